@@ -18,7 +18,7 @@ from compute.types import BadInput
 FORMATS = ("text", "csv", "json")
 
 
-@taking(interface.frechet, without=("condition", "features", "report"))
+@taking(interface.frechet, without=("condition", "features", "report", "shown"))
 def frechet(
     more: Annotated[list[str], typer.Argument(metavar="[NAME=DIR]...", help="More generators.")] = None,
     *,
@@ -40,9 +40,12 @@ def frechet(
         raise BadInput(f"No format {format!r}. There are: {', '.join(FORMATS)}")
     named = mapping([*generated, *(more or ())], kind=str, name="--generated")
     report = partial(typer.echo, err=True)
-    table = interface.frechet(generated=named, store=store, results=results, report=report, **how)
-    typer.echo(str(table) if format == "text" else getattr(table, format)(), nl=format != "csv")
-    for line in table.notes if format == "csv" or (format == "json" and how["grid"]) else ():
-        report(line)
+
+    def shown(table: Any) -> None:
+        typer.echo(str(table) if format == "text" else getattr(table, format)(), nl=format != "csv")
+        for line in table.notes if format == "csv" or (format == "json" and how["grid"]) else ():
+            report(line)
+
+    interface.frechet(generated=named, store=store, results=results, report=report, shown=shown, **how)
     if store:
         rebuild(RunSettings(results=results).results, wanted=build, err=format != "text")

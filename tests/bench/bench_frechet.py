@@ -38,23 +38,28 @@ def features(n: int, scales: np.ndarray, *, seed: int) -> np.ndarray:
     return (rng.standard_normal((n, len(scales))) * scales) @ axes + 0.01 * rng.standard_normal(len(scales))
 
 
+def matrix(one: Gaussian) -> np.ndarray:
+    """The covariance (d, d)."""
+    return one.covariance if one.rows is None else one.rows.T @ one.rows
+
+
 def by_sqrtm(first: Gaussian, second: Gaussian) -> float:
     """The definition, with the root as scipy takes it."""
     step = first.mean - second.mean
-    root = linalg.sqrtm(first.matrix @ second.matrix)
+    root = linalg.sqrtm(matrix(first) @ matrix(second))
     return float(step @ step + first.trace + second.trace - 2 * np.trace(root).real)
 
 
 def by_torch_fidelity(first: Gaussian, second: Gaussian) -> float:
     from torch_fidelity.metric_fid import KEY_METRIC_FID, fid_statistics_to_metric
 
-    sides = ({"mu": one.mean, "sigma": one.matrix} for one in (first, second))
+    sides = ({"mu": one.mean, "sigma": matrix(one)} for one in (first, second))
     return fid_statistics_to_metric(*sides, verbose=False)[KEY_METRIC_FID]
 
 
 def fresh(one: Gaussian) -> Gaussian:
     """The same Gaussian from its covariance, without the factor that it keeps."""
-    return Gaussian(n=one.n, mean=one.mean, covariance=one.matrix)
+    return Gaussian(n=one.n, mean=one.mean, covariance=matrix(one))
 
 
 def compare(name: str, first: Gaussian, second: Gaussian, *, bound: float, further: bool) -> bool:

@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 
 from compute.engine.generators import grid as grids
-from compute.engine.generators.grid import GridFeatures
-from compute.engine.generators.table import People
+from compute.engine.generators.backbones import Backbones
+from compute.engine.generators.features import SetFeatures
+from compute.engine.generators.people import People
 
 IMAGES = ("timm/vit_base_patch16_224.mae", "timm/vit_small_patch16_224.augreg_in1k", "mine")
 TEXTS = ("open_clip/vit-b-16.datacomp_xl_s13b_b90k", "google-bert/bert-base-uncased")
@@ -17,7 +18,7 @@ GENERATORS = ("a", "b", "c", "d", "e", "f", "g")
 SUITE, CELLS = "grid-rated", len(IMAGES) * len(TEXTS)
 
 
-def features() -> GridFeatures:
+def features() -> SetFeatures:
     """More noise from generator to generator, which `mine` does not see."""
     rng = np.random.default_rng(0)
     meaning = rng.normal(size=(60, 4))
@@ -26,14 +27,12 @@ def features() -> GridFeatures:
         return meaning + noise * rng.normal(size=(60, 4))
 
     real = {image: of(1) for image in IMAGES}
-    return GridFeatures(
-        reference=real,
-        generated={
-            name: {image: of(1.0 if image == "mine" else 1.2 + at / 2) for image in IMAGES}
-            for at, name in enumerate(GENERATORS)
-        },
-        condition={text: of(0.5) for text in TEXTS},
-    )
+    made = {
+        name: {image: of(1.0 if image == "mine" else 1.2 + at / 2) for image in IMAGES}
+        for at, name in enumerate(GENERATORS)
+    }
+    texts = {text: of(0.5) for text in TEXTS}
+    return SetFeatures(generated=GENERATORS, images={"reference": real, **made}, texts=texts)
 
 
 def make(results: Path) -> None:
@@ -44,7 +43,7 @@ def make(results: Path) -> None:
         names = GENERATORS[:count]
         return People(metric="human_rate", names=names, ratings=ratings)
 
-    every = features()
-    few = replace(every, generated={name: every.generated[name] for name in GENERATORS[:4]})
+    every, chosen = features(), Backbones(image=(), cfred=IMAGES, text=TEXTS)
+    few = replace(every, generated=GENERATORS[:4])
     for name, made, people in (("rated", every, rated(7)), ("unrated", every, None), ("few", few, rated(4))):
-        grids.execute(made, name=name, file=Path("prompts.npz"), results=results, people=people)
+        grids.execute(made, chosen, name=name, file=Path("prompts.npz"), results=results, people=people)

@@ -178,29 +178,19 @@ def differences(
     else:
         exchanges = np.vstack([np.random.default_rng(0).random((RANDOM, n)) < 0.5, np.zeros((1, n), bool)])
     rows = np.random.default_rng(0).integers(0, n, (DRAWS, n))
-    drawn = [_correlations(values[rows], y[rows]) for values in turned] if n >= FEWEST and pairs else []
+    drawn = [correlations(values[rows], y[rows]) for values in turned] if n >= FEWEST and pairs else []
     tested = []
     for a, b in pairs:
-        gap = float(_correlations(turned[a], y) - _correlations(turned[b], y))
+        gap = float(correlations(turned[a], y) - correlations(turned[b], y))
         mixed = np.where(exchanges, turned[b], turned[a]), np.where(exchanges, turned[a], turned[b])
-        gaps = np.abs(_correlations(mixed[0], y) - _correlations(mixed[1], y))
+        gaps = np.abs(correlations(mixed[0], y) - correlations(mixed[1], y))
+        estimate = of_draws(gap, drawn[a] - drawn[b]) if drawn else Estimate(value=gap, reason=_too_few(n))
         p = float(np.mean(gaps >= abs(gap) * (1 - 1e-9) - 1e-12))
-        estimate = Estimate(value=gap, reason=_too_few(n))
-        if drawn:
-            low, high = np.nanquantile(drawn[a] - drawn[b], [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-            estimate = Estimate(value=gap, low=float(low), high=float(high))
-        tested.append((a, b, estimate, p))
-    sure = holm([p for *_, p in tested]) if tested else []
+        tested.append({"first": a, "second": b, "difference": estimate, "p": p})
+    sure = holm([each["p"] for each in tested]) & (n >= FEWEST) if tested else ()
     return tuple(
-        MetricDifference(
-            first=a,
-            second=b,
-            difference=estimate,
-            p=p,
-            told_apart=bool(significant) and n >= FEWEST,
-            possible=2 / 2**n,
-        )
-        for (a, b, estimate, p), significant in zip(tested, sure, strict=True)
+        MetricDifference(**each, told_apart=bool(significant), possible=2 / 2**n)
+        for each, significant in zip(tested, sure, strict=True)
     )
 
 
@@ -234,7 +224,12 @@ def _accuracy(ranks: Floats, people: Floats, *, seed: int) -> Estimate:
     shares = hits[pairs > 0] / pairs[pairs > 0]
     if np.ptp(shares) == 0:
         return Estimate(value=value, reason="all pairs are ordered the same way, which shows no spread")
-    low, high = np.quantile(shares, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    return of_draws(value, shares)
+
+
+def of_draws(value: float, draws: Floats) -> Estimate:
+    """A value with the interval of its draws, without those that are NaN."""
+    low, high = np.nanquantile(draws, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     return Estimate(value=value, low=float(low), high=float(high))
 
 
@@ -253,7 +248,7 @@ def _weakest(x: Floats, y: Floats, *, sign: float) -> float:
     return min(rest) if sign > 0 else max(rest)
 
 
-def _correlations(x: Floats, y: Floats) -> Floats:
+def correlations(x: Floats, y: Floats) -> Floats:
     """Pearson correlations along the last axis; NaN where one side is constant, as in few draws."""
     x, y = x - x.mean(axis=-1, keepdims=True), y - y.mean(axis=-1, keepdims=True)
     lengths = np.sqrt((x**2).sum(axis=-1) * (y**2).sum(axis=-1))

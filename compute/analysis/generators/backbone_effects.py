@@ -8,13 +8,13 @@ nothing of other backbones. Source of the question: cFreD, section 5 and Figure 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from compute.analysis.generators.agreement import FEWEST
+from compute.analysis.generators.agreement import FEWEST, correlations, of_draws
 from compute.analysis.intervals import Estimate
 from compute.analysis.ranks.variance import LEVEL, UNCHANGED
 from compute.arrays import Bools, Floats, ranks
@@ -87,69 +87,60 @@ def complete(cells: ArrayLike) -> tuple[Bools, Bools]:
 
 
 def effects(cells: pd.DataFrame, *, draws: ArrayLike | None = None) -> BackboneEffects:
-    """Splits the agreement [images, texts] between both sides."""
+    """Splits the agreement [images, texts] between both sides.
+
+    A gap's interval is of the largest difference of any pair of the side from its own value, in standard errors, in 95%
+    of draws.
+    """
     values = cells.to_numpy(float)
-    drawn = None if draws is None else np.asarray(draws, float)
+    drawn = values[None] if draws is None else np.asarray(draws, float)
     middle = values.mean()
     whole = ((values - middle) ** 2).sum()
     varied = whole > values.size * UNCHANGED**2
 
     def side(axis: int) -> SideEffect:
-        means = cells.mean(axis=1 - axis)
-        part = ((means - middle) ** 2).sum() * cells.shape[1 - axis] / whole if varied else None
-        return _side(means, None if drawn is None else drawn.mean(axis=2 - axis), share=part)
+        means, spread = cells.mean(axis=1 - axis), drawn.mean(axis=2 - axis)  # (k,), (draws, k)
+        order = np.argsort(-means.to_numpy(), kind="stable")
+        best, worst = int(order[0]), int(order[-1])
+        value = float(means.iloc[best] - means.iloc[worst])
+        gap = Estimate(value=value) if len(means) > 1 else None
+        error = float((spread[:, best] - spread[:, worst]).std())
+        if error > UNCHANGED:
+            first, second = np.triu_indices(len(means), k=1)
+            steps = spread[:, first] - spread[:, second]
+            errors = steps.std(axis=0)
+            off = np.abs(steps - steps.mean(axis=0))[:, errors > UNCHANGED] / errors[errors > UNCHANGED]
+            half = float(np.quantile(off.max(axis=1), LEVEL)) * error
+            gap = Estimate(value=value, low=max(-2.0, value - half), high=min(2.0, value + half))
+        return SideEffect(
+            means={key: _mean(mean, each) for (key, mean), each in zip(means.items(), spread.T, strict=True)},
+            share=float(((means - middle) ** 2).sum() * cells.shape[1 - axis] / whole) if varied else None,
+            best=means.index[best],
+            worst=means.index[worst],
+            gap=gap,
+        )
 
     image, text = side(0), side(1)
     return BackboneEffects(
-        mean=_mean(middle, None if drawn is None else drawn.mean(axis=(1, 2))),
+        mean=_mean(middle, drawn.mean(axis=(1, 2))),
         lowest=float(values.min()),
         highest=float(values.max()),
         image=image,
         text=text,
-        rest=float(max(0.0, 1 - image.share - text.share)) if varied else None,
+        rest=max(0.0, 1 - image.share - text.share) if varied else None,
     )
 
 
-def _side(means: pd.Series, draws: Floats | None, *, share: float | None) -> SideEffect:
-    """The gap's interval is of the largest difference of any pair from its own value, in standard errors, in 95% of
-    draws."""
-    order = np.argsort(-means.to_numpy(), kind="stable")
-    best, worst = int(order[0]), int(order[-1])
-    value = float(means.iloc[best] - means.iloc[worst])
-    gap = Estimate(value=value) if len(means) > 1 else None
-    if draws is not None and gap:
-        first, second = np.triu_indices(len(means), k=1)
-        steps = draws[:, first] - draws[:, second]
-        errors = steps.std(axis=0)
-        varied = errors > UNCHANGED
-        error = float((draws[:, best] - draws[:, worst]).std())
-        if error > UNCHANGED:
-            off = np.abs(steps - steps.mean(axis=0))[:, varied] / errors[varied]
-            half = float(np.quantile(off.max(axis=1), LEVEL)) * error
-            gap = Estimate(value=value, low=max(-2.0, value - half), high=min(2.0, value + half))
-    spread = [None] * len(means) if draws is None else draws.T
-    return SideEffect(
-        means={key: _mean(mean, each) for (key, mean), each in zip(means.items(), spread, strict=True)},
-        share=None if share is None else float(share),
-        best=means.index[best],
-        worst=means.index[worst],
-        gap=gap,
-    )
-
-
-def _mean(value: float, draws: Floats | None) -> Estimate:
+def _mean(value: float, draws: Floats) -> Estimate:
     """With the interval of its draws; without where none differs, which is not to have no error."""
     value = float(value)
-    if draws is None or np.ptp(draws) < UNCHANGED:
+    if np.ptp(draws) < UNCHANGED:
         return Estimate(value=value)
-    low, high = np.quantile(draws, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    return Estimate(value=value, low=min(value, float(low)), high=max(value, float(high)))
+    drawn = of_draws(value, draws)
+    return replace(drawn, low=min(value, drawn.low), high=max(value, drawn.high))
 
 
 def _rank_correlations(order: Floats, values: Floats) -> Floats:
-    """Spearman's correlation of `order` (k,) with the values (k, ...) along their first axis, in units within which
-    they are equal; 0 where either side is constant."""
-    x = ranks(order) - (len(order) + 1) / 2
-    y = ranks(np.round(values)) - (len(order) + 1) / 2
-    lengths = np.linalg.norm(x) * np.linalg.norm(y, axis=0)
-    return np.divide(np.tensordot(x, y, axes=1), lengths, out=np.zeros(y.shape[1:]), where=lengths > 0)
+    """Spearman's correlation of `order` (k,) with the values (k, n) along their first axis, in units within which they
+    are equal; 0 where either side is constant."""
+    return np.nan_to_num(correlations(ranks(order), ranks(np.round(values)).T))

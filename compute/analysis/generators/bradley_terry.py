@@ -15,7 +15,7 @@ from compute.types import Undefined
 
 ELO = 400 / math.log(10)  # points a unit of log-odds
 STEPS = 200
-SMALL = 1e-12
+SMALL = 1e-9
 
 
 def fit(wins: ArrayLike, *, names: Sequence[str] = ()) -> Floats:
@@ -33,40 +33,18 @@ def fit(wins: ArrayLike, *, names: Sequence[str] = ()) -> Floats:
     if parts > 1:
         raise Undefined(_apart(wins, part, names=names or [f"item {row}" for row in range(n)]))
     met = wins + wins.T
-    won = wins.sum(axis=1)
-    values, likelihood = np.zeros(n), -np.inf
-    step = np.zeros(n)
+    values, step = np.zeros(n), np.ones(n)
     for _ in range(STEPS):
-        candidate = values + step
-        current = _likelihood(wins, candidate)
-        if current < likelihood - SMALL * abs(likelihood):
-            step = step / 2
-            continue
-        values, likelihood = candidate, current
-        chance = _chance(values)
-        gradient = won - (met * chance).sum(axis=1)
-        information = _information(met, chance)
-        step = np.linalg.pinv(information, hermitian=True) @ gradient
-        if np.abs(step).max() < SMALL * 1e3:
+        chance = 1 / (1 + np.exp(values[None, :] - values[:, None]))  # (n, n) that i beats j
+        weight = met * chance * (1 - chance)
+        covariance = np.linalg.pinv(np.diag(weight.sum(axis=1)) - weight, rcond=1e-13, hermitian=True)
+        if np.abs(step).max() < SMALL:
             break
-    values = values - values.mean()
-    covariance = np.linalg.pinv(_information(met, _chance(values)), hermitian=True)
+        step = covariance @ (wins - met * chance).sum(axis=1)
+        values += step / max(1.0, np.abs(step).max())  # Newton's step, of one unit of log-odds at most
+    values -= values.mean()
     half = Z95 * np.sqrt(np.diag(covariance))
     return np.column_stack([values, values - half, values + half]) * ELO
-
-
-def _chance(values: Floats) -> Floats:
-    """(n, n) the probability that i beats j."""
-    return 1 / (1 + np.exp(values[None, :] - values[:, None]))
-
-
-def _likelihood(wins: Floats, values: Floats) -> float:
-    return -float((wins * np.logaddexp(0, values[None, :] - values[:, None])).sum())
-
-
-def _information(met: Floats, chance: Floats) -> Floats:
-    weight = met * chance * (1 - chance)
-    return np.diag(weight.sum(axis=1)) - weight
 
 
 def _apart(wins: Floats, part: np.ndarray, *, names: Sequence[str]) -> str:

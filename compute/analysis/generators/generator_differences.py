@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from compute.analysis.ranks.variance import LEVEL, UNCHANGED
+from compute.analysis.ranks.variance import UNCHANGED, half_width
 from compute.analysis.significance import holm
 from compute.arrays import Bools, Floats, Ints
 from compute.metrics.distribution.intervals import jackknife_covariance
@@ -56,8 +56,6 @@ def generator_differences(
     the blocks are the same; else the errors are independent (Welch 1947 for the degrees of freedom). `higher` says
     whether more is better.
     """
-    from scipy.special import stdtrit  # slow to import: not at start
-
     value, without = np.asarray(values, float), np.asarray(left_out, float)
     blocks = without.shape[1]
     counts = np.ones(blocks) if sizes is None else np.asarray(sizes, float)
@@ -65,17 +63,13 @@ def generator_differences(
     covariance = np.full((len(value), len(value)), np.nan)
     if known.any():
         covariance[np.ix_(known, known)] = jackknife_covariance(value[known], without[known].T, sizes=counts)
-    error = np.sqrt(np.diag(covariance))
-    half = float(stdtrit(blocks - 1, (1 + LEVEL) / 2)) * error
+    half = half_width(variance=np.diag(covariance), dof=blocks - 1)
     p = _p(value, covariance, freedom=blocks - 1, paired=paired)
-    first, second = np.triu_indices(len(value), 1)
-    tested = np.isfinite(p[first, second])
-    first, second = first[tested], second[tested]
-    proven = holm(p[first, second]) if len(first) else np.zeros(0, bool)
-    better = np.zeros(p.shape, bool)
-    for one, other in zip(first[proven], second[proven], strict=True):
-        ahead = (value[one] > value[other]) == higher
-        better[(one, other) if ahead else (other, one)] = True
+    tested, proven = np.triu(np.isfinite(p), 1), np.zeros(p.shape, bool)
+    if tested.any():
+        proven[tested] = holm(p[tested])
+    ahead = value[:, None] > value if higher else value[:, None] < value
+    better = (proven | proven.T) & ahead
     valued = np.isfinite(value)
     return GeneratorDifferences(
         low=value - half,

@@ -6,10 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
-from compute import models
 from compute.catalog import known
 from compute.options import names
-from compute.types import BadInput, CannotDo, Model, NotHere
+from compute.types import BadInput, CannotDo
 
 INCEPTION = "inception-v3"
 DINOV2_L = "timm/vit_large_patch14_dinov2.lvd142m-224"
@@ -59,7 +58,7 @@ class Backbones:
         """All metrics that these backbones give, chosen or not, with every subset that each is computed on."""
         every = {
             **dict.fromkeys(("kid", *NEIGHBOURS, "vendi"), list(self.image)),
-            **{name: [key for key in self.image if distance(key) == name] for name in DISTANCES},
+            **{name: [key for key in self.image if NAMED_DISTANCES.get(key, "fd") == name] for name in DISTANCES},
             "cfred": [subset(image, text) for text in self.text for image in self.cfred],
             **{"cmmd": [self.cmmd], "inception_score": [self.classes]},
             **{metric: [key] for metric, key in self.scorers.items()},
@@ -100,14 +99,10 @@ class Backbones:
                 raise BadInput(f"{name} is not computed from {', '.join(self.image)}: it needs {needed}")
         return replace(self, metrics=names(metrics) or self.metrics)
 
-    def without_prompts(self) -> Backbones:
-        """Those that are of use where images have no prompts."""
-        preference = tuple(metric for metric in self.preference if metric not in NEED_PROMPTS)
-        return replace(self, cfred=(), text=(), clip="", preference=preference)
-
-    def subsets(self) -> tuple[str, ...]:
-        """Names of everything that a score may rest on: a backbone, or two for cFreD."""
-        return tuple(dict.fromkeys((*self.by_metric.get("cfred", ()), *self.keys)))
+    @property
+    def distances(self) -> tuple[str, ...]:
+        """What distances to a reference rest on: a backbone each, or two for cFreD."""
+        return (*self.image, *self.by_metric.get("cfred", ()))
 
 
 PAPERS = Backbones(
@@ -122,17 +117,12 @@ PAPERS = Backbones(
 BUNDLED = Backbones(image=(TINY,), cfred=(TINY,), text=(TINY,), clip=TINY, cmmd=TINY)
 
 
-def distance(image: str) -> str:
-    """The key of the plain Fréchet distance over a backbone's features."""
-    return NAMED_DISTANCES.get(image, "fd")
-
-
 def subset(image: str, text: str = "") -> str:
     """The name of what a score rests on."""
     return f"{image}{JOIN}{text}" if text else image
 
 
-def choose(keys: Sequence[str] | str, *, metrics: Sequence[str] | str = ()) -> Backbones:
+def choose(keys: Sequence[str] | str, *, metrics: Sequence[str] | str = (), paper: Backbones = PAPERS) -> Backbones:
     """The backbones of an option: `paper`, `tiny`, or catalogue keys; `metrics` limits the metrics.
 
     Of keys every one that embeds images serves for distances and, with every one that embeds texts, for cFreD; the
@@ -142,34 +132,22 @@ def choose(keys: Sequence[str] | str, *, metrics: Sequence[str] | str = ()) -> B
     """
     named = list(dict.fromkeys(names(keys)))
     if named in ([], [PAPER], [TINY]):
-        return (BUNDLED if named == [TINY] else PAPERS).limited(metrics)
+        return (BUNDLED if named == [TINY] else paper).limited(metrics)
     catalog = known()
     rows = list({row.key: row for row in (catalog.model(name) for name in named if name != PAPER)}.values())
     for row in rows:
         if not row.adapter:
             raise CannotDo(f"{row.key} is not computed here: it has published scores only. Name an encoder")
-    image = tuple(row.key for row in rows if "embed_image" in row.abilities)
-    texts = tuple(row.key for row in rows if "embed_text" in row.abilities)
-    both = next((key for key in image if key in texts), "")
-    own = Backbones(
-        image=image, cfred=image, text=texts, clip=both, cmmd=both, classes=INCEPTION * (INCEPTION in image)
+    image, text = (
+        tuple(row.key for row in rows if ability in row.abilities) for ability in ("embed_image", "embed_text")
     )
     if PAPER in named:
-        added = {"image": image, "cfred": image, "text": texts}
-        own = replace(
-            PAPERS, **{role: tuple(dict.fromkeys((*getattr(PAPERS, role), *keys))) for role, keys in added.items()}
-        )
-    if not own.image:
+        added = {"image": image, "cfred": image, "text": text}
+        more = {role: tuple(dict.fromkeys((*getattr(paper, role), *keys))) for role, keys in added.items()}
+        return replace(paper, **more).limited(metrics)
+    if not image:
         raise BadInput(f"--backbones {','.join(named)}: none of these embeds images. List models: likeness list models")
+    both = next((key for key in image if key in text), "")
+    classes = INCEPTION * (INCEPTION in image)
+    own = Backbones(image=image, cfred=image, text=text, clip=both, cmmd=both, classes=classes)
     return own.limited(metrics)
-
-
-def check_present(rows: list[Model]) -> None:
-    """Raises NotHere with all missing weights at once and what to do."""
-    keys = [row.key for row in rows if not models.is_downloaded(row)]
-    if keys:
-        raise NotHere(
-            f"The weights of {', '.join(keys)} are not on this machine. Fetch them where there is a network: "
-            f"likeness fetch --models {','.join(keys)}. Without it, --backbones tiny runs anywhere, and "
-            "--metrics limits what is computed"
-        )

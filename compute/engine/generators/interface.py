@@ -12,21 +12,20 @@ import numpy as np
 
 from compute.arrays import LazyRows
 from compute.engine.generators import grid as grids
-from compute.engine.generators import references
-from compute.engine.generators.backbones import PAPER, Backbones, choose, subset
-from compute.engine.generators.frechet import GeneratorComparison, encode
+from compute.engine.generators import people, references
+from compute.engine.generators.backbones import NEED_PROMPTS, PAPER, Backbones, choose, subset
+from compute.engine.generators.features import SetFeatures, encode
 from compute.engine.generators.grid import GridTable
 from compute.engine.generators.references import SavedReference
-from compute.engine.generators.set_metrics import SetFeatures, figures
-from compute.engine.generators.store import check_names
+from compute.engine.generators.set_metrics import figures
+from compute.engine.generators.store import GeneratorComparison, key_of
 from compute.engine.generators.store import store as stored
-from compute.engine.generators.table import GeneratorTable, People
+from compute.engine.generators.table import GeneratorTable
 from compute.engine.settings import BatchSize, DataFolder, Device, Dtype, Offline, RunSettings
 from compute.engine.workspace import Bench, as_before, workbench
 from compute.io.files import temporary_folder
 from compute.metrics.distribution.moments import CrossMoments, Moments
 from compute.options import names
-from compute.tasks.generators import human as ratings
 from compute.tasks.generators import pairing, sources
 from compute.tasks.generators.pairing import REFERENCE, PromptedSets, uneven_generators
 from compute.tasks.generators.sources import ImageSet
@@ -45,7 +44,7 @@ Report = Callable[[str], None]
 def frechet(
     *,
     reference: Annotated[
-        Images | SavedReference | Moments | CrossMoments,
+        Images | SavedReference | Moments,
         f"The real images: {ADDRESSES}. Or saved statistics, FILE.npz, which serve FID and other distances.",
     ],
     generated: Mapping[str, Images],
@@ -88,6 +87,7 @@ def frechet(
     offline: Offline = False,
     skip_bad: Annotated[bool, "Skip images that cannot be read, with their pairs."] = False,
     report: Report = lambda line: None,
+    shown: Callable[[GeneratorTable | GridTable], None] = lambda table: None,
 ) -> GeneratorTable | GridTable:
     """Compares generators' images with a reference: Fréchet distances, cFreD and their rivals, in one table.
 
@@ -98,25 +98,25 @@ def frechet(
     saved statistics instead (the file or the loaded record), or with features their moments. With features, `condition`
     (n, p) are those of the prompts, row by row. `prompts`: a file, prompts in the order of the images, or
     by image. `features` is the folder that encodings are stored in, by default that of the `results`, the project's
-    where none is named. `grid` goes with `store`. `report` gets a line for what is read, encoded and stored. Raises
-    BadInput, BadItem, NotHere with what to fetch.
+    where none is named. `grid` goes with `store`. `report` gets a line for what is read, encoded and stored, `shown`
+    the table before it is stored: a full disk must not cost it. Raises BadInput, BadItem, NotHere with what to fetch.
     """
     if not generated:
         raise BadInput("No generator is named: give generated={name: images}")
     if REFERENCE in generated:
         raise BadInput(f"A generator is named {REFERENCE!r}, as the reference is: name it otherwise")
-    if store:
-        check_names(list(generated))
-    rated = None if human is None else ratings.read(Path(human))
+    if store and (same := sources.repeated(map(key_of, generated))):
+        both = " and ".join([each for each in generated if key_of(each) == same[0]][:2])
+        raise BadInput(f"The names {both} make one key, {same[0]}: choose more distinct names")
+    rated = None if human is None else people.read(Path(human), generated=list(generated))
     arrays = [
-        isinstance(images, LazyRows | Moments | CrossMoments) or (isinstance(images, np.ndarray) and images.ndim == 2)
+        isinstance(images, LazyRows | Moments) or (isinstance(images, np.ndarray) and images.ndim == 2)
         for images in (reference, *generated.values())
     ]
     if all(arrays):
-        given = _given(reference, generated, condition)
         chosen = Backbones(image=(OWN,), cfred=(OWN,), text=(OWN,), cmmd=OWN).limited(metrics)
         table = GeneratorTable(
-            figures=figures(given, chosen=chosen, with_intervals=intervals),
+            figures=figures(_given(reference, generated, condition), chosen=chosen, with_intervals=intervals),
             warnings=uneven_generators({name: len(rows) for name, rows in generated.items()}),
         )
         return table if rated is None else table.beside(rated, scores={})
@@ -139,115 +139,76 @@ def frechet(
     place: dict[str, Any] = {"name": name or file.stem, "file": file, "results": settings.results}
     with as_before(), temporary_folder() as spool:
         bench = workbench(settings, data=data, features=features)
-        sides = (reference, generated, prompts)
+        sides = {REFERENCE: reference, **generated}
         if grid:
-            people = None if rated is None else People.of(rated, generated=list(generated))
-            given = _grid_features(*sides, backbones=backbones, bench=bench, spool=spool, report=report)
-            return grids.execute(given, **place, people=people, report=report)
+            paper, encoded = grids.paper_backbones(), None
+            if all(isinstance(each, str | Path) for each in sides.values()):
+                texts = Path(prompts) if isinstance(prompts, str | Path) else None
+                encoded = grids.from_files({key: Path(each) for key, each in sides.items()}, texts, keys=backbones)
+            if encoded is None:
+                sets = _paired(sides, prompts, bench=bench, spool=spool, report=report)
+                if sets.prompts is None:
+                    raise BadInput("cFreD needs prompts: name a table of image and prompt with --prompts")
+                chosen = choose(backbones, metrics=grids.METRIC, paper=paper)
+                given, place["settings"], left = encode(sets, chosen=chosen, bench=bench, report=report)
+                encoded = given, chosen, left.warnings
+            given, chosen, warnings = encoded
+            for role, keys, own in (("image", paper.cfred, chosen.cfred), ("text", paper.text, chosen.text)):
+                here = len({*keys} & {*own})
+                report(f"Of the {len(keys)} {role} backbones of the cFreD paper {here} are here")
+            table = grids.execute(given, chosen, **place, warnings=warnings, people=rated, report=report)
+            shown(table)
+            return table
         chosen = choose(backbones, metrics=metrics)
-        made = _compared(*sides, chosen=chosen, bench=bench, intervals=intervals, spool=spool, report=report)
-        table = made.table(rated)
+        saved = references.opened(reference, chosen=chosen) if is_saved(reference) else {}
+        sets = _paired(sides, prompts, bench=bench, spool=spool, report=report)
+        started = time.perf_counter()
+        needed = chosen.beside(saved) if saved else chosen
+        if sets.prompts is None:
+            left = tuple(metric for metric in needed.preference if metric not in NEED_PROMPTS)
+            needed = replace(needed, cfred=(), text=(), clip="", preference=left)
+        if not needed.keys:
+            why = "the images have no prompts. Give --prompts"
+            if saved and sets.prompts is not None:
+                why = "a saved reference holds moments alone. Give the reference's images"
+            raise BadInput(f"{', '.join(chosen.metrics)}: {why}, or other metrics")
+        given, made, left = encode(sets, chosen=needed, bench=bench, saved=saved, report=report)
+        found = figures(given, chosen=chosen, with_intervals=intervals)
+        table = GeneratorTable(figures=found, warnings=left.warnings)
+        if rated:
+            table = table.beside(rated, scores=given.scores if given.prompts else {})
+        shown(table)
+        compared = GeneratorComparison(
+            sets=left,
+            chosen=chosen,
+            features=given,
+            figures=found,
+            settings=made,
+            saved=saved,
+            seconds=time.perf_counter() - started,
+        )
         if save_reference:
-            for path in references.save_references(Path(save_reference), made, source=str(reference)):
+            for path in references.save_references(Path(save_reference), compared, source=str(reference)):
                 report(f"Saved {path}")
         if store:
-            key, count = stored(made, **place, human=table.people.stored if table.people else None)
+            key, count = stored(compared, **place, human=rated.stored if rated else {})
             report(f"Stored {counted(count, 'run')} of the suite {key}")
     return table
 
 
-def _compared(
-    reference: Images | SavedReference,
-    generated: Mapping[str, Images],
-    prompts: Any,
-    *,
-    chosen: Backbones,
-    bench: Bench,
-    intervals: bool,
-    spool: Path,
-    report: Report,
-) -> GeneratorComparison:
-    """Encodes the sets with the backbones chosen and computes every metric.
-
-    Raises NotHere for weights that are missing, BadItem for an image that cannot be decoded, BadInput, also for
-    backbones with other settings than those of a saved reference, UnknownKey.
-    """
-    saved = references.opened(reference, chosen=chosen) if is_saved(reference) else {}
-    sets = _paired(reference, generated, prompts, bench=bench, spool=spool, report=report)
-    started = time.perf_counter()
-    needed = chosen.beside(saved) if saved else chosen
-    needed = needed if sets.prompts is not None else needed.without_prompts()
-    if not needed.keys:
-        why = "the images have no prompts. Give --prompts"
-        if saved and sets.prompts is not None:
-            why = "a saved reference holds moments alone. Give the reference's images"
-        raise BadInput(f"{', '.join(chosen.metrics)}: {why}, or other metrics")
-    features, backbones, left = encode(sets, chosen=needed, bench=bench, saved=saved, report=report)
-    features = replace(features, moments={key: each.moments for key, each in saved.items()})
-    return GeneratorComparison(
-        sets=left,
-        chosen=chosen,
-        features=features,
-        figures=figures(features, chosen=chosen, with_intervals=intervals),
-        settings=backbones,
-        saved=saved,
-        seconds=time.perf_counter() - started,
-    )
-
-
-def _grid_features(
-    reference: Any,
-    generated: Mapping[str, Any],
-    prompts: Any,
-    *,
-    backbones: Sequence[str] | str,
-    bench: Bench,
-    spool: Path,
-    report: Report,
-) -> grids.GridFeatures:
-    """Features in files, or of images, which are encoded."""
-    features = None
-    if all(isinstance(each, str | Path) for each in (reference, *generated.values())):
-        features = grids.from_files(
-            reference=Path(reference),
-            generated={key: Path(where) for key, where in generated.items()},
-            condition=Path(prompts) if isinstance(prompts, str | Path) else None,
-            backbones=backbones,
-        )
-    if features is None:
-        sets = _paired(reference, generated, prompts, bench=bench, spool=spool, report=report)
-        features = grids.encode(sets, chosen=grids.choose(backbones), bench=bench, report=report)
-    for role, keys in grids.paper_backbones().items():
-        here = sum(key in (features.reference if role == "image" else features.condition) for key in keys)
-        report(f"Of the {len(keys)} {role} backbones of the cFreD paper {here} are here")
-    return features
-
-
 def _paired(
-    reference: Images | SavedReference,
-    generated: Mapping[str, Images],
-    prompts: Any,
-    *,
-    bench: Bench,
-    spool: Path,
-    report: Report,
+    sides: Mapping[str, Images | SavedReference], prompts: Any, *, bench: Bench, spool: Path, report: Report
 ) -> PromptedSets:
     """Brings the sets together; a saved reference has no images. Images without a file go to `spool`."""
-    skip_bad = bench.settings.skip_bad
-    source = Source(root=bench.settings.data, offline=bench.settings.offline)
-
-    def opened(name: str, images: Images) -> ImageSet:
-        if isinstance(images, str | Path):
-            report(f"Reading {name}: {images}")
-            return sources.opened(name, images, source=source, skip_bad=skip_bad)
-        folder = spool / str(len(list(spool.iterdir())))
-        return sources.from_images(name, images, spool=folder, skip_bad=skip_bad)
-
-    return pairing.pair(
-        reference=None if is_saved(reference) else opened(REFERENCE, reference),
-        generated=[opened(name, images) for name, images in generated.items()],
-        prompts=pairing.prompts_of(prompts),
-    )
+    how = {"source": Source(root=bench.settings.data, offline=bench.settings.offline), "spool": spool}
+    sets: dict[str, ImageSet] = {}
+    for name, images in sides.items():
+        if name != REFERENCE or not is_saved(images):
+            if isinstance(images, str | Path):
+                report(f"Reading {name}: {images}")
+            sets[name] = sources.opened(name, images, **how, skip_bad=bench.settings.skip_bad)
+    reference = sets.pop(REFERENCE, None)
+    return pairing.pair(reference=reference, generated=[*sets.values()], prompts=pairing.prompts_of(prompts))
 
 
 def is_saved(reference: Any) -> bool:
@@ -258,21 +219,16 @@ def is_saved(reference: Any) -> bool:
 
 def _given(reference: Any, generated: Mapping[str, Any], condition: Any) -> SetFeatures:
     """Features that the caller has, or moments as the reference."""
-    moments: dict[str, Moments | CrossMoments] = {}
-    sides = dict(generated)
+    real = {OWN: reference}
     if isinstance(reference, CrossMoments):
-        moments = {OWN: reference.images, subset(OWN, OWN): reference}
-    elif isinstance(reference, Moments):
-        moments = {OWN: reference}
-    else:
-        sides = {REFERENCE: reference, **generated}
+        real = {OWN: reference.images, subset(OWN, OWN): reference}
+    sides = generated if isinstance(reference, Moments) else {REFERENCE: reference, **generated}
     for name, rows in sides.items():
         if condition is not None and len(rows) != len(condition):
             raise BadInput(f"{name} has {len(rows):,} rows and condition {len(condition):,}: one a prompt")
     return SetFeatures(
         generated=tuple(generated),
         prompts=() if condition is None else tuple(map(str, range(len(condition)))),
-        images={OWN: sides},
+        images={REFERENCE: real} | {name: {OWN: rows} for name, rows in generated.items()},
         texts={} if condition is None else {OWN: condition},
-        moments=moments,
     )

@@ -6,7 +6,7 @@ import hashlib
 import json
 import zipfile
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ import numpy as np
 from compute import versions
 from compute.catalog.own import suite as own_suite
 from compute.engine.generators.backbones import JOIN, Backbones, subset
-from compute.engine.generators.frechet import GeneratorComparison
+from compute.engine.generators.store import GeneratorComparison
 from compute.io.files import replacing
 from compute.metrics.distribution.moments import CrossMoments, Moments
 from compute.tasks.generators.pairing import REFERENCE
@@ -29,39 +29,31 @@ PACKAGES = ("numpy", "pillow", "torch", "torchvision", "transformers", "timm")  
 ELSEWHERE = ("device", "packages")
 
 
-@dataclass(frozen=True, kw_only=True)
-class FeatureOrigin:
-    """What made features: the key of the backbone, and its preprocessing (revision, size, resampling, dtype ...)."""
-
-    backbone: str
-    preprocessing: Mapping[str, Any] = field(default_factory=dict)
+# What a file says besides its moments.
+FACTS = ("name", "images", "condition", "source", "contents", "packages")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SavedReference:
     """Named statistics of a reference set: `moments` of its images, or CrossMoments with `condition`, the text side.
 
-    `source` tells in words which images they are, `contents` is a digest of the images themselves; `packages` maps
-    packages to versions.
+    `images` and `condition` say what made the features: the key of the `backbone`, and its `preprocessing` (revision,
+    size, resampling, dtype ...). `source` tells in words which images they are, `contents` is a digest of the images
+    themselves; `packages` maps packages to versions.
     """
 
     name: str
-    moments: Moments | CrossMoments
-    images: FeatureOrigin
-    condition: FeatureOrigin | None = None
+    moments: Moments
+    images: Mapping[str, Any]
+    condition: Mapping[str, Any] | None = None
     source: str = ""
     contents: str = ""
     packages: Mapping[str, str] = field(default_factory=lambda: versions.installed(PACKAGES))
 
     @property
-    def n(self) -> int:
-        """Images of the reference."""
-        return self.moments.n
-
-    @property
     def subset(self) -> str:
         """What a score against it rests on."""
-        return subset(self.images.backbone, self.condition.backbone if self.condition else "")
+        return subset(self.images["backbone"], self.condition["backbone"] if self.condition else "")
 
     def write(self, folder: Path) -> Path:
         """Writes `<folder>/<name>.npz`, whole or not at all: the moments, and the facts as JSON. Raises CannotWrite."""
@@ -69,14 +61,7 @@ class SavedReference:
         if isinstance(moments, CrossMoments):
             arrays = {"condition_mean": moments.condition.mean, "condition_scatter": moments.condition.scatter}
             arrays["cross"], moments = moments.cross, moments.images
-        facts = {
-            "format": FORMAT,
-            "n": self.n,
-            "images": asdict(self.images),
-            "condition": None if self.condition is None else asdict(self.condition),
-            "packages": dict(self.packages),
-            **{key: getattr(self, key) for key in ("name", "source", "contents")},
-        }
+        facts = {"format": FORMAT, "n": moments.n} | {name: getattr(self, name) for name in FACTS}
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / f"{self.name}{SUFFIX}"
         text = np.frombuffer(json.dumps(facts, sort_keys=True).encode(), np.uint8)
@@ -89,36 +74,34 @@ class SavedReference:
         """Reads a file of saved statistics, never unpickling. Raises BadInput for one that is none, or is damaged."""
         try:
             with np.load(path, allow_pickle=False) as file:
-                facts = json.loads(file["facts"].tobytes())
-                if facts["format"] != FORMAT:
-                    raise ValueError(f"its format is not {FORMAT}: save it again")
-                n, condition = facts["n"], facts["condition"]
-                mean, scatter = file["mean"], file["scatter"]
-                moments: Moments | CrossMoments = Moments(n=n, mean=mean, scatter=scatter)
-                if condition:
-                    cross = file["cross"]
-                    joint = np.block([[scatter, cross], [cross.T, file["condition_scatter"]]])
-                    both = Moments(n=n, mean=np.concatenate([mean, file["condition_mean"]]), scatter=joint)
-                    moments = CrossMoments(joint=both, width=len(mean))
-                if not all(np.isfinite(file[name]).all() for name in file.files if name != "facts"):
-                    raise ValueError("it holds NaN or infinity")
-            return cls(
-                moments=moments,
-                images=FeatureOrigin(**facts["images"]),
-                condition=FeatureOrigin(**condition) if condition else None,
-                **{name: facts[name] for name in ("name", "source", "contents", "packages")},
-            )
+                facts, arrays = json.loads(file["facts"].tobytes()), dict(file)
+            if facts["format"] != FORMAT:
+                raise ValueError(f"its format is not {FORMAT}: save it again")
+            n, mean, scatter = facts["n"], arrays["mean"], arrays["scatter"]
+            moments = Moments(n=n, mean=mean, scatter=scatter)
+            if facts["condition"]:
+                cross, other = arrays["cross"], arrays["condition_scatter"]
+                moments = CrossMoments(
+                    n=n,
+                    mean=np.concatenate([mean, arrays["condition_mean"]]),
+                    scatter=np.block([[scatter, cross], [cross.T, other]]),
+                    width=len(mean),
+                )
+            if not (np.isfinite(moments.mean).all() and np.isfinite(moments.scatter).all()):
+                raise ValueError("it holds NaN or infinity")
+            made = cls(moments=moments, **{name: facts[name] for name in FACTS})
+            for origin in filter(None, (made.images, made.condition)):
+                dict(origin["preprocessing"], backbone=origin["backbone"])  # raises where something is missing
+            return made
         except (OSError, EOFError, zipfile.BadZipFile, KeyError, TypeError, ValueError) as error:
             raise BadInput(f"{path.name} is not a saved reference: {shortened(str(error))}") from error
 
     def check(self, backbone: str, settings: Mapping[str, Any]) -> None:
         """Raises BadInput, naming the first difference, where its features of this backbone have other settings."""
         for side, origin in (("images", self.images), ("prompts", self.condition)):
-            if origin is None or origin.backbone != backbone:
+            if not origin or origin["backbone"] != backbone:
                 continue
-            mine, theirs = (
-                json.loads(json.dumps(dict(each))) for each in (origin.preprocessing, without_place(settings))
-            )
+            mine, theirs = (json.loads(json.dumps(each)) for each in (origin["preprocessing"], without_place(settings)))
             for key in sorted({*mine, *theirs}):
                 if mine.get(key) != theirs.get(key):
                     raise BadInput(
@@ -133,24 +116,19 @@ def save_references(path: Path, comparison: GeneratorComparison, *, source: str)
 
     `source` says which images the reference's are. Raises BadInput, CannotWrite.
     """
-    chosen, features = comparison.chosen, comparison.features
-    written = []
-    for key in (*chosen.image, *chosen.by_metric.get("cfred", ())):
+    features, written = comparison.features, []
+    for key in comparison.chosen.distances:
         image, _, text = key.partition(JOIN)
-        if image not in features.images or (text and text not in features.texts):
+        if image not in features.images[REFERENCE] or (text and text not in features.texts):
             continue
-        rows = features.images[image][REFERENCE]
+        rows = features.images[REFERENCE][image]
         origins = [
-            FeatureOrigin(backbone=name, preprocessing=without_place(comparison.settings[name]))
-            for name in key.split(JOIN)
+            {"backbone": name, "preprocessing": without_place(comparison.settings[name])} for name in key.split(JOIN)
         ]
+        paired = {"images": rows, "condition": features.texts[text]} if text else {}
         reference = SavedReference(
             name=_file_name(path, key),
-            moments=(
-                CrossMoments.of(images=rows, condition=features.texts[text])
-                if text
-                else Moments.of(rows, argument="reference")
-            ),
+            moments=CrossMoments.of(**paired) if text else Moments.of(rows, argument="reference"),
             images=origins[0],
             condition=origins[1] if text else None,
             source=source,
@@ -172,7 +150,7 @@ def opened(where: str | Path | SavedReference, *, chosen: Backbones) -> dict[str
     elif Path(where).is_file():
         files = [SavedReference.read(Path(where))]
     else:
-        paths = [Path(where).with_name(f"{_file_name(Path(where), key)}{SUFFIX}") for key in chosen.subsets()]
+        paths = [Path(where).with_name(f"{_file_name(Path(where), key)}{SUFFIX}") for key in chosen.distances]
         files = [SavedReference.read(path) for path in paths if path.is_file()]
         if not files:
             raise NotHere(
@@ -185,12 +163,11 @@ def opened(where: str | Path | SavedReference, *, chosen: Backbones) -> dict[str
     # One with prompts holds the moments of its images as well.
     crossed = [reference for reference in files if isinstance(reference.moments, CrossMoments)]
     alone = [replace(reference, moments=reference.moments.images, condition=None) for reference in crossed]
-    usable = (*chosen.image, *chosen.by_metric.get("cfred", ()))
-    used = {reference.subset: reference for reference in (*alone, *files) if reference.subset in usable}
+    used = {reference.subset: reference for reference in (*alone, *files) if reference.subset in chosen.distances}
     if not used:
         raise BadInput(
-            f"The reference {first.name!r} has images encoded by {first.images.backbone}, and no distance under it is "
-            f"chosen: --backbones {first.images.backbone}, or save a reference with {', '.join(chosen.image)}"
+            f"The reference {first.name!r} has images encoded by {first.subset}, and no distance under it is "
+            f"chosen: --backbones {first.subset.replace(JOIN, ',')}, or save a reference with {', '.join(chosen.image)}"
         )
     return used
 

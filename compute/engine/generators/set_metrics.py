@@ -7,86 +7,30 @@ are shared out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
 
-from compute.arrays import Floats, Ints, LazyRows
+from compute.arrays import Floats, Ints
 from compute.engine.generators import backbones
-from compute.engine.generators.backbones import JOIN, Backbones
+from compute.engine.generators.backbones import Backbones
+from compute.engine.generators.features import Features, SetFeatures
 from compute.engine.generators.table import FIGURE, framed
 from compute.metrics import METRICS
 from compute.metrics.distribution import cfred, frechet, intervals, pairwise, reference_free
 from compute.metrics.distribution.frechet import Gaussian
 from compute.metrics.distribution.intervals import Blocks, Extrapolated, extrapolate, leave_moments_out, leave_out
-from compute.metrics.distribution.moments import CrossMoments, Moments, SetScore, blocks
-from compute.tasks.generators.pairing import REFERENCE
+from compute.metrics.distribution.moments import CrossMoments, Moments, SetScore, streams, taken
 from compute.types import BadInput, Undefined
 
 MOST = 20_000  # images above which metrics that compare every image with every other take a random draw
 NO_PROMPTS = "the images have no prompts: give --prompts, or with features their condition"
 _METRICS = {metric.key: metric for metric in METRICS}
-
-Features = np.ndarray | LazyRows
-
-
-@dataclass(frozen=True, kw_only=True)
-class SetFeatures:
-    """What the metrics take. Rows of all arrays go with the pairs, or with a set's images where nothing is paired.
-
-    `images[backbone][set]` (n, d), of REFERENCE and the generators, and `texts[backbone]` (n, p) are features, which
-    may stay on disk (LazyRows, memory maps); `scores[metric][set]` (n,) one number an image, higher is better;
-    `logits[set]` (n, classes) a classifier's answers. `prompts` (n,) are the prompts' texts, empty where nothing is
-    paired. `moments[subset]` are statistics of the reference where they stand for its images: then no metric has its
-    features.
-    """
-
-    generated: tuple[str, ...]
-    prompts: tuple[str, ...] = ()
-    images: Mapping[str, Mapping[str, Features]] = field(default_factory=dict)
-    texts: Mapping[str, Features] = field(default_factory=dict)
-    scores: Mapping[str, Mapping[str, np.ndarray]] = field(default_factory=dict)
-    logits: Mapping[str, np.ndarray] = field(default_factory=dict)
-    moments: Mapping[str, Moments | CrossMoments] = field(default_factory=dict)
-
-    @cached_property
-    def prompt_codes(self) -> np.ndarray:
-        """(n,) which prompt each pair has, as numbers: as an array, texts would each take the room of the longest."""
-        return np.unique(np.array(self.prompts, object), return_inverse=True)[1]
-
-    def real(self, subset: str) -> Features | Moments | CrossMoments:
-        """The reference under a backbone, or two: its features, or the moments that stand for them. Raises Undefined
-        without either."""
-        if not self.moments:
-            return self.images[subset.partition(JOIN)[0]][REFERENCE]
-        if subset not in self.moments:
-            raise Undefined(f"the saved reference has no statistics under {subset.replace(JOIN, ' with ')}")
-        return self.moments[subset]
-
-    def count(self, generator: str) -> int:
-        """The images of a generator."""
-        return len(next(of[generator] for of in (*self.images.values(), *self.scores.values(), self.logits) if of))
-
-    @property
-    def distance_backbone(self) -> str:
-        """The backbone of `paired_distances`: the last, cFreD's where there is one."""
-        return list(self.images)[-1]
-
-    def paired_distances(self, generator: str) -> np.ndarray:
-        """(n,) squared distance of each image from the reference's of its prompt. Their mean is what cFreD becomes
-        where prompts are few."""
-        sets = self.images[self.distance_backbone]
-        real, generated = sets[REFERENCE], sets[generator]
-        parts = blocks(len(real), width=real.shape[1])
-        steps = (np.subtract(generated[part], real[part], dtype=np.float64) for part in parts)
-        return np.concatenate([(step**2).sum(axis=1) for step in steps])
-
-
-# ---- a class a metric
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -102,6 +46,10 @@ class SetMetric:
     keys: Sequence[str]
     parts: ClassVar[tuple[str, ...]] = ()
     draws: ClassVar[bool] = False
+
+    def sides(self, name: str) -> dict[str, Any]:
+        """Real, generated and, with a text backbone, the condition."""
+        return self.features.sides(name, self.backbone)
 
     def of(self, name: str, rows: Ints | None = None) -> list[SetScore]:
         """The records of all images, or of these `rows` of them and of what is paired with them.
@@ -119,94 +67,84 @@ class SetMetric:
         return None
 
 
-class CfredMetric(SetMetric):
-    parts = cfred.PARTS
+class DistanceMetric(SetMetric):
+    """A Fréchet distance, conditional or not. Of many images it is computed from moments."""
 
-    @cached_property
-    def _reference(self) -> cfred.ConditionalReference:
-        if not self.features.prompts:
-            raise Undefined(NO_PROMPTS)
-        real = self.features.real(self.backbone)
-        return cfred.ConditionalReference(real=real, condition=self.features.texts[self.backbone.partition(JOIN)[2]])
-
-    def _sides(self, name: str) -> dict[str, Any]:
-        if self.features.moments:
-            raise Undefined("a saved reference cannot omit a prompt")
-        image, _, text = self.backbone.partition(JOIN)
-        sets = self.features.images[image]
-        return {"real": sets[REFERENCE], "generated": sets[name], "condition": self.features.texts[text]}
-
-    def of(self, name: str, rows: Ints | None = None) -> list[SetScore]:
-        if rows is not None:
-            return [cfred.cfred(**self._sides(name), rows=rows)]
-        reference = self._reference
-        return [reference.compare(self.features.images[self.backbone.partition(JOIN)[0]][name])]
-
-    def without(self, name: str, blocks: Blocks) -> Sequence[Floats]:
-        sides = self._sides(name)
-        if not cfred.streams(len(sides["condition"]), *sides.values()):
-            return super().without(name, blocks)
-        condition = sides.pop("condition")
-        moments = {side: partial(CrossMoments.of, images=rows, condition=condition) for side, rows in sides.items()}
-        return [leave_moments_out(lambda **left: cfred.cfred(**left).value, blocks, **moments)]
-
-    def at_infinity(self, name: str) -> Extrapolated:
-        sides = self._sides(name)
-        d, p = sides["generated"].shape[1], sides["condition"].shape[1]
-        return extrapolate(
-            lambda rows: self.of(name, rows[0])[0].value,
-            counts=(len(sides["condition"]),),
-            needed=2 * (d + p),
-            what=f"twice the {d} + {p} dimensions of the image and text features",
-        )
-
-
-class FidMetric(SetMetric):
-    """The Fréchet distance: FID over Inception's features, FD-DINOv2 over DINOv2's."""
-
-    parts = ("means", "covariances")
-
-    @cached_property
-    def _reference(self) -> Gaussian:
-        return Gaussian.of(self.features.real(self.backbone), argument="real")
+    distance: ClassVar[Callable[..., SetScore]]
 
     @property
     def _fixed(self) -> bool:
         """Whether the reference stays whole where some of the generator's rows are left out."""
-        return not self.features.prompts or bool(self.features.moments)
+        return not self.features.prompts or self.features.saved
 
-    def of(self, name: str, rows: Ints | None = None, real_rows: Ints | None = None) -> list[SetScore]:
-        """`real_rows` of the reference, where they are not those paired with `rows`."""
-        if real_rows is None and not self._fixed:
-            real_rows = rows
-        real = self._reference if real_rows is None else Gaussian.of(self.features.real(self.backbone), rows=real_rows)
-        made = Gaussian.of(self.features.images[self.backbone][name], rows=rows, argument="generated")
-        return [frechet.frechet(real=real, generated=made)]
+    def parted(self, name: str) -> dict[str, Any]:
+        """The sides of which rows are left out."""
+        return self.sides(name)
 
     def without(self, name: str, blocks: Blocks) -> Sequence[Floats]:
-        generated = self.features.images[self.backbone][name]
-        if not cfred.streams(len(generated), generated):
+        sides = self.parted(name)
+        texts = {"condition": sides.pop("condition")} if "condition" in sides else {}
+        if not streams(len(sides["generated"]), sides["generated"], *texts.values()):
             return super().without(name, blocks)
-        sides = {"generated": partial(Moments.of, generated)}
         fixed = {"real": self._reference} if self._fixed else {}
-        if not fixed:
-            sides["real"] = partial(Moments.of, self.features.real(self.backbone))
-        return [leave_moments_out(lambda **left: frechet.frechet(**fixed, **left).value, blocks, **sides)]
+        left = {side: {"images": sides[side], **texts} for side in sides.keys() - fixed.keys()}
+        distance, of = type(self).distance, CrossMoments.of if texts else Moments.of
+        return [leave_moments_out(lambda **moments: distance(**fixed, **moments).value, blocks, of=of, **left)]
 
     def at_infinity(self, name: str) -> Extrapolated:
         """Of pairs prompts are split, so that a part has both images of each; saved moments stay whole."""
-        real, generated = self.features.real(self.backbone), self.features.images[self.backbone][name]
-        saved, d = isinstance(real, Moments), generated.shape[1]
+        real, *others = self.parted(name).values()
+        saved, widths, n = self.features.saved, [each.shape[1] for each in others], len(others[0])
+        kinds = "image and text features" if len(widths) > 1 else "features"
         found = extrapolate(
-            lambda rows: self.of(name, rows[-1], rows[0] if len(rows) > 1 else None)[0].value,
-            counts=(len(generated),) if saved or self.features.prompts else (len(real), len(generated)),
-            needed=2 * d,
-            what=f"twice the {d} dimensions of the features",
+            lambda rows: self.of(name, *rows[::-1])[0].value,
+            counts=(n,) if saved or self.features.prompts else (len(real), n),
+            needed=2 * sum(widths),
+            what=f"twice the {' + '.join(map(str, widths))} dimensions of the {kinds}",
         )
         if not saved:
             return found
         bias = f"At infinite N of the generator alone: the bias of the reference's {real.n:,} images stays"
         return replace(found, warnings=(*found.warnings, bias))
+
+
+class CfredMetric(DistanceMetric):
+    parts, distance = cfred.PARTS, cfred.cfred
+
+    @cached_property
+    def _against(self) -> Callable[[Any], cfred.Cfred]:
+        if not self.features.prompts:
+            raise Undefined(NO_PROMPTS)
+        real, _, condition = self.sides(self.features.generated[0]).values()
+        return cfred.against(real=real, condition=condition)
+
+    def parted(self, name: str) -> dict[str, Any]:
+        if self.features.saved:
+            raise Undefined("a saved reference cannot omit a prompt")
+        return self.sides(name)
+
+    def of(self, name: str, rows: Ints | None = None) -> list[SetScore]:
+        if rows is not None:
+            return [cfred.cfred(**self.parted(name), rows=rows)]
+        return [self._against(self.sides(name)["generated"])]
+
+
+class FidMetric(DistanceMetric):
+    """The Fréchet distance: FID over Inception's features, FD-DINOv2 over DINOv2's."""
+
+    parts, distance = ("means", "covariances"), frechet.frechet
+
+    @cached_property
+    def _reference(self) -> Gaussian:
+        return Gaussian.of(self.sides(self.features.generated[0])["real"], argument="real")
+
+    def of(self, name: str, rows: Ints | None = None, real_rows: Ints | None = None) -> list[SetScore]:
+        """`real_rows` of the reference, where they are not those paired with `rows`."""
+        real, generated = self.sides(name).values()
+        if real_rows is None and not self._fixed:
+            real_rows = rows
+        first = self._reference if real_rows is None else taken(real, real_rows)
+        return [frechet.frechet(real=first, generated=generated if rows is None else taken(generated, rows))]
 
 
 class PairwiseMetric(SetMetric):
@@ -216,18 +154,17 @@ class PairwiseMetric(SetMetric):
     whole: ClassVar[Callable[..., Any]]
     subsets: ClassVar[Callable[..., Any]]
 
-    def _sides(self, name: str) -> dict[str, Features]:
-        if self.features.moments:
+    def sides(self, name: str) -> dict[str, Features]:
+        if self.features.saved:
             raise Undefined("single images are compared, and a saved reference holds only moments: give its images")
-        images = self.features.images[self.backbone]
-        return {"real": drawn_rows(images[REFERENCE]), "generated": drawn_rows(images[name])}
+        return {side: drawn_rows(rows) for side, rows in super().sides(name).items()}
 
     def of(self, name: str) -> list[SetScore]:
-        found = type(self).whole(**self._sides(name))
+        found = type(self).whole(**self.sides(name))
         return [getattr(found, key) for key in self.keys] if isinstance(found, pairwise.Manifold) else [found]
 
     def without(self, name: str, blocks: Blocks) -> Sequence[Floats]:
-        sides, kept = self._sides(name), blocks.remaining
+        sides, kept = self.sides(name), blocks.remaining
         real_kept = kept if self.features.prompts else np.ones((blocks.count, len(sides["real"])), bool)
         found = type(self).subsets(**sides, real_kept=real_kept, generated_kept=kept)
         return [found[key] for key in self.keys] if isinstance(found, dict) else [found]
@@ -258,18 +195,20 @@ class DensityCoverageMetric(PairwiseMetric):
 class VendiMetric(SetMetric):
     parts, draws = ("order",), True
 
+    def _read(self, name: str) -> np.ndarray:
+        return np.asarray(drawn_rows(self.features.images[name][self.backbone]))
+
     def of(self, name: str) -> list[SetScore]:
-        return [reference_free.vendi(features=np.asarray(drawn_rows(self.features.images[self.backbone][name])))]
+        return [reference_free.vendi(features=self._read(name))]
 
     def without(self, name: str, blocks: Blocks) -> Sequence[Floats]:
-        images = np.asarray(drawn_rows(self.features.images[self.backbone][name]))  # read once
+        images = self._read(name)  # once
         return [leave_out(lambda rows: reference_free.vendi(features=images[rows]).value, blocks)]
 
 
 class InceptionScoreMetric(SetMetric):
-    def of(self, name: str, rows: Ints | None = None) -> list[SetScore]:
-        logits = self.features.logits[name]
-        return [reference_free.inception_score(logits=logits if rows is None else logits[rows])]
+    def of(self, name: str, rows: Ints | slice = slice(None)) -> list[SetScore]:
+        return [reference_free.inception_score(logits=self.features.logits[name][rows])]
 
 
 class MeanScoreMetric(SetMetric):
@@ -300,6 +239,8 @@ SET_METRICS: tuple[tuple[type[SetMetric], tuple[str, ...]], ...] = (
 
 # ---- figures
 
+Rows = list[dict[str, Any]]  # figures of one generator, a row a key of the metric
+
 
 def figures(features: SetFeatures, *, chosen: Backbones, with_intervals: bool = True) -> pd.DataFrame:
     """All chosen metrics that the features allow, generator by generator, in the order of METRICS, with the columns of
@@ -319,18 +260,18 @@ def figures(features: SetFeatures, *, chosen: Backbones, with_intervals: bool = 
         for backbone in subsets:
             metric = kind(features=features, backbone=backbone, keys=asked)
             for name in features.generated:
-                known = {"generator": name, "backbone": backbone, "n": features.count(name)}
-                rows = [FIGURE | known | {"metric": key} for key in asked]
+                n = features.count(name)
+                rows = [FIGURE | {"generator": name, "backbone": backbone, "n": n, "metric": key} for key in asked]
                 _add_values(rows, metric)
                 if with_intervals and not any(row["reason"] for row in rows):
-                    _add_intervals(rows, metric, shared(known["n"], metric.draws))
-                    _add_limit(rows, metric)
+                    _add_intervals(rows, metric, shared(n, metric.draws))
+                    with _noting(rows, "No value at infinite N"):
+                        if limit := metric.at_infinity(name):
+                            rows[0].update(limit=limit.value, limit_low=limit.low, limit_high=limit.high)
+                            _note(rows, *limit.warnings)
                 made += rows
     generators, metrics = features.generated, backbones.METRICS
     return framed(sorted(made, key=lambda row: (generators.index(row["generator"]), metrics.index(row["metric"]))))
-
-
-Rows = list[dict[str, Any]]  # of one generator, a row a key of the metric
 
 
 def _add_values(rows: Rows, metric: SetMetric) -> None:
@@ -355,32 +296,26 @@ def _add_intervals(rows: Rows, metric: SetMetric, shares: Blocks) -> None:
     """Adds intervals, and the values that they come from. Means over images have theirs."""
     if isinstance(metric, MeanScoreMetric) and shares.count < intervals.FEWEST_BLOCKS:
         return
-    try:
-        every = metric.without(rows[0]["generator"], shares)
-    except (BadInput, Undefined) as error:
-        return _note(rows, f"No interval: {error}")
     # No test of differences against saved moments: other runs of these prompts omit them of the reference too.
-    tested = not (isinstance(metric, FidMetric) and metric.features.prompts and metric.features.moments)
-    for row, values in zip(rows, every, strict=True):
-        about = _METRICS[row["metric"]]
-        try:
-            if row["low"] is None:
-                row.update(vars(intervals.interval(row["value"], values, shares, lower=about.lower, upper=about.upper)))
-            if tested:
-                row.update(left_out=tuple(values.tolist()), block_sizes=tuple(shares.sizes.tolist()))
-        except Undefined as error:
-            _note([row], f"No interval: {error}")
+    tested = not (isinstance(metric, FidMetric) and metric.features.prompts and metric.features.saved)
+    with _noting(rows, "No interval"):
+        for row, values in zip(rows, metric.without(rows[0]["generator"], shares), strict=True):
+            about = _METRICS[row["metric"]]
+            with _noting([row], "No interval"):
+                if row["low"] is None:
+                    found = intervals.interval(row["value"], values, shares, lower=about.lower, upper=about.upper)
+                    row.update(vars(found))
+                if tested:
+                    row.update(left_out=tuple(values.tolist()), block_sizes=tuple(shares.sizes.tolist()))
 
 
-def _add_limit(rows: Rows, metric: SetMetric) -> None:
-    """Adds the value at infinite N."""
+@contextmanager
+def _noting(rows: Rows, what: str) -> Iterator[None]:
+    """Notes why something is undefined."""
     try:
-        found = metric.at_infinity(rows[0]["generator"])
+        yield
     except (BadInput, Undefined) as error:
-        return _note(rows, f"No value at infinite N: {error}")
-    if found is not None:
-        rows[0].update(limit=found.value, limit_low=found.low, limit_high=found.high)
-        _note(rows, *found.warnings)
+        _note(rows, f"{what}: {error}")
 
 
 def _note(rows: Rows, *lines: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -19,13 +19,14 @@ from compute.catalog.own import suite as own_suite
 from compute.catalog.own import suite_records
 from compute.catalog.own.suite import OwnSuite
 from compute.engine import run_folders, thumbnails
-from compute.engine.generators.backbones import DISTANCE, USUAL
-from compute.engine.generators.frechet import GeneratorComparison
+from compute.engine.generators.backbones import DISTANCE, USUAL, Backbones
+from compute.engine.generators.features import SetFeatures
 from compute.engine.generators.table import finite
 from compute.engine.run import code
+from compute.tasks.generators.pairing import PromptedSets
 from compute.tasks.generators.sources import ImageSet
 from compute.tasks.source import OwnFile
-from compute.types import WHOLE, BadInput, Run, Score, Suite, Task
+from compute.types import WHOLE, Run, Score, Suite, Task
 
 PROCEDURE = "frechet"
 SAVED = "reference=saved"  # the variant of a run against saved statistics, which never hides one with the images
@@ -37,26 +38,52 @@ Values = Mapping[str, Mapping[str, np.ndarray]]  # of single images by kind and 
 Rating = tuple[str, float]  # people's: a metric and its value
 
 
+@dataclass(frozen=True, kw_only=True)
+class GeneratorComparison:
+    """What a comparison was made of and gave, ready to be stored."""
+
+    sets: PromptedSets  # without what could not be decoded
+    chosen: Backbones
+    features: SetFeatures
+    figures: pd.DataFrame
+    settings: Mapping[str, Any]  # of the backbones, by key
+    saved: Mapping[str, Any] = field(default_factory=dict)  # by subset, the SavedReference that stood for the images
+    seconds: float = 0.0
+
+    @property
+    def contents(self) -> str:
+        """A digest of the reference's images."""
+        reference = self.sets.reference
+        if reference is None:
+            return next(iter(self.saved.values())).contents
+        return hashlib.blake2b(reference.images.keys.tobytes(), digest_size=16).hexdigest()
+
+
 def store(
-    comparison: GeneratorComparison, *, name: str, file: Path, results: Path, human: Mapping[str, Rating] | None = None
+    comparison: GeneratorComparison, *, name: str, file: Path, results: Path, human: Mapping[str, Rating]
 ) -> tuple[str, int]:
     """Records the suite and writes a run for each generator with a figure; the suite's key and how many runs.
 
     `name` is what the suite is called, `file` what it was made from; `human` holds people's ratings by generator.
     Raises CannotWrite.
     """
-    human, sets = human or {}, comparison.sets
+    sets, features, figures = comparison.sets, comparison.features, comparison.figures
     suite = suite_records.record(
         _suite(comparison, name=name, file=file, results=results, human=human), results=results
     )
     [task] = suite.tasks
-    values = _prompt_values(comparison)
-    scorers, features = comparison.chosen.scorers, comparison.features
+    # Of single images by kind and generator, where all have the kind; none where nothing is paired.
+    values: dict[str, Mapping[str, np.ndarray]] = {}
+    if sets.prompts is not None:
+        if sets.reference is not None and features.images[sets.reference.name]:
+            values[DISTANCE] = {name: features.paired_distances(name) for name in features.generated}
+        values |= {kind: of for kind, of in features.scores.items() if set(features.generated) <= set(of)}
+    backbones = {DISTANCE: features.distance_backbone} | comparison.chosen.scorers if values else {}
     count = 0
     for part in sets.generated:
         count += write_run(
             part.name,
-            comparison.figures[comparison.figures["generator"] == part.name].to_dict("records"),
+            figures[figures["generator"] == part.name].to_dict("records"),
             task=task,
             results=results,
             rating=human.get(part.name),
@@ -71,10 +98,7 @@ def store(
             seconds=comparison.seconds,
             variant="" if sets.reference else SAVED,
             items=len(part),
-            per_prompt={
-                "kinds": list(values),
-                "backbones": [features.distance_backbone if kind == DISTANCE else scorers[kind] for kind in values],
-            },
+            per_prompt={"kinds": list(values), "backbones": [backbones[kind] for kind in values]},
             warnings=list(sets.warnings),
         )
     _add_pictures(comparison, values, task=task.key, results=results)
@@ -153,16 +177,6 @@ def key_of(name: str) -> str:
     return f"{own_suite.BENCHMARK.key}/{own_suite.slug(name)}"
 
 
-def check_names(generators: Sequence[str]) -> None:
-    """Raises BadInput for names that make one key."""
-    keys = [key_of(each) for each in generators]
-    both = [each for each, key in zip(generators, keys, strict=True) if keys.count(key) > 1]
-    if both:
-        raise BadInput(
-            f"The names {' and '.join(both[:2])} make one key, {key_of(both[0])}: choose more distinct names"
-        )
-
-
 def suite_of(
     shape: str,
     name: str,
@@ -176,56 +190,37 @@ def suite_of(
     results: Path,
     aggregate: str = "task-mean",
 ) -> OwnSuite:
-    """A suite of generators, with what an earlier comparison of the same data has; `tasks` by the end of their keys."""
-    key, benchmark = own_suite.key_of(name, mark=shape), own_suite.BENCHMARK.key
-    shared = {"benchmark": benchmark, "dataset": file.name, "revision": digest, "suites": (key,)}
-    rows = [own_suite.own_generator(own_suite.slug(each), title=each[: own_suite.MAX_NAME]) for each in generators]
-    suite = Suite(
-        key=key, title=f"{title}: {name[:80]}", benchmark=benchmark, aggregate=aggregate, description=description
-    )
-    made = OwnSuite(
-        suite=suite,
-        tasks=tuple(Task(key=f"{benchmark}/{key}/{part}", **shared, **facts) for part, facts in tasks.items()),
-        data=(OwnFile(shape=shape, digest=digest, path=file.absolute()),) * len(tasks),
-        models=tuple(rows),
-    )
-    return _joined(made, results=results)
-
-
-def _joined(suite: OwnSuite, *, results: Path) -> OwnSuite:
-    """The suite with the tasks, subsets, metrics and generators of an earlier comparison of the same data.
+    """A suite of generators, with the tasks, subsets, metrics and generators of an earlier comparison of the same data;
+    `tasks` by the end of their keys.
 
     A grid's earlier subsets come first: the pair that it names first stays the ranked one.
     """
-    of_grid = suite.shape == own_suite.GRID
+    key, benchmark, of_grid = own_suite.key_of(name, mark=shape), own_suite.BENCHMARK.key, shape == own_suite.GRID
+    models = [own_suite.own_generator(own_suite.slug(each), title=each[: own_suite.MAX_NAME]) for each in generators]
+    every: dict[str, Task] = {}
     known, _ = suite_records.recorded(results)
-    before = next((each for each in known if (each.shape, each.digest) == (suite.shape, suite.digest)), None)
-    tasks, facts, models = {}, {}, suite.models
-    if before is not None:
-        mark = f" ({suite.digest[:8]})"  # which `record` adds to titles where another suite has the name
-        tasks = {_part(task): replace(task, title=task.title.removesuffix(mark)) for task in before.tasks}
-        facts = {"description": before.suite.description} if of_grid else {}
-        if before.suite.aggregate == suite_records.HUMAN:
-            facts["aggregate"] = suite_records.HUMAN
-        models = (*before.models, *models)
-    for task in suite.tasks:
-        earlier = tasks.get(_part(task), task)
-        first, then = (earlier, task) if of_grid else (task, earlier)
-        both = {name: (*getattr(first, name), *getattr(then, name)) for name in ("subsets", "metrics")}
-        tasks[_part(task)] = replace(task, **{name: tuple(dict.fromkeys(values)) for name, values in both.items()})
-    every = tuple(tasks.values())
-    return replace(
-        suite,
-        suite=replace(suite.suite, **facts),
-        tasks=own_suite.headline_first(every) if of_grid else every,
-        data=suite.data[:1] * len(every),
+    for before in [each for each in known if (each.shape, each.digest) == (shape, digest)][:1]:
+        mark = f" ({digest[:8]})"  # which `record` adds to titles where another suite has the name
+        every = {
+            task.key.rpartition("/")[2]: replace(task, title=task.title.removesuffix(mark)) for task in before.tasks
+        }
+        models = [*before.models, *models]
+        description = before.suite.description if of_grid else description
+        aggregate = suite_records.HUMAN if before.suite.aggregate == suite_records.HUMAN else aggregate
+    for part, facts in tasks.items():
+        shared = {"benchmark": benchmark, "dataset": file.name, "revision": digest, "suites": (key,)}
+        task = Task(key=f"{benchmark}/{key}/{part}", **shared, **facts)
+        sides = (task, every.get(part, task))[:: -1 if of_grid else 1]
+        both = {name: [one for side in sides for one in getattr(side, name)] for name in ("subsets", "metrics")}
+        every[part] = replace(task, **{name: tuple(dict.fromkeys(values)) for name, values in both.items()})
+    return OwnSuite(
+        suite=Suite(
+            key=key, title=f"{title}: {name[:80]}", benchmark=benchmark, aggregate=aggregate, description=description
+        ),
+        tasks=tuple(every.values()),
+        data=(OwnFile(shape=shape, digest=digest, path=file.absolute()),) * len(every),
         models=tuple({row.key: row for row in models}.values()),
     )
-
-
-def _part(task: Task) -> str:
-    """What tells a comparison's tasks apart: the end of the key."""
-    return task.key.rpartition("/")[2]
 
 
 def _suite(
@@ -242,7 +237,7 @@ def _suite(
         digest.update(sets.prompts.keys.tobytes())
     ranked = (chosen.image[:1], chosen.cfred[:1], chosen.text[:1], chosen.clip, chosen.cmmd, chosen.classes)
     digest.update(json.dumps(ranked).encode())
-    n = len(sets.ids) if paired else len(sets.reference) if sets.reference else next(iter(comparison.saved.values())).n
+    n = len(sets.sets[0]) if paired or sets.reference else next(iter(comparison.saved.values())).moments.n
     first = comparison.figures.drop_duplicates("metric").set_index("metric")["backbone"]  # that stands for each metric
     metrics = [metric for metric in USUAL if metric in first]
     rated = next(iter(human.values()))[0] if human else ""
@@ -275,17 +270,6 @@ def _suite(
 
 
 # ---- items
-
-
-def _prompt_values(comparison: GeneratorComparison) -> Values:
-    """Values of the kinds that all generators have; empty where nothing is paired."""
-    sets, features = comparison.sets, comparison.features
-    if sets.prompts is None:
-        return {}
-    distances = {}
-    if features.images and sets.reference is not None:
-        distances[DISTANCE] = {name: features.paired_distances(name) for name in features.generated}
-    return distances | {kind: of for kind, of in features.scores.items() if set(features.generated) <= set(of)}
 
 
 def _items(comparison: GeneratorComparison, part: ImageSet, values: Values) -> pd.DataFrame:
@@ -323,6 +307,6 @@ def _add_pictures(comparison: GeneratorComparison, values: Values, *, task: str,
         every = np.array(list(of.values()))
         spread = np.maximum(spread, np.ptp(every, axis=0) / (every.std() or 1.0))
     order = np.argsort(np.where(opened, -spread, np.inf), kind="stable")[: MOST_PICTURES // len(sets.sets)]
-    columns = [part.images.take(np.sort(order[opened[order]])) for part in sets.sets]
-    keys = {key.decode() for column in columns for key in column.keys.tolist()}
+    columns = [part.images for part in sets.sets]
+    keys = {key.decode() for column in columns for key in column.keys[order[opened[order]]].tolist()}
     thumbnails.add_images(results, task=task, columns=columns, keys=keys, side=SIDE)

@@ -7,21 +7,20 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import chain
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from compute import arrays
-from compute.analysis.generators import bradley_terry
-from compute.analysis.generators.agreement import Agreement, MetricDifference, agree, differences
+from compute.analysis.generators.agreement import agree, differences
 from compute.analysis.intervals import Estimate
 from compute.engine.generators.backbones import JOIN
+from compute.engine.generators.people import People
 from compute.io.tables import markdown
 from compute.metrics import METRICS
-from compute.pages.shown import Cell, Mark, ShownTable, ShowsItself
-from compute.tasks.generators.human import HumanTable
-from compute.tasks.generators.sources import some
+from compute.pages.shown import Cell, ShownTable, ShowsItself
 from compute.types import WHOLE, BadInput, Undefined
 
 LEADING, WIDTH = 3, 120  # columns before the generators'; characters of a line
@@ -55,75 +54,12 @@ def stored_figures(generator: str, scores: Iterable[Any], settings: Mapping[str,
     for score in scores:
         if score.subset != WHOLE:
             found = settings.get("found", {}).get(score.subset, {}).get(score.metric, {})
-            about = {"generator": generator, "metric": score.metric, "backbone": score.subset}
             known = {key: value for key, value in found.items() if key in FIGURE and not key.startswith("limit")}
-            figures.append(FIGURE | known | about | {"value": score.value, "n": score.n})
+            about = {"metric": score.metric, "backbone": score.subset, "value": score.value, "n": score.n}
+            figures.append(FIGURE | known | about)
     for metric, reasons in settings.get("undefined", {}).items():
-        for backbone, reason in reasons.items():
-            about = {"generator": generator, "metric": metric, "backbone": backbone}
-            figures.append(FIGURE | about | {"reason": reason})
-    return figures
-
-
-@dataclass(frozen=True, kw_only=True)
-class People:
-    """People's ratings of the compared generators, higher is better: `ranks` as a table lists them, 1 best, None where
-    it lists none; `intervals` are 95% intervals of ratings that were fitted from votes, in Elo points; `warnings` name
-    who is skipped. `agreements` go with `metrics`, pairs of metric and backbone; `undefined` says why others have none.
-    """
-
-    metric: str
-    names: tuple[str, ...]
-    ratings: tuple[float, ...]
-    ranks: tuple[float, ...] | None = None
-    intervals: tuple[tuple[float, float], ...] = ()
-    warnings: tuple[str, ...] = ()
-    metrics: tuple[tuple[str, str], ...] = ()
-    agreements: tuple[Agreement, ...] = ()
-    differences: tuple[MetricDifference, ...] = ()
-    undefined: tuple[str, ...] = ()
-
-    @classmethod
-    def of(cls, table: HumanTable, *, generated: Sequence[str]) -> People:
-        """The ratings of those of `generated` that the table rates.
-
-        Votes are fitted by Bradley and Terry over all generators that they name. Raises BadInput where fewer than two
-        of the compared generators are rated, Undefined for votes that no finite strengths fit.
-        """
-        warnings, values, intervals = list(table.notes), dict(table.values), {}
-        if table.wins is not None:
-            fitted = dict(zip(table.names, bradley_terry.fit(table.wins, names=table.names).tolist(), strict=True))
-            values = {name: value for name, (value, *_) in fitted.items()}
-            intervals = {name: (low, high) for name, (_, low, high) in fitted.items()}
-        names = [name for name in generated if name in values]
-        for missing, where in (
-            ([name for name in generated if name not in values], f"are not in {table.title}"),
-            ([name for name in values if name not in generated], f"of {table.title} are not compared"),
-        ):
-            if missing:
-                warnings.append(f"{some(missing, noun='generator')} {where}: left out of the agreement with people")
-        if len(names) < 2:
-            raise BadInput(
-                f"{table.title} rates {some(values, noun='generator')}, the comparison has "
-                f"{some(generated, noun='generator')}: name at least two in both"
-            )
-        sign = -1 if table.metric == "human_rank" else 1
-        return cls(
-            metric=table.metric,
-            names=tuple(names),
-            ratings=tuple(float(sign * values[name]) for name in names),
-            ranks=None if table.ranks is None else tuple(table.ranks[name] for name in names),
-            intervals=tuple(intervals[name] for name in names) if intervals else (),
-            warnings=tuple(warnings),
-        )
-
-    @property
-    def stored(self) -> dict[str, tuple[str, float]]:
-        """What is stored of each generator: the metric's key and its value."""
-        return {
-            name: (self.metric, -value if self.metric == "human_rank" else value)
-            for name, value in zip(self.names, self.ratings, strict=True)
-        }
+        figures += [FIGURE | {"metric": metric, "backbone": key, "reason": why} for key, why in reasons.items()]
+    return [figure | {"generator": generator} for figure in figures]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -134,42 +70,32 @@ class GeneratorTable(ShowsItself):
     warnings: tuple[str, ...] = ()
     people: People | None = None
 
-    def beside(self, human: HumanTable, *, scores: Mapping[str, Mapping[str, np.ndarray]]) -> GeneratorTable:
+    def beside(self, rated: People, *, scores: Mapping[str, Mapping[str, np.ndarray]]) -> GeneratorTable:
         """With people's ratings, every metric's agreement with them, and which metrics differ significantly.
 
         `scores[metric][generator]` (n,) are those of single images, row by row of the same prompts: such metrics are
-        ranked by the mean rank of a generator's images among all of their prompt, as the paper lists them. Raises as
-        `People.of`.
+        ranked by the mean rank of a generator's images among all of their prompt, as the paper lists them.
         """
-        rated = People.of(human, generated=self.generators)
-        metrics, agreements, every, undefined = [], [], [], []
+        found, every, undefined = {}, [], []
         for key, rows in self.figures.groupby(["metric", "backbone"], sort=False):
             own = rows.set_index("generator")["value"].reindex(rated.names).tolist()
-            images = scores.get(key[0])
-            ranks = None
+            images, ranks = scores.get(key[0]), None
             if images is not None:
                 ranks = arrays.ranks(arrays.ranks(-np.array([images[name] for name in rated.names])).mean(axis=1))
             try:
                 if np.isnan(own).any():
                     raise Undefined(f"{rated.names[int(np.isnan(own).argmax())]} has no value")
-                agreement = agree(
-                    scores=own,
-                    human=rated.ratings,
-                    higher=_METRICS[key[0]].higher_is_better,
-                    human_ranks=rated.ranks,
-                    ranks=ranks,
-                )
+                higher = _METRICS[key[0]].higher_is_better
+                sides = {"human": rated.ratings, "human_ranks": rated.ranks}
+                found[key] = agree(scores=own, higher=higher, ranks=ranks, **sides)
+                every.append(own)
             except Undefined as error:
                 undefined.append(f"{_title(*key)}: {error}")
-                continue
-            metrics.append(key)
-            agreements.append(agreement)
-            every.append(own)
-        higher = [_METRICS[metric].higher_is_better for metric, _ in metrics]
+        higher = [_METRICS[metric].higher_is_better for metric, _ in found]
         people = replace(
             rated,
-            metrics=tuple(metrics),
-            agreements=tuple(agreements),
+            metrics=tuple(found),
+            agreements=tuple(found.values()),
             differences=differences(scores=every, higher=higher, human=rated.ratings),
             undefined=tuple(undefined),
         )
@@ -214,7 +140,13 @@ class GeneratorTable(ShowsItself):
         return ShownTable(
             heads=("generator", *(f"{_head(metric)} ({_features(backbone)})" for metric, backbone in shown)),
             rows=[
-                (name, *(Cell(text=_cell(cells[name]), marks=_marks(cells[name])) for cells in shown.values()))
+                (
+                    name,
+                    *(
+                        Cell(text=_cell(row), marks=[(row.low, row.value, row.high)])
+                        for row in map(itemgetter(name), shown.values())
+                    ),
+                )
                 for name in self.generators
             ],
             below=self._notes(),
@@ -308,7 +240,17 @@ class GeneratorTable(ShowsItself):
             text += _markdown(rows, width=math.inf)
             text.append("r keeps its sign: below 0 is right for a distance. In brackets: 95% interval over generators.")
         text += [f"No interval: {reason}" for reason in reasons]
-        text += _significant(people)
+        count, n = len(people.differences), len(people.names)
+        if pairs := [pair for pair in people.differences if pair.told_apart]:
+            titles = [f"{_METRICS[metric].title} ({backbone})" for metric, backbone in people.metrics]
+            named = [f"{titles[pair.first]} and {titles[pair.second]} (p {pair.p:.2g})" for pair in pairs[:LISTED]]
+            more = f" and {len(pairs) - LISTED} more" if len(pairs) > LISTED else ""
+            told = f"{len(pairs)} of {count} pairs of metrics differ significantly"
+            text.append(f"{told}: {'; '.join(named)}{more}")
+        elif count:
+            least = people.differences[0].possible
+            why = f": so few give no p below {least:.2g}" if least > 0.05 / count else ""
+            text.append(f"Of {count} pairs of metrics no difference is significant with {n} generators{why}")
         text += [f"No agreement of {line}" for line in people.undefined]
         return text + [f"Warning: {line}" for line in people.warnings]
 
@@ -359,10 +301,6 @@ def _features(backbone: str) -> str:
     return backbone.replace(JOIN, " x ")
 
 
-def _marks(row: Any) -> list[Mark]:
-    return [] if math.isnan(row.value) else [(row.low, row.value, row.high)]
-
-
 def _cell(row: Any, names: Sequence[str] = ("value", "low", "high")) -> str:
     """The value, or the limit, and its interval with as many digits."""
     value, low, high = (getattr(row, name) for name in names)
@@ -376,26 +314,4 @@ def _cell(row: Any, names: Sequence[str] = ("value", "low", "high")) -> str:
 
 def finite(value: Any) -> Any:
     """The same with null for NaN, which JSON lacks."""
-    match value:
-        case dict():
-            return {name: finite(part) for name, part in value.items()}
-        case list() | tuple():
-            return [finite(part) for part in value]
-        case float():
-            return value if math.isfinite(value) else None
-    return value
-
-
-def _significant(people: People) -> list[str]:
-    if not people.differences:
-        return []
-    pairs = [pair for pair in people.differences if pair.told_apart]
-    count, n = len(people.differences), len(people.names)
-    if not pairs:
-        least = people.differences[0].possible
-        why = f": so few give no p below {least:.2g}" if least > 0.05 / count else ""
-        return [f"Of {count} pairs of metrics no difference is significant with {n} generators{why}"]
-    titles = [f"{_METRICS[metric].title} ({backbone})" for metric, backbone in people.metrics]
-    named = [f"{titles[pair.first]} and {titles[pair.second]} (p {pair.p:.2g})" for pair in pairs[:LISTED]]
-    more = f" and {len(pairs) - LISTED} more" if len(pairs) > LISTED else ""
-    return [f"{len(pairs)} of {count} pairs of metrics differ significantly: {'; '.join(named)}{more}"]
+    return json.loads(json.dumps(value), parse_constant=lambda name: None)

@@ -7,8 +7,9 @@ FID's are over N - 1.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -19,18 +20,18 @@ from compute.metrics.distribution.frechet import EPSILON, Gaussian, covariance_d
 from compute.metrics.distribution.moments import (
     CrossMoments,
     SetScore,
+    blocks,
     centred,
     check_paired,
     feature_array,
-    feature_rows,
-    row_blocks,
+    streams,
+    taken,
 )
 from compute.types import BadInput
 
 # Eigenvalues of the text covariance below this share of the largest are taken as 0 by the pseudo-inverse: far above
 # rounding in float64, far below what text encoders yield, so that nothing but exact redundancy is cut.
 CUTOFF = 1e-10
-STREAM_ABOVE = 4  # rows per column above which cFreD is computed from moments instead of from all rows
 PARTS = ("means", "cross", "conditional", "realism", "fidelity", "cutoff", "rank")  # of a Cfred, besides its value
 
 
@@ -166,39 +167,35 @@ class Conditioning:
         )
 
 
-class ConditionalReference:
-    """A reference and the text features of its prompts, computed once and compared with many generators.
+def against(*, real: Any, condition: Any, cutoff: float = CUTOFF) -> Callable[[Any], Cfred]:
+    """cFreD of any image features (n, d) of the same prompts from a reference, of which all is computed once.
 
     real: image features (n, d) or CrossMoments; condition: text features (n, p), row i of each of prompt i; cutoff as
-    in `cfred`. Many rows per column are read block by block. Raises BadInput.
+    in `cfred`. Many rows per column are read block by block. Raises BadInput, as what it returns does.
     """
+    texts = feature_array(condition, argument="condition")
 
-    def __init__(self, *, real: Any, condition: Any, cutoff: float = CUTOFF, rows: Ints | None = None) -> None:
-        self._texts, self._cutoff = feature_array(condition, argument="condition"), cutoff
-        self._rows = rows
-        n = len(self._texts) if rows is None else len(rows)
-        self._real: CrossMoments | ConditionalMoments
-        if isinstance(real, CrossMoments):
-            self._real = real
-            return
-        images = feature_array(real, argument="real")
-        check_paired(images, self._texts, names=("real", "condition"))
-        if streams(n, images, self._texts):
-            self._real = CrossMoments.of(images=images, condition=self._texts, rows=rows, argument="real")
-            return
-        self._conditioning = Conditioning.of(self._texts if rows is None else self._texts[rows], cutoff=cutoff)
-        self._real = self._conditioning.split(*_marginal(images, "real", rows))
+    def paired(images: Any, argument: str) -> np.ndarray | LazyRows:
+        images = feature_array(images, argument=argument)
+        check_paired(texts, images, names=("condition", argument))
+        return images
 
-    def compare(self, generated: Any) -> Cfred:
-        """cFreD of image features (n, d) of the same prompts. Raises BadInput."""
-        images = feature_array(generated, argument="generated")
-        check_paired(self._texts, images, names=("condition", "generated"))
-        if isinstance(self._real, ConditionalMoments):
-            return self._conditioning.compare(
-                self._real, self._conditioning.split(*_marginal(images, "generated", self._rows))
-            )
-        moments = CrossMoments.of(images=images, condition=self._texts, rows=self._rows, argument="generated")
-        return _of_moments(self._real, moments, cutoff=self._cutoff, repeats=_repeated_rows(self._texts, self._rows))
+    def moments(images: Any, argument: str) -> CrossMoments:
+        return CrossMoments.of(images=paired(images, argument), condition=texts, argument=argument)
+
+    if not isinstance(real, CrossMoments):
+        images = paired(real, "real")
+        if not streams(len(texts), images, texts):
+            conditioning = Conditioning.of(texts, cutoff=cutoff)
+
+            def split(images: Any, argument: str) -> ConditionalMoments:
+                return conditioning.split(*_marginal(paired(images, argument), argument))
+
+            first = split(images, "real")
+            return lambda generated: conditioning.compare(first, split(generated, "generated"))
+        real = moments(images, "real")
+    repeats = cache(lambda: _repeated_rows(texts))
+    return lambda generated: _of_moments(real, moments(generated, "generated"), cutoff=cutoff, repeats=repeats())
 
 
 def cfred(
@@ -216,7 +213,10 @@ def cfred(
         return _of_moments(real, generated, cutoff=cutoff, repeats=0)
     if condition is None:
         raise BadInput("cfred needs `condition`, the text features (n, p), or real and generated as CrossMoments")
-    return ConditionalReference(real=real, condition=condition, rows=rows, cutoff=cutoff).compare(generated)
+    if rows is not None:
+        sides = {"real": real, "generated": generated, "condition": condition}
+        real, generated, condition = (taken(feature_array(of, argument=name), rows) for name, of in sides.items())
+    return against(real=real, condition=condition, cutoff=cutoff)(generated)
 
 
 def cfred_grid(
@@ -225,8 +225,7 @@ def cfred_grid(
     """Every generator under every text backbone, as ((generator, text), cFreD) when it is computed.
 
     real: features (n, d) of one image backbone; generated: generator to the same; condition: by text backbone. What
-    depends on one backbone alone is computed once. Equal to `cfred` of each. `check_grid` says beforehand what does not
-    fit.
+    depends on one backbone alone is computed once. Equal to `cfred` of each.
     """
     reference = _marginal(real, "real")
     sides = {name: _marginal(images, name) for name, images in generated.items()}
@@ -237,30 +236,9 @@ def cfred_grid(
             yield (name, text), conditioning.compare(conditional, conditioning.split(*side), realism=realism[name])
 
 
-def check_grid(
-    *, real: Mapping[str, Any], generated: Mapping[str, Mapping[str, Any]], condition: Mapping[str, Any]
-) -> None:
-    """Raises BadInput where rows or columns do not fit, or a row is not finite."""
-    first, widths = None, {}
-    for name, of in (("real", real), *generated.items(), ("condition", condition)):
-        for key in condition if of is condition else real:
-            argument = f"{name} {key}"
-            array = feature_array(of[key], argument=argument)
-            first = first or (array, argument)
-            check_paired(first[0], array, names=(first[1], argument))
-            feature_rows(array, argument=argument)
-            if of is not condition and array.shape[1] != widths.setdefault(key, array.shape[1]):
-                raise BadInput(f"{argument} has {array.shape[1]} columns where real {key} has {widths[key]}")
-
-
-def streams(n: int, *features: Any) -> bool:
-    """Whether n rows of features (n, d) are so many that their moments take far less memory."""
-    return n > STREAM_ABOVE * max(each.shape[1] for each in features)
-
-
-def _marginal(images: Any, argument: str, rows: Ints | None = None) -> tuple[Floats, Gaussian]:
-    """Image features (n, d), or these `rows` of them, centred, and their moments over N without the prompts."""
-    mean, rest = centred(images if rows is None else images[rows], argument=argument)
+def _marginal(images: Any, argument: str) -> tuple[Floats, Gaussian]:
+    """Image features (n, d) centred, and their moments over N without the prompts."""
+    mean, rest = centred(images, argument=argument)
     return rest, Gaussian.of_centred(rest, mean=mean, ddof=0)
 
 
@@ -296,11 +274,11 @@ def _of_moments(real: CrossMoments, generated: CrossMoments, *, cutoff: float, r
     return conditioning.compare(*split)
 
 
-def _repeated_rows(values: np.ndarray | LazyRows, rows: Ints | None = None) -> int:
-    """How many rows (n, p), or how many of these `rows` of them, equal an earlier one."""
-    parts = row_blocks(len(values), rows, width=values.shape[1])
+def _repeated_rows(values: np.ndarray | LazyRows) -> int:
+    """How many rows (n, p) equal an earlier one."""
+    parts = blocks(len(values), width=values.shape[1])
     seen = {hashlib.blake2b(row.tobytes(), digest_size=16).digest() for part in parts for row in values[part]}
-    return (len(values) if rows is None else len(rows)) - len(seen)
+    return len(values) - len(seen)
 
 
 def _held(values: Floats, *, mean: Floats, n: int, cutoff: float) -> Bools:

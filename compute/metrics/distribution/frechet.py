@@ -50,25 +50,25 @@ class Gaussian:
     covariance: Floats | None = None
 
     @classmethod
-    def of(cls, features: Any, *, rows: Ints | None = None, ddof: int = 1, argument: str = "features") -> Gaussian:
-        """Of features (n, d) or of these `rows` of them, of Moments, or of a Gaussian itself; the covariance over
-        n - ddof. More rows than columns are read block by block.
+    def of(cls, features: Any, *, ddof: int = 1, argument: str = "features") -> Gaussian:
+        """Of features (n, d), of Moments, or of a Gaussian itself; the covariance over n - ddof. More rows than columns
+        are read block by block.
 
         Raises BadInput for what is not features, Undefined for n <= ddof.
         """
         if isinstance(features, Gaussian):
             return features
-        array = None if isinstance(features, Moments) else feature_array(features, argument=argument)
-        n = features.n if array is None else len(array) if rows is None else len(rows)
+        moments = features if isinstance(features, Moments) else None
+        n = moments.n if moments else len(feature_array(features, argument=argument))
         if n <= ddof:
             raise Undefined(
                 f"{argument}: {'1 row has' if n == 1 else f'{n} rows have'} no covariance over N - {ddof}. At least "
                 f"{ddof + 1} images are needed"
             )
-        if array is not None and n <= array.shape[1]:
-            mean, rest = centred(array if rows is None else array[rows], argument=argument)
+        if not moments and n <= np.shape(features)[1]:
+            mean, rest = centred(features, argument=argument)
             return cls.of_centred(rest, mean=mean, ddof=ddof)
-        moments = features if array is None else Moments.of(array, rows=rows, argument=argument)
+        moments = moments or Moments.of(features, argument=argument)
         return cls(n=n, mean=moments.mean, covariance=moments.covariance(ddof=ddof))
 
     @classmethod
@@ -83,59 +83,38 @@ class Gaussian:
         mirror *= np.sqrt(2) / np.linalg.norm(mirror)
         return cls(n=n, mean=mean, rows=(rows - np.outer(mirror, mirror @ rows))[1:] / np.sqrt(n - ddof))
 
-    @property
-    def dimension(self) -> int:
-        """Columns of the features."""
-        return len(self.mean)
-
     @cached_property
     def trace(self) -> float:
         """The trace of the covariance: the sum of the variances."""
         return float(np.trace(self.covariance) if self.rows is None else np.vdot(self.rows, self.rows))
 
     @cached_property
-    def factor(self) -> Factor:
-        """A, where A'A is the covariance."""
-        return Factor.of(self.covariance) if self.rows is None else Factor(matrix=self.rows)
+    def factor(self) -> tuple[Floats, Ints | None]:
+        """A (r, d) and, where its columns are in another order than the features', that order. A'A is the covariance.
+
+        By Cholesky with pivots (LAPACK's pstrf); what is below rounding adds no rank. Reads the lower triangle. With an
+        order A is upper triangular.
+        """
+        if self.rows is not None:
+            return self.rows, None
+        tolerance = 4 * np.sqrt(len(self.mean)) * EPSILON * float(self.covariance.diagonal().max())
+        lower, pivots, rank, _ = linalg.lapack.dpstrf(self.covariance, lower=1, tol=tolerance)
+        return np.tril(lower)[:, :rank].T, pivots - 1
 
     @property
-    def matrix(self) -> Floats:
-        """The covariance (d, d)."""
-        return self.covariance if self.rows is None else self.rows.T @ self.rows
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Factor:
-    """A factor (r, d) of a covariance. With `order` it is that of the covariance with rows and columns in this order,
-    and upper triangular.
-    """
-
-    matrix: Floats
-    order: np.ndarray | None = None
-
-    @classmethod
-    def of(cls, covariance: Floats) -> Factor:
-        """By Cholesky with pivots (LAPACK's pstrf); what is below rounding adds no rank. Reads the lower triangle."""
-        tolerance = 4 * np.sqrt(len(covariance)) * EPSILON * float(covariance.diagonal().max())
-        lower, pivots, rank, _ = linalg.lapack.dpstrf(covariance, lower=1, tol=tolerance)
-        return cls(matrix=np.tril(lower)[:, :rank].T, order=pivots - 1)
-
-    @property
-    def plain(self) -> Floats:
+    def plain_factor(self) -> Floats:
         """(r, d) in the order of the columns of the features."""
-        if self.order is None:
-            return self.matrix
-        out = np.empty(self.matrix.shape)
-        out[:, self.order] = self.matrix
-        return out
+        matrix, order = self.factor
+        return matrix if order is None else matrix[:, np.argsort(order)]
 
     def around(self, covariance: Floats) -> Floats:
         """(r, r): A C A' for a covariance C (d, d)."""
-        inner = covariance if self.order is None else covariance[np.ix_(self.order, self.order)]
-        if self.order is None or len(self.matrix) < len(inner):
-            return self.matrix @ inner @ self.matrix.T
-        inner = linalg.blas.dtrmm(1.0, self.matrix, inner, lower=0)  # half the work, as the factor is triangular
-        return linalg.blas.dtrmm(1.0, self.matrix, inner, side=1, lower=0, trans_a=1)
+        matrix, order = self.factor
+        inner = covariance if order is None else covariance[np.ix_(order, order)]
+        if order is None or len(matrix) < len(inner):
+            return matrix @ inner @ matrix.T
+        inner = linalg.blas.dtrmm(1.0, matrix, inner, lower=0)  # half the work, as the factor is triangular
+        return linalg.blas.dtrmm(1.0, matrix, inner, side=1, lower=0, trans_a=1)
 
 
 def frechet(*, real: Any, generated: Any, ddof: int = 1) -> Frechet:
@@ -148,10 +127,10 @@ def frechet(*, real: Any, generated: Any, ddof: int = 1) -> Frechet:
     """
     first = Gaussian.of(real, ddof=ddof, argument="real")
     second = Gaussian.of(generated, ddof=ddof, argument="generated")
-    d = first.dimension
-    if d != second.dimension:
+    d = len(first.mean)
+    if d != len(second.mean):
         raise BadInput(
-            f"The features have different dimensions: real {d}, generated {second.dimension}. Encode both sets with "
+            f"The features have different dimensions: real {d}, generated {len(second.mean)}. Encode both sets with "
             "one backbone"
         )
     step = first.mean - second.mean
@@ -173,20 +152,20 @@ def covariance_distance(first: Gaussian, second: Gaussian) -> float:
 
 def trace_of_root(first: Gaussian, second: Gaussian) -> float:
     """The trace of (S1^1/2 S2 S1^1/2)^1/2 of two covariances; the same for (S1 S2)^1/2."""
-    left, product = first.factor, None
+    product = None
     if second.rows is not None:
-        product = left.plain @ second.rows.T
+        product = first.plain_factor @ second.rows.T
         product = product.T if product.shape[0] > product.shape[1] else product
         square = product @ product.T
     else:
-        square = left.around(second.covariance)
+        square = first.around(second.covariance)
     if not square.size:
         return 0.0
     roots, error = sum_of_roots(square)
     if error <= TOLERANCE * roots:
         return roots
     if product is None:
-        product = left.plain @ second.factor.plain.T
+        product = first.plain_factor @ second.plain_factor.T
     return float(linalg.svdvals(product).sum())
 
 

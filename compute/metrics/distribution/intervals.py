@@ -20,22 +20,22 @@ which change in steps.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 from typing import Any
 
 import numpy as np
 
 from compute.arrays import Bools, Floats, Ints
-from compute.metrics.distribution.moments import CrossMoments, Moments, SetScore
+from compute.metrics.distribution.moments import Moments, SetScore, taken
 from compute.types import Undefined
 
 BLOCKS = 20
 FEWEST_BLOCKS = 3  # for the standard error of a difference
 PARTS = (1, 2, 3, 4)  # what all images are split into for the value at infinite N
 REPEATS = 4  # random splits of each kind
-LEVEL = 0.95
 FEWEST_PROMPTS = 30  # below, KID's intervals hold in 77 to 83% of simulated samples of equal distributions
 
 
@@ -94,22 +94,22 @@ def leave_out(statistic: Callable[[Ints], float], blocks: Blocks) -> Floats:
 
 
 def leave_moments_out(
-    statistic: Callable[..., float], blocks: Blocks, **sides: Callable[..., Moments | CrossMoments]
+    statistic: Callable[..., float], blocks: Blocks, *, of: Callable[..., Moments], **sides: Mapping[str, Any]
 ) -> Floats:
     """(count,) the statistic of moments without each block, from the moments of every block.
 
-    `sides` maps the statistic's own arguments, as "real" and "generated", to functions that give the moments of some
-    `rows`: they are called twice for each block, so that the moments of one are in memory at a time.
+    `of` gives moments of features; `sides` maps the statistic's own arguments, as "real" and "generated", to those of
+    `of`. It is called twice for each block, so that the moments of one are in memory at a time.
     """
     rows = [np.flatnonzero(blocks.block == index) for index in range(blocks.count)]
-    whole: dict[str, Any] = {}
-    for name, of in sides.items():
-        whole[name] = of(rows=rows[0])
-        for part in rows[1:]:
-            whole[name].merge(of(rows=part))
-    return np.array(
-        [statistic(**{name: whole[name].without(of(rows=part)) for name, of in sides.items()}) for part in rows]
-    )
+
+    def part(side: str, at: Ints) -> Moments:
+        return of(**{name: taken(features, at) for name, features in sides[side].items()})
+
+    whole = {side: part(side, rows[0]) for side in sides}
+    for side, at in product(sides, rows[1:]):
+        whole[side].merge(part(side, at))
+    return np.array([statistic(**{side: whole[side].without(part(side, at)) for side in sides}) for at in rows])
 
 
 def interval(
@@ -123,11 +123,16 @@ def interval(
     error = float(jackknife_covariance(np.array([value]), left_out[:, None], sizes=blocks.sizes)[0, 0]) ** 0.5
     if error <= np.finfo(float).eps * abs(value):
         raise Undefined("No prompt or image changes the value, so there is no spread to measure")
-    from scipy.special import stdtrit
-
-    half = float(stdtrit(blocks.count - 1, 0.975)) * error
+    half = half_width(error, freedom=blocks.count - 1)
     low, high = (float(np.clip(end, lower, upper)) for end in (value - half, value + half))
     return Interval(low=low, high=high, stderr=error)
+
+
+def half_width(error: float, *, freedom: int) -> float:
+    """Half of the 95% interval of a value with this standard error, by Student's t."""
+    from scipy.special import stdtrit
+
+    return float(stdtrit(freedom, 0.975)) * error
 
 
 def jackknife_covariance(values: Floats, left_out: Floats, *, sizes: Ints) -> Floats:
@@ -173,9 +178,7 @@ def extrapolate(
     freedom = [REPEATS * (part - 1) for part in usable]
     shared = np.average([values[part].var(axis=1, ddof=1).mean() / part for part in usable], weights=freedom)
     drawn = [values[part].mean(axis=1).var(ddof=1) / REPEATS for part in usable]
-    from scipy.special import stdtrit
-
-    half = float(stdtrit(sum(freedom), 0.5 + LEVEL / 2)) * float(np.sqrt(shared + line[0, 1:] ** 2 @ drawn))
+    half = half_width(float(np.sqrt(shared + line[0, 1:] ** 2 @ drawn)), freedom=sum(freedom))
     least = counts[-1] // usable[-1]
     rough = (
         f"The smallest parts have {least} images, fewer than {what}: the value does not fall as 1 / N there, and "

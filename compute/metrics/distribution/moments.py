@@ -8,8 +8,8 @@ rows, whose covariance is the scatter over N, or over N - 1. Batches and shards 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from compute.arrays import Floats, Ints, LazyRows, unit
 from compute.types import BadInput
 
 BLOCK = 1 << 21  # numbers in memory at a time: 16 MB
+STREAM_ABOVE = 4  # rows per column above which distances are computed from moments instead of from all rows
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,17 +79,20 @@ def check_paired(first: np.ndarray | LazyRows, second: np.ndarray | LazyRows, *,
         )
 
 
+def streams(n: int, *features: Any) -> bool:
+    """Whether n rows of features (n, d) are so many that their moments take far less memory."""
+    return n > STREAM_ABOVE * max(each.shape[1] for each in features)
+
+
 def blocks(n: int, *, width: int) -> Iterator[slice]:
     """The rows 0..n in parts of at most `BLOCK` numbers, where a row has `width`."""
     step = max(1, BLOCK // max(width, 1))
     return (slice(start, min(start + step, n)) for start in range(0, n, step))
 
 
-def row_blocks(n: int, rows: Ints | None, *, width: int) -> Iterator[slice | Ints]:
-    """As `blocks`, of all n rows or of these `rows` of them."""
-    if rows is None:
-        return blocks(n, width=width)
-    return (rows[part] for part in blocks(len(rows), width=width))
+def taken(values: np.ndarray | LazyRows, rows: Ints) -> LazyRows:
+    """These rows of features (n, d), read when needed."""
+    return LazyRows(read=lambda at: values[rows[at]], shape=(len(rows), values.shape[1]), dtype=values.dtype)
 
 
 def centred(values: Any, *, argument: str, first: int = 0) -> tuple[Floats, Floats]:
@@ -113,12 +117,12 @@ class Moments:
         return cls(n=0, mean=np.zeros(dimension), scatter=np.zeros((dimension, dimension)))
 
     @classmethod
-    def of(cls, values: Any, *, rows: Ints | None = None, argument: str = "features") -> Moments:
-        """Moments of features (n, d), or of these `rows` of them, read block by block: what is memory-mapped or lazy
-        stays on disk. Raises BadInput."""
-        array = feature_array(values, argument=argument)
+    def of(cls, images: Any, *, argument: str = "features") -> Moments:
+        """Moments of features (n, d), read block by block: what is memory-mapped or lazy stays on disk. Raises
+        BadInput."""
+        array = feature_array(images, argument=argument)
         moments = cls.empty(array.shape[1])
-        for part in row_blocks(len(array), rows, width=array.shape[1]):
+        for part in blocks(len(array), width=array.shape[1]):
             moments.add(array[part], argument=argument)
         return moments
 
@@ -141,12 +145,12 @@ class Moments:
         self.mean = self.mean + step * (other.n / total)
         self.n = total
 
-    def without(self, shard: Moments) -> Moments:
+    def without(self, shard: Self) -> Self:
         """Moments of the rows that are not in the shard, a small part of these: what is left is a difference."""
         n = self.n - shard.n
         step = (shard.mean - self.mean) * (shard.n / n)
         scatter = self.scatter - shard.scatter - np.outer(step, step * (n * self.n / shard.n))
-        return Moments(n=n, mean=self.mean - step, scatter=scatter)
+        return replace(self, n=n, mean=self.mean - step, scatter=scatter)
 
     def covariance(self, *, ddof: int = 0) -> Floats:
         """(d, d): the scatter over n - ddof."""
@@ -154,29 +158,23 @@ class Moments:
 
 
 @dataclass(kw_only=True, eq=False)
-class CrossMoments:
-    """Moments of images and of their conditions, row by row paired: `joint` are those of rows of both, whose first
-    `width` columns are the images'."""
+class CrossMoments(Moments):
+    """Moments of images and of their conditions, row by row paired: those of rows of both, whose first `width` columns
+    are the images'."""
 
-    joint: Moments
     width: int
 
     @classmethod
-    def of(cls, *, images: Any, condition: Any, rows: Ints | None = None, argument: str = "images") -> CrossMoments:
-        """Moments of features (n, d) and (n, p), or of these `rows` of both, read block by block. Raises BadInput;
-        `argument` names the images."""
+    def of(cls, *, images: Any, condition: Any, argument: str = "images") -> CrossMoments:
+        """Moments of features (n, d) and (n, p), read block by block. Raises BadInput; `argument` names the images."""
         left, right = feature_array(images, argument=argument), feature_array(condition, argument="condition")
         check_paired(left, right, names=(argument, "condition"))
-        joint = Moments.empty(left.shape[1] + right.shape[1])
-        for part in row_blocks(len(left), rows, width=joint.dimension):
+        width = left.shape[1] + right.shape[1]
+        made = cls(**vars(Moments.empty(width)), width=left.shape[1])
+        for part in blocks(len(left), width=width):
             sides = ((left, argument), (right, "condition"))
-            joint.add(np.hstack([feature_rows(side[part], argument=name, first=joint.n) for side, name in sides]))
-        return cls(joint=joint, width=left.shape[1])
-
-    @property
-    def n(self) -> int:
-        """Pairs seen so far."""
-        return self.joint.n
+            made.add(np.hstack([feature_rows(side[part], argument=name, first=made.n) for side, name in sides]))
+        return made
 
     @property
     def images(self) -> Moments:
@@ -191,15 +189,7 @@ class CrossMoments:
     @property
     def cross(self) -> Floats:
         """(d, p) the sum of outer products of both sides' centred rows."""
-        return self.joint.scatter[: self.width, self.width :]
+        return self.scatter[: self.width, self.width :]
 
     def _part(self, columns: slice) -> Moments:
-        return Moments(n=self.n, mean=self.joint.mean[columns], scatter=self.joint.scatter[columns, columns])
-
-    def merge(self, other: CrossMoments) -> None:
-        """Adds the pairs of another shard."""
-        self.joint.merge(other.joint)
-
-    def without(self, shard: CrossMoments) -> CrossMoments:
-        """Moments of the pairs that are not in the shard, as `Moments.without`."""
-        return CrossMoments(joint=self.joint.without(shard.joint), width=self.width)
+        return Moments(n=self.n, mean=self.mean[columns], scatter=self.scatter[columns, columns])

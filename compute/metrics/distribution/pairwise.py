@@ -63,12 +63,11 @@ def cmmd(*, real: Any, generated: Any) -> Cmmd:
     Raises BadInput for a row of zeros, which has no direction. Source: Jayasumana et al. 2024, equation 4 (the biased
     estimate) with σ = 10.
     """
-    real, generated = _directions(real, generated)
-    every = _every(real, generated)
-    value = float(cmmd_of_subsets(real=real, generated=generated, **every)[0])
+    real, generated, *every = _subsets(real, generated, unit=True)
+    value = float(np.maximum(SCALE * _means(real, generated, _gaussian, *every, diagonal=True), 0.0)[0])
     unbiased, warnings = None, []
     if min(len(real), len(generated)) > 1:
-        unbiased = SCALE * float(_means(real, generated, _gaussian, **every, diagonal=False)[0])
+        unbiased = SCALE * float(_means(real, generated, _gaussian, *every, diagonal=False)[0])
         if value > 0 and value - unbiased > value / 2:
             warnings.append(
                 f"More than half of this CMMD is the bias of few images ({len(real)} real, {len(generated)} generated)"
@@ -81,10 +80,10 @@ def cmmd(*, real: Any, generated: Any) -> Cmmd:
 
 def cmmd_of_subsets(*, real: Any, generated: Any, real_kept: Bools, generated_kept: Bools) -> Floats:
     """(s,) the CMMD of s subsets in one pass: `real_kept` (s, n) and `generated_kept` (s, m) mark their rows."""
-    real, generated = _directions(real, generated)
-    _check_kept(real_kept, generated_kept, at_least=1)
-    means = _means(real, generated, _gaussian, real_kept, generated_kept, diagonal=True)
-    return np.maximum(SCALE * means, 0.0)  # below zero by rounding alone
+    marked = _subsets(real, generated, real_kept, generated_kept, unit=True)
+    return np.maximum(
+        SCALE * _means(*marked[:2], _gaussian, *marked[2:], diagonal=True), 0.0
+    )  # below by rounding alone
 
 
 def kid(*, real: Any, generated: Any) -> SetScore:
@@ -94,14 +93,16 @@ def kid(*, real: Any, generated: Any) -> SetScore:
     `real` (n, d), `generated` (m, d): Inception-v3 pool features. Raises Undefined below two images a side. Source:
     Bińkowski et al. 2018, section 4 and equation 4.
     """
-    return SetScore(value=float(kid_of_subsets(real=real, generated=generated, **_every(real, generated))[0]))
+    return SetScore(value=float(kid_of_subsets(real=real, generated=generated)[0]))
 
 
-def kid_of_subsets(*, real: Any, generated: Any, real_kept: Bools, generated_kept: Bools) -> Floats:
-    """(s,) the KID of s subsets in one pass: `real_kept` (s, n) and `generated_kept` (s, m) mark their rows."""
-    real, generated = _two_sets(real=real, generated=generated)
-    _check_kept(real_kept, generated_kept, at_least=2)
-    return _means(real, generated, _cubic, real_kept, generated_kept, diagonal=False)
+def kid_of_subsets(
+    *, real: Any, generated: Any, real_kept: Bools | None = None, generated_kept: Bools | None = None
+) -> Floats:
+    """(s,) the KID of s subsets in one pass: `real_kept` (s, n) and `generated_kept` (s, m) mark their rows; one of all
+    rows without."""
+    real, generated, *kept = _subsets(real, generated, real_kept, generated_kept, at_least=2)
+    return _means(real, generated, _cubic, *kept, diagonal=False)
 
 
 def manifold(*, real: Any, generated: Any, k: int) -> Manifold:
@@ -112,10 +113,8 @@ def manifold(*, real: Any, generated: Any, k: int) -> Manifold:
     density is 1. Raises Undefined for k images a side or fewer. Sources: Kynkäänniemi et al. 2019, equation 2; Naeem et
     al. 2020, equations 3 and 4.
     """
-    real, generated = _two_sets(real=real, generated=generated)
-    every = _every(real, generated)
-    _check_kept(**every, at_least=k + 1)
-    shares, repeated = _shares(real, generated, **every, k=k)
+    real, generated, *every = _subsets(real, generated, at_least=k + 1)
+    shares, repeated = _shares(real, generated, *every, k=k)
     warnings = _unlike_counts(len(real), len(generated))
     for argument, count in zip(("real", "generated"), repeated, strict=True):
         if count:
@@ -131,33 +130,40 @@ def manifold_of_subsets(
     *, real: Any, generated: Any, real_kept: Bools, generated_kept: Bools, k: int
 ) -> dict[str, Floats]:
     """Each quantity (s,) of s subsets in one pass: `real_kept` (s, n) and `generated_kept` (s, m) mark their rows."""
-    real, generated = _two_sets(real=real, generated=generated)
-    _check_kept(real_kept, generated_kept, at_least=k + 1)
-    shares, _ = _shares(real, generated, real_kept, generated_kept, k=k)
+    shares, _ = _shares(*_subsets(real, generated, real_kept, generated_kept, at_least=k + 1), k=k)
     return dict(zip(QUANTITIES, shares.T, strict=True))
 
 
-def _two_sets(*, real: Any, generated: Any) -> tuple[Floats, Floats]:
-    """Both sets' features as float64. Raises BadInput as `feature_rows`, and where their widths differ."""
+def _subsets(
+    real: Any,
+    generated: Any,
+    real_kept: Bools | None = None,
+    generated_kept: Bools | None = None,
+    *,
+    unit: bool = False,
+    at_least: int = 1,
+) -> tuple[Floats, Floats, Bools, Bools]:
+    """Both sets' features as float64, with `unit` of length 1, and which rows each subset keeps, (s, n) and (s, m): one
+    of all rows where none are named.
+
+    Raises BadInput as `feature_rows`, and where widths differ, Undefined where a subset keeps too few.
+    """
     first, second = feature_rows(real, argument="real"), feature_rows(generated, argument="generated")
     if first.shape[1] != second.shape[1]:
         raise BadInput(
             f"real has {first.shape[1]} features an image and generated {second.shape[1]}: both must come from the "
             "same backbone"
         )
-    return first, second
-
-
-def _every(real: Any, generated: Any) -> dict[str, Bools]:
-    """The one subset (1, n) that keeps all rows."""
-    return {"real_kept": np.ones((1, len(real)), bool), "generated_kept": np.ones((1, len(generated)), bool)}
-
-
-def _check_kept(real_kept: Bools, generated_kept: Bools, *, at_least: int) -> None:
-    """Raises Undefined where a subset of marked rows, (subsets, n) each, keeps fewer than `at_least`."""
-    n, m = (int(marks.sum(axis=1).min()) for marks in (real_kept, generated_kept))
+    kept = [
+        np.ones((1, len(rows)), bool) if marks is None else marks
+        for rows, marks in ((first, real_kept), (second, generated_kept))
+    ]
+    n, m = (int(marks.sum(axis=1).min()) for marks in kept)
     if min(n, m) < at_least:
         raise Undefined(f"This metric needs {at_least} images per side, got {n} real and {m} generated")
+    if unit:
+        first, second = directions(first, argument="real"), directions(second, argument="generated")
+    return first, second, *kept
 
 
 def _unlike_counts(n_real: int, n_generated: int) -> tuple[str, ...]:
@@ -168,11 +174,6 @@ def _unlike_counts(n_real: int, n_generated: int) -> tuple[str, ...]:
         f"{n_real} real and {n_generated} generated images: the value depends on both counts. Compare it only with "
         "values at the same counts",
     )
-
-
-def _directions(real: Any, generated: Any) -> tuple[Floats, Floats]:
-    real, generated = _two_sets(real=real, generated=generated)
-    return directions(real, argument="real"), directions(generated, argument="generated")
 
 
 def _gaussian(first: Floats, second: Floats) -> Floats:

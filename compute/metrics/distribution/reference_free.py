@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from compute.arrays import Floats
+from compute.metrics.distribution.intervals import half_width
 from compute.metrics.distribution.moments import SetScore, blocks, directions, feature_array, feature_rows
 from compute.types import BadInput
 
@@ -123,11 +124,9 @@ def mean_score(*, scores: Any, prompts: Any = None) -> MeanScore:
     value, count = float(scores.mean()), int(groups.max()) + 1
     if count < 2:
         return MeanScore(value=value, scores=scores)
-    from scipy.special import stdtrit
-
     rest = np.bincount(groups, weights=scores - value)
     error = float(np.sqrt(count / (count - 1) * (rest**2).sum()) / len(scores))
-    half = float(stdtrit(count - 1, 0.975)) * error
+    half = half_width(error, freedom=count - 1)
     warnings = () if error > 0 else ("All prompts have the same score: the interval has no width",)
     return MeanScore(
         value=value,

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from compute.content import items
 from compute.content.items import Column
@@ -28,8 +31,7 @@ PROMPTS = Form(
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Prompts:
+class Prompts(NamedTuple):
     """Prompts by the id of their images; `ordered` where they name no images and go by the images' order."""
 
     title: str  # for messages
@@ -37,35 +39,36 @@ class Prompts:
     texts: tuple[str, ...]
     ordered: bool = False
 
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """Says how many prompts repeat: their images count as independent, which they are not quite."""
-        extra = repeated(self.texts)
-        if not extra:
-            return ()
-        short = (repr(shortened(text, 40)) for text in extra)
-        return (f"{self.title}: {some(short, noun='prompt')} used more than once; every image counts as its own pair",)
-
 
 @dataclass(frozen=True, kw_only=True)
 class PromptedSets:
-    """A reference and the sets of generators, row i of each made from prompt i.
+    """A reference and the sets of generators. Where they are paired, row i of each was made from prompt i, and all have
+    the same `ids` and `texts`; else both are empty, `prompts` is None, and the numbers of images may differ.
+    `reference` is None where saved statistics stand for its images."""
 
-    Without prompts (`prompts` None) nothing is paired, and the sets may have unlike numbers of images. `reference` is
-    None where saved statistics stand for its images.
-    """
-
-    ids: tuple[str, ...]  # of the pairs; none where nothing is paired
-    prompts: Column | None
-    texts: tuple[str, ...]
-    reference: ImageSet | None
-    generated: tuple[ImageSet, ...]
+    sets: tuple[ImageSet, ...]  # the reference first
+    paired: bool
     warnings: tuple[str, ...]
 
     @property
-    def sets(self) -> tuple[ImageSet, ...]:
-        """The reference, then the generators."""
-        return self.generated if self.reference is None else (self.reference, *self.generated)
+    def reference(self) -> ImageSet | None:
+        return self.sets[0] if self.sets[0].name == REFERENCE else None
+
+    @property
+    def generated(self) -> tuple[ImageSet, ...]:
+        return tuple(part for part in self.sets if part.name != REFERENCE)
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        return self.sets[0].ids if self.paired else ()
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        return self.sets[0].prompts if self.paired else ()
+
+    @cached_property
+    def prompts(self) -> Column | None:
+        return items.texts(self.texts, of="prompts") if self.paired else None
 
     def without(self, bad: Collection[bytes]) -> PromptedSets:
         """The same without the pairs (or images) that hold one of these contents, counted in the warnings."""
@@ -75,46 +78,39 @@ class PromptedSets:
             if rows.any():
                 named = some([part.images.name(row) for row in np.flatnonzero(rows)], noun="image")
                 warnings.append(f"{part.name}: {named} skipped, as they cannot be decoded")
-        if self.prompts is not None:
+        if self.paired:
             hit = [np.logical_or.reduce(hit)] * len(hit)
-        left = [np.flatnonzero(~rows) for rows in hit]
+        left = tuple(part.take(np.flatnonzero(~rows)) for part, rows in zip(self.sets, hit, strict=True))
         if not all(map(len, left)):
             raise BadInput("No image is left after those that cannot be decoded")
-        parts = tuple(map(_taken, self.sets, left))
-        reference, generated = (None, parts) if self.reference is None else (parts[0], parts[1:])
-        fewer = replace(self, reference=reference, generated=generated, warnings=tuple(warnings))
-        if self.prompts is None:
-            return fewer
-        ids, texts = (tuple(values[row] for row in left[0]) for values in (self.ids, self.texts))
-        return replace(fewer, ids=ids, prompts=self.prompts.take(left[0]), texts=texts)
-
-
-def read_prompts(path: Path) -> Prompts:
-    """The prompts in a file: a table (`compute.io.tables`) of images and prompts, or a text, a prompt a line.
-
-    A table has the form PROMPTS; an image goes by its path
-    within its folder without the ending. The lines of a .txt go with the images in the order of their names. Raises
-    BadInput for a missing file or column, and for an empty prompt, with its row.
-    """
-    if path.suffix.lower() == ".txt":
-        lines = read_lines(path)
-        ids = [f"line {row}" for row in range(1, len(lines) + 1)]
-        return checked(title=path.name, ids=ids, texts=lines, ordered=True)
-    _, frame, _ = forms.read(path, [PROMPTS])
-    return checked(title=path.name, ids=[stem(name) for name in frame["image"]], texts=frame["prompt"].tolist())
+        return replace(self, sets=left, warnings=tuple(warnings))
 
 
 def prompts_of(prompts: str | Path | Sequence[str] | Mapping[str, str] | None) -> Prompts | None:
-    """Prompts from Python: a file, prompts by image, or in the order of the images. Raises BadInput."""
+    """Prompts: a file, prompts by image, or in the order of the images.
+
+    A table (`compute.io.tables`) has the form PROMPTS; an image goes by its path within its folder without the ending.
+    The lines of a .txt go with the images in the order of their names. Raises BadInput.
+    """
+    title, ordered = "prompts", False
     match prompts:
         case None:
             return None
         case str() | Path():
-            return read_prompts(Path(prompts))
+            path = Path(prompts)
+            title, ordered = path.name, path.suffix.lower() == ".txt"
+            if ordered:
+                texts = read_lines(path)
+                ids = [f"line {row}" for row in range(1, len(texts) + 1)]
+            else:
+                _, frame, _ = forms.read(path, [PROMPTS])
+                ids, texts = map(stem, frame["image"]), frame["prompt"].tolist()
         case Mapping():
-            return checked(title="prompts", ids=[stem(str(key)) for key in prompts], texts=list(prompts.values()))
-    texts = list(prompts)
-    return checked(title="prompts", ids=[str(row) for row in range(len(texts))], texts=texts, ordered=True)
+            ids, texts = (stem(str(key)) for key in prompts), list(prompts.values())
+        case _:
+            texts, ordered = list(prompts), True
+            ids = map(str, range(len(texts)))
+    return checked(title=title, ids=list(ids), texts=texts, ordered=ordered)
 
 
 def checked(*, title: str, ids: Sequence[str], texts: Sequence[object], ordered: bool = False) -> Prompts:
@@ -123,12 +119,10 @@ def checked(*, title: str, ids: Sequence[str], texts: Sequence[object], ordered:
         raise BadInput(f"{title} holds no prompt")
     if twice := repeated(ids):
         raise BadInput(f"{title}: {some(twice, noun='image')} listed more than once. Leave one row for each")
-    clean = []
     for at, (key, text) in enumerate(zip(ids, texts, strict=True), start=1):
         if not isinstance(text, str) or not text.strip():
             raise BadInput(f"{title}, row {at} ({key}): the prompt is empty. Write one, or remove the row")
-        clean.append(text.strip())
-    return Prompts(title=title, ids=tuple(ids), texts=tuple(clean), ordered=ordered)
+    return Prompts(title, tuple(ids), tuple(text.strip() for text in texts), ordered)
 
 
 def pair(*, reference: ImageSet | None, generated: Sequence[ImageSet], prompts: Prompts | None) -> PromptedSets:
@@ -141,10 +135,9 @@ def pair(*, reference: ImageSet | None, generated: Sequence[ImageSet], prompts: 
     Without `reference`, whose saved statistics are used instead, the generators are paired with each other. Raises
     BadInput for sets that share no prompt, and for unlike counts where only the order pairs them.
     """
-    sets = tuple(generated) if reference is None else (reference, *generated)
-    names = [*([REFERENCE] if reference is None else []), *(part.name for part in sets)]
-    if len(set(names)) < len(names):
-        raise BadInput(f"Two sets are named {next(name for name in names if names.count(name) > 1)!r}: name each once")
+    sets = (*([] if reference is None else [replace(reference, name=REFERENCE)]), *generated)
+    if twice := repeated(part.name for part in sets):
+        raise BadInput(f"Two sets are named {twice[0]!r}: name each once")
     own = [line for part in sets for line in part.warnings]
     for part in generated if reference is not None else ():
         if count := int(np.isin(part.images.keys, reference.images.keys).sum()):
@@ -153,14 +146,8 @@ def pair(*, reference: ImageSet | None, generated: Sequence[ImageSet], prompts: 
     if prompts is None and stored is not None:
         prompts = checked(title=f"the prompts of {stored.name}", ids=stored.ids, texts=stored.prompts)
     if prompts is None:
-        return PromptedSets(
-            ids=(),
-            prompts=None,
-            texts=(),
-            reference=reference,
-            generated=tuple(generated),
-            warnings=(*own, *uneven_generators({part.name: len(part) for part in generated})),
-        )
+        own += uneven_generators({part.name: len(part) for part in generated})
+        return PromptedSets(sets=sets, paired=False, warnings=tuple(own))
     rows = [_rows(part, prompts) for part in sets]
     lines = []
     for part, known in zip(sets, rows, strict=True):
@@ -180,15 +167,13 @@ def pair(*, reference: ImageSet | None, generated: Sequence[ImageSet], prompts: 
         lines.append(
             f"{len(shared):,} of {len(prompts.ids):,} prompts have an image in every set; the others are skipped"
         )
-    texts = tuple(prompts.texts[row] for row in shared)
-    taken = [_taken(part, known[shared]) for part, known in zip(sets, rows, strict=True)]
+    if extra := repeated(prompts.texts):  # whose images count as independent, which they are not quite
+        used = some((repr(shortened(text, 40)) for text in extra), noun="prompt")
+        own.append(f"{prompts.title}: {used} used more than once; every image counts as its own pair")
+    ids, texts = (tuple(each[row] for row in shared) for each in (prompts.ids, prompts.texts))
+    taken = (part.take(known[shared]) for part, known in zip(sets, rows, strict=True))
     return PromptedSets(
-        ids=tuple(prompts.ids[row] for row in shared),
-        prompts=items.texts(texts, of=prompts.title),
-        texts=texts,
-        reference=None if reference is None else taken[0],
-        generated=tuple(taken if reference is None else taken[1:]),
-        warnings=(*own, *prompts.warnings, *lines),
+        sets=tuple(replace(part, ids=ids, prompts=texts) for part in taken), paired=True, warnings=(*own, *lines)
     )
 
 
@@ -213,8 +198,7 @@ def _rows(part: ImageSet, prompts: Prompts) -> np.ndarray:
                 "name no images go by the images' order, so there must be as many; or give a table of image and prompt"
             )
         return np.arange(len(part))
-    known = {key: row for row, key in enumerate(part.ids)}
-    by_id = np.array([known.get(key, -1) for key in prompts.ids], dtype=np.int64)
+    by_id = pd.Index(part.ids).get_indexer(list(prompts.ids))
     if (
         part.prompts is None
         or (by_id >= 0).any()
@@ -230,12 +214,3 @@ def _rows(part: ImageSet, prompts: Prompts) -> np.ndarray:
     for row in range(len(part) - 1, -1, -1):
         waiting[part.prompts[row]].append(row)
     return np.array([waiting[text].pop() if waiting.get(text) else -1 for text in prompts.texts], dtype=np.int64)
-
-
-def _taken(part: ImageSet, rows: np.ndarray) -> ImageSet:
-    return replace(
-        part,
-        ids=tuple(part.ids[row] for row in rows),
-        images=part.images.take(rows),
-        prompts=None if part.prompts is None else tuple(part.prompts[row] for row in rows),
-    )

@@ -6,7 +6,8 @@ import io
 import warnings
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -41,43 +42,42 @@ class ImageSet:
     def __len__(self) -> int:
         return len(self.ids)
 
+    def take(self, rows: np.ndarray) -> ImageSet:
+        """The set of these images, in this order."""
+        ids, prompts = (of and tuple(of[row] for row in rows) for of in (self.ids, self.prompts))
+        return replace(self, ids=ids, images=self.images.take(rows), prompts=prompts)
 
-def opened(name: str, where: str | Path, *, source: Source, skip_bad: bool = False) -> ImageSet:
+
+def opened(
+    name: str, where: str | Path | Iterable[Any], *, source: Source, spool: Path, skip_bad: bool = False
+) -> ImageSet:
     """The set at an address of `compute.tasks.image_lists`; the files of a folder in the order of the numbers in their
-    names. Raises as `image_lists.opened`, and BadItem for an image that cannot be read."""
-    images = image_lists.opened(where, source=source)
-    if images.about["kind"] == "folder":
-        images = images.take(sorted(range(len(images.names)), key=lambda at: natural(images.names[at])))
-    return scanned(name, images, skip_bad=skip_bad)
+    names. Or images from Python, in their order: Pillow images, uint8 arrays (height, width[, 3 or 4]), bytes of image
+    files, or paths; each is taken once, and pixels are written below `spool` as PNG, so that memory does not grow.
 
-
-def from_images(name: str, images: Iterable[Any], *, spool: Path, skip_bad: bool = False) -> ImageSet:
-    """Images from Python, in their order: Pillow images, uint8 arrays (height, width[, 3 or 4]), bytes of image files,
-    or paths. Each is taken once; pixels are written to the folder `spool` as PNG, so that memory does not grow.
-
-    Raises BadInput for anything else, naming its position.
+    Raises as `image_lists.opened`, BadItem for an image that cannot be read, and BadInput for what is no image.
     """
-    spool.mkdir(parents=True, exist_ok=True)
+    if isinstance(where, str | Path):
+        images = image_lists.opened(where, source=source)
+        if images.about["kind"] == "folder":
+            images = images.take(sorted(range(len(images.names)), key=lambda at: natural(images.names[at])))
+        return scanned(name, images, skip_bad=skip_bad)
+    folder = spool / str(len(list(spool.iterdir())))
+    folder.mkdir()
     files: list[Path] = []
-    for at, image in enumerate(images):
-        if isinstance(image, str | Path):
-            files.append(Path(image))
-            continue
-        path = spool / f"{at:08}"
-        path.write_bytes(_encoded(image, f"{name}, image {at}"))
-        files.append(path)
+    for at, image in enumerate(where):
+        files.append(Path(image) if isinstance(image, str | Path) else folder / f"{at:08}")
+        if files[at].parent == folder:
+            files[at].write_bytes(_encoded(image, f"{name}, image {at}"))
     if not files:
         raise BadInput(f"{name} holds no image")
-    return scanned(
-        name,
-        Images(
-            title=name,
-            names=tuple(map(str, range(len(files)))),
-            read=lambda at: content(files[at]),
-            label=lambda at: f"{name}, image {at}",
-        ),
-        skip_bad=skip_bad,
+    listed = Images(
+        title=name,
+        names=tuple(map(str, range(len(files)))),
+        read=lambda at: content(files[at]),
+        label=lambda at: f"{name}, image {at}",
     )
+    return scanned(name, listed, skip_bad=skip_bad)
 
 
 def _encoded(image: Any, label: str) -> bytes:
@@ -86,21 +86,18 @@ def _encoded(image: Any, label: str) -> bytes:
 
     if isinstance(image, bytes):
         return image
-    if isinstance(image, np.ndarray):
-        if image.dtype != np.uint8 or image.ndim not in (2, 3) or (image.ndim == 3 and image.shape[2] not in (3, 4)):
-            raise BadInput(
-                f"{label}: an array of {image.dtype} {image.shape}; give uint8 of (height, width) or (height, width, 3)"
-            )
-        image = Image.fromarray(image)
+    if isinstance(image, np.ndarray) and image.dtype == np.uint8:
+        with suppress(TypeError):
+            image = Image.fromarray(image)
     if not isinstance(image, Image.Image):
+        what = f"an array of {image.dtype} {image.shape}" if isinstance(image, np.ndarray) else type(image).__name__
         raise BadInput(
-            f"{label}: {type(image).__name__} is not an image; give a Pillow image, uint8 array, bytes or a path"
+            f"{label}: {what} is not an image; give a Pillow image, a uint8 array (height, width) or "
+            "(height, width, 3), bytes or a path"
         )
     stream = io.BytesIO()
-    try:
-        image.save(stream, "PNG", compress_level=1)
-    except (OSError, ValueError):
-        image.convert("RGB").save(stream, "PNG", compress_level=1)  # CMYK and others that PNG does not hold
+    plain = image.mode in ("1", "L", "LA", "I", "I;16", "P", "RGB", "RGBA")
+    (image if plain else image.convert("RGB")).save(stream, "PNG", compress_level=1)
     return stream.getvalue()
 
 
@@ -117,8 +114,13 @@ def scanned(name: str, images: Images, *, skip_bad: bool = False) -> ImageSet:
             f"{name}: {some(twice, noun='name')} used by several images (the ending of a file is not a part of its "
             "name). Rename or remove the extra files"
         )
-    prompts = images.prompts() if images.prompts else None
-    keys, good, bad = [], [], []
+    every = ImageSet(
+        name=name,
+        ids=tuple(ids),
+        images=Column(modality="image", keys=np.zeros(len(ids), "S32"), read=read, name=label),
+        prompts=tuple(images.prompts()) if images.prompts else None,
+    )
+    good, bad = [], []
     sizes: Counter[tuple[int, int]] = Counter()
     odd: dict[str, list[str]] = {}  # kind -> names
     for at in range(len(ids)):
@@ -133,17 +135,10 @@ def scanned(name: str, images: Images, *, skip_bad: bool = False) -> ImageSet:
         sizes[size] += 1
         if kind:
             odd.setdefault(kind, []).append(label(at))
-        keys.append(content_key(data))
+        every.images.keys[at] = content_key(data)
         good.append(at)
     if not good:
         raise BadInput(f"{name} holds no image that can be read")
-    rows = np.array(good, dtype=np.int64)
-    whole = Column(
-        modality="image",
-        keys=np.array(keys, dtype="S32"),
-        read=lambda row: read(int(rows[row])),
-        name=lambda row: label(int(rows[row])),
-    )
     lines = list(images.notes)
     if len(sizes) > 1:
         (low, high) = min(sizes), max(sizes)
@@ -151,19 +146,12 @@ def scanned(name: str, images: Images, *, skip_bad: bool = False) -> ImageSet:
             f"{name}: the images have {len(sizes)} sizes, from {low[0]} x {low[1]} to {high[0]} x {high[1]}; "
             "each is resized as the backbone prescribes"
         )
+    odd |= {"skipped, as they cannot be read": bad} if bad else {}
     lines += [f"{name}: {some(names, noun='image')} {kind}" for kind, names in odd.items()]
-    if bad:
-        lines.append(f"{name}: {some(bad, noun='image')} skipped, as they cannot be read")
-    copies = len(keys) - len(set(keys))
-    if copies:
-        lines.append(f"{name}: {copies} of {len(keys)} images are exact copies of others in the set")
-    return ImageSet(
-        name=name,
-        ids=tuple(ids[at] for at in good),
-        images=whole,
-        prompts=None if prompts is None else tuple(prompts[at] for at in good),
-        warnings=tuple(lines),
-    )
+    left = every.take(np.array(good))
+    if copies := len(good) - len(set(left.images.keys.tolist())):
+        lines.append(f"{name}: {copies} of {len(good)} images are exact copies of others in the set")
+    return replace(left, warnings=tuple(lines))
 
 
 def _header(data: bytes) -> tuple[tuple[int, int], str]:

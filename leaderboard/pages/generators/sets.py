@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -19,9 +19,9 @@ from compute.analysis.generators.generator_differences import GeneratorDifferenc
 from compute.analysis.ranks.means import rank
 from compute.arrays import Floats, Ints
 from compute.engine.generators.backbones import JOIN
+from compute.engine.generators.people import HUMAN_METRICS
 from compute.engine.generators.table import FIGURE, framed, stored_figures
 from compute.metrics.distribution.intervals import FEWEST_BLOCKS
-from compute.tasks.generators.human import HUMAN_METRICS
 from compute.types import BadInput, Undefined
 from leaderboard.data import suite_queries
 from leaderboard.data.board_table import BoardTable
@@ -299,7 +299,13 @@ def _computed(db: Database, row: Any, *, metrics: pd.DataFrame) -> GeneratorSet:
         part = framed(figures.get((metric, subset, run), FIGURE) for run in settings).assign(title=titles)
         blocks = [of.get("procedure", {}).get("options", {}).get("blocks") or () for of in settings.values()]
         sizes = [own or of for own, of in zip(part["block_sizes"], blocks, strict=True)]
-        left_out, sizes = _without(part["left_out"], sizes)
+        counts = Counter(len(of) for of in part["left_out"] if of)
+        most = max(counts, key=lambda count: (counts[count], count), default=0)  # blocks that most runs have
+        tested = {}
+        if most >= FEWEST_BLOCKS:  # NaN for runs with another number
+            left_out = np.array([of if len(of) == most else [math.nan] * most for of in part["left_out"]], float)
+            known = (tuple(map(int, each)) for each in sizes if len(each) == most)
+            tested = {"left_out": left_out, "sizes": next(known, None)}
         warned = part.explode("warnings").dropna(subset="warnings").groupby("warnings", sort=False)["title"]
         undefined = part[part["reason"] != ""]
         columns.setdefault(metric, {})[subset] = _column(
@@ -307,8 +313,7 @@ def _computed(db: Database, row: Any, *, metrics: pd.DataFrame) -> GeneratorSet:
             part["value"].to_numpy(),
             subset=subset,
             stated=(part["low"].to_numpy(), part["high"].to_numpy()),
-            left_out=left_out,
-            sizes=sizes,
+            **tested,
             paired=bool(row.paired),
             warnings=tuple(
                 line if len(own) == len(titles) else f"{', '.join(own[:3])}{' and more' * (len(own) > 3)}: {line}"
@@ -348,19 +353,6 @@ def _column(about: pd.Series, values: Floats, **facts: Any) -> MetricColumn:
         bounds=tuple(no if pd.isna(about[end]) else float(about[end]) for end, no in LIMITS.items()),
         **facts,
     )
-
-
-def _without(
-    left_out: Iterable[Sequence[float]], sizes: Sequence[Sequence[int]]
-) -> tuple[Floats | None, tuple[int, ...] | None]:
-    """(k, blocks) the values without each block, NaN for runs with another number of blocks than most have, and the
-    blocks' sizes; None where too few are stored for a test."""
-    counts = Counter(len(of) for of in left_out if of)
-    blocks = max(counts, key=lambda count: (counts[count], count), default=0)
-    if blocks < FEWEST_BLOCKS:
-        return None, None
-    known = next((tuple(map(int, each)) for each in sizes if len(each) == blocks), None)
-    return np.array([of if len(of) == blocks else [math.nan] * blocks for of in left_out], float), known
 
 
 sets_of = shared(lambda site: load(site.db))  # of a site

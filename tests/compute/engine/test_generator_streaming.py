@@ -10,7 +10,8 @@ import pytest
 
 from compute.arrays import LazyRows
 from compute.engine.generators.backbones import Backbones
-from compute.engine.generators.set_metrics import SetFeatures, figures
+from compute.engine.generators.features import SetFeatures
+from compute.engine.generators.set_metrics import figures
 from compute.metrics.distribution import moments
 
 D, P = 64, 16
@@ -23,7 +24,7 @@ def features(n: int) -> SetFeatures:
     return SetFeatures(
         generated=("mine",),
         prompts=tuple(map(str, range(n))),
-        images={"own": {"reference": real, "mine": mine * 1.1}},
+        images={"reference": {"own": real}, "mine": {"own": mine * 1.1}},
         texts={"own": prompts},
     )
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -14,10 +15,11 @@ from typer.testing import Result
 
 import compute
 from compute.database import build, store
+from compute.engine.generators import interface
 from compute.engine.generators.backbones import BUNDLED, PAPERS, choose
-from compute.engine.generators.references import FeatureOrigin, SavedReference, opened
+from compute.engine.generators.references import SavedReference, opened
 from compute.metrics.distribution.moments import CrossMoments, Moments
-from compute.types import BadInput, LikenessError, NotHere
+from compute.types import BadInput, CannotWrite, LikenessError, NotHere
 from tests.compute.commands import assert_refused, command, save_images, save_prompts
 from tests.compute.tasks import drawn_generators as drawn
 from tests.compute.tasks.files import table
@@ -185,16 +187,16 @@ def test_python_takes_the_file_the_loaded_record_and_moments_of_features(made, r
 
 def test_statistics_of_others_are_refused(made, root, tmp_path):
     saved, paired = (SavedReference.read(root / f"real-{name}.npz") for name in ("tiny", "tiny-tiny"))
-    assert saved.n == COUNT and saved.source == str(root / "real") and paired.condition.backbone == "tiny"
-    assert not {"device", "packages"} & set(saved.images.preprocessing)  # of another machine they would serve
+    assert saved.moments.n == COUNT and saved.source == str(root / "real") and paired.condition["backbone"] == "tiny"
+    assert not {"device", "packages"} & set(saved.images["preprocessing"])  # of another machine they would serve
     for origin, word in (
-        (replace(saved.images, backbone="conse"), "conse"),
-        (replace(saved.images, preprocessing={**saved.images.preprocessing, "dtype": "x"}), "dtype"),
+        (saved.images | {"backbone": "conse"}, "conse"),
+        (saved.images | {"preprocessing": {**saved.images["preprocessing"], "dtype": "x"}}, "dtype"),
     ):
         replace(saved, name="other", images=origin).write(root)
         assert_refused(compared(root, "clean", reference="other.npz"), BadInput, word)
     found = opened(root / "Real.npz", chosen=BUNDLED)
-    assert sorted(found) == ["tiny", "tiny|tiny"] and {each.n for each in found.values()} == {COUNT}
+    assert sorted(found) == ["tiny", "tiny|tiny"] and {each.moments.n for each in found.values()} == {COUNT}
     for each in (saved, paired):
         replace(each, contents=each.name).write(tmp_path)
     for name, error in (("real", BadInput), ("none", NotHere)):
@@ -210,7 +212,7 @@ def test_statistics_of_others_are_refused(made, root, tmp_path):
 COCO = SavedReference(
     name="coco",
     moments=Moments.of(np.random.default_rng(0).standard_normal((40, 6))),
-    images=FeatureOrigin(backbone="tiny", preprocessing={"size": [32, 32], "resample": "bicubic"}),
+    images={"backbone": "tiny", "preprocessing": {"size": [32, 32], "resample": "bicubic"}},
     source="40 drawn images",
 )
 
@@ -219,7 +221,7 @@ def test_a_record_comes_back_as_it_was_and_serves_what_was_made_alike(tmp_path):
     path = COCO.write(tmp_path / "references")
     assert path == tmp_path / "references" / "coco.npz"
     read = SavedReference.read(path)
-    assert (read.name, read.n, read.source, read.images) == ("coco", 40, "40 drawn images", COCO.images)
+    assert (read.name, read.moments.n, read.source, read.images) == ("coco", 40, "40 drawn images", COCO.images)
     assert read.packages["numpy"] == np.__version__ and (read.moments.scatter == COCO.moments.scatter).all()
     read.check("tiny", {"size": (32, 32), "resample": "bicubic", "device": "cuda"})
     read.check("dinov2", {"size": 1})  # of no side
@@ -304,6 +306,12 @@ def test_what_is_odd_is_said_beside_defined_numbers(change, words, left, few):
     assert any(row["value"] is not None for row in found.values())
     [run] = (few / "results").glob("own__clean/**/run.json")
     assert any(words in line for line in json.loads(run.read_text())["settings"]["warnings"])
+
+
+def test_the_table_is_printed_before_a_full_disk_refuses_it(few, monkeypatch):
+    monkeypatch.setattr(interface, "stored", Mock(side_effect=CannotWrite("the disk is full")))
+    ended = compared(few, "clean", more="--metrics fd")
+    assert ended.exit_code and "the disk is full" in ended.output and json.loads(ended.stdout)["figures"]
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from compute.tasks.generators import human
+from compute.engine.generators import people
 from compute.tasks.generators.pairing import prompts_of
 from compute.tasks.own import read
 from compute.tasks.pairbench import manifest, whatsup
@@ -13,7 +13,7 @@ from tests.compute.tasks.files import put, table
 
 READERS = {
     "own": lambda path: read(path).check(),
-    "people": human.read,
+    "people": lambda path: people.read(path, generated=("a", "b")),
     "relations": whatsup.read,
     "prompts": prompts_of,
     "pairs": manifest.read,

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from compute.engine.generators.set_metrics import CfredMetric, FidMetric, SetFeatures
+from compute.engine.generators.features import SetFeatures
+from compute.engine.generators.set_metrics import CfredMetric, FidMetric
 from compute.metrics.distribution import pairwise
 from compute.metrics.distribution.cfred import cfred
 from compute.metrics.distribution.frechet import frechet
@@ -78,15 +79,15 @@ def test_kernels_neighbours_and_moments_have_a_fast_way_to_the_same_values():
     sides = {"real": sample.real, "generated": sample.generated}
     kept = {"real_kept": blocks.remaining, "generated_kept": blocks.remaining}
     shares = pairwise.manifold_of_subsets(**sides, **kept, k=3)
-    pairs = {name: partial(CrossMoments.of, images=side, condition=sample.condition) for name, side in sides.items()}
-    moments = {name: partial(Moments.of, side) for name, side in sides.items()}
+    pairs = {name: {"images": side, "condition": sample.condition} for name, side in sides.items()}
+    moments = {name: {"images": side} for name, side in sides.items()}
     fast = {
         "kid": pairwise.kid_of_subsets(**sides, **kept),
         "cmmd": pairwise.cmmd_of_subsets(**sides, **kept),
         "precision": shares["precision"],
         "recall": shares["recall"],
-        "fd": leave_moments_out(lambda **left: frechet(**left).value, blocks, **moments),
-        "cfred": leave_moments_out(lambda **left: cfred(**left).value, blocks, **pairs),
+        "fd": leave_moments_out(lambda **left: frechet(**left).value, blocks, of=Moments.of, **moments),
+        "cfred": leave_moments_out(lambda **left: cfred(**left).value, blocks, of=CrossMoments.of, **pairs),
     }
     for metric, values in fast.items():
         slow = leave_out(lambda rows, of=metric: METRICS[of](sample.rows(rows)), blocks)
@@ -128,9 +129,8 @@ def at_infinity(
     features = SetFeatures(
         generated=("made",),
         prompts=tuple(map(str, range(len(generated)))) if paired or condition is not None else (),
-        images={"x": {"reference": real, "made": generated}},
+        images={"reference": {"x": real}, "made": {"x": generated}},
         texts={"y": condition},
-        moments={"x": real} if isinstance(real, Moments) else {},
     )
     kind, backbone = (FidMetric, "x") if condition is None else (CfredMetric, "x|y")
     return kind(features=features, backbone=backbone, keys=()).at_infinity("made")

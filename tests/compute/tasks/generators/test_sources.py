@@ -40,7 +40,7 @@ def opened(where: Path | str, *names: str, first: int = 0, source: Source = SOUR
     """The set of a path, called as its last part; with names it is a folder, whose images are made first."""
     if names:
         put(where, {name: picture(first + at) for at, name in enumerate(names)})
-    return sources.opened(str(where).rpartition("/")[2], where, source=source)
+    return sources.opened(str(where).rpartition("/")[2], where, source=source, spool=Path())
 
 
 def paired(reference: ImageSet, *generated: ImageSet, prompts: Any = None) -> PromptedSets:
@@ -80,7 +80,11 @@ def test_lines_of_text_go_with_images_in_natural_order_and_must_be_as_many(tmp_p
 
 
 def test_what_is_odd_in_a_folder_or_a_list_of_prompts_is_said(tmp_path):
-    assert "more than once" in prompts_of({"1": "a", "2": "a"}).warnings[0]
+    mine = opened(tmp_path / "twice", "1.png", "2.png")
+    assert (
+        "more than once"
+        in pairing.pair(reference=None, generated=[mine], prompts=prompts_of(dict.fromkeys("12", "a"))).warnings[0]
+    )
     with pytest.raises(BadInput, match="several images"):
         opened(tmp_path / "same", "1.png", "1.jpg")
     put(tmp_path, {"mine/clear.png": picture(3).convert("RGBA"), "mine/print.jpg": picture(4).convert("CMYK")})
@@ -127,8 +131,8 @@ def test_tables_of_the_hub_pair_by_prompt_where_row_numbers_mean_nothing(tmp_pat
         rows = {"Prompt": [f"prompt {n}" for n in order], "images": [picture(n) for n in order]}
         hub_files.write(tmp_path / "org" / name, {"train": rows}, card=False)
     source = Source(root=tmp_path, offline=True)
-    real = sources.opened("reference", "hf://datasets/org/one#default/train", source=source)
-    mine = sources.opened("mine", "hf://datasets/org/two@main", source=source)
+    real = sources.opened("reference", "hf://datasets/org/one#default/train", source=source, spool=tmp_path)
+    mine = sources.opened("mine", "hf://datasets/org/two@main", source=source, spool=tmp_path)
     sets = paired(real, mine)
     assert (sets.reference.images.keys == sets.generated[0].images.keys).all() and len(sets.ids) == 3
     assert sets.warnings == ("mine: 3 of 3 images are exact copies of reference images",)
@@ -139,11 +143,11 @@ def test_tables_of_the_hub_pair_by_prompt_where_row_numbers_mean_nothing(tmp_pat
 
 
 def test_images_from_python_are_taken_once_and_refused_by_position(tmp_path):
-    part = sources.from_images("mine", iter([picture(0), np.asarray(picture(1))]), spool=tmp_path / "spool")
+    part = sources.opened("mine", iter([picture(0), np.asarray(picture(1))]), source=SOURCE, spool=tmp_path)
     stored = Image.open(io.BytesIO(part.images.read(1)))
     assert part.ids == ("0", "1") and (np.asarray(stored) == np.asarray(picture(1))).all()
     with pytest.raises(BadInput, match="uint8"):
-        sources.from_images("mine", [picture(0), np.zeros((4, 4, 3))], spool=tmp_path / "other")
+        sources.opened("mine", [picture(0), np.zeros((4, 4, 3))], source=SOURCE, spool=tmp_path)
 
 
 def test_without_prompts_nothing_is_paired_and_unlike_counts_are_said(tmp_path):

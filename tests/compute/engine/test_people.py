@@ -1,9 +1,10 @@
 """What people think, in every form of a table."""
 
-import numpy as np
+import math
+
 import pytest
 
-from compute.tasks.generators import human
+from compute.engine.generators import people
 from tests.compute.tasks.files import table
 
 
@@ -18,10 +19,11 @@ from tests.compute.tasks.files import table
     ],
 )
 def test_rates_ratings_and_ranks(tmp_path, rows, metric, values):
-    found = human.read(table(tmp_path / "people.csv", rows))
-    assert found.metric == metric and tuple(found.values.values()) == pytest.approx(values)
+    found = people.read(table(tmp_path / "people.csv", rows), generated=("a", "b"))
+    sign = -1 if metric == "human_rank" else 1
+    assert found.metric == metric and [sign * each for each in found.ratings] == pytest.approx(values)
     if "rate,rank" in rows:
-        assert found.ranks == {"a": 2, "b": 1}
+        assert found.ranks == (2, 1)
 
 
 @pytest.mark.parametrize(
@@ -36,12 +38,17 @@ def test_rates_ratings_and_ranks(tmp_path, rows, metric, values):
     ],
 )
 def test_votes_of_every_form_make_the_same_table(tmp_path, rows):
-    found = human.read(table(tmp_path / "people.csv", rows))
-    assert found.names == ("a", "b") and (found.wins == np.array([[0, 2.5], [0.5, 0]])).all()
+    found = people.read(table(tmp_path / "people.csv", rows), generated=("b", "c", "a"))
+    half = 200 * math.log10(5)  # 2.5 to 0.5
+    assert found.names == ("b", "a") and found.ratings == pytest.approx((-half, half))
+    assert "(c) are not in people.csv" in found.warnings[0]
 
 
 def test_a_name_is_no_side_and_votes_by_prompt_are_for_one_over_all(tmp_path):
-    found = human.read(table(tmp_path / "people.csv", "first,second,choice|right,left,left|right,left,tie"))
-    assert found.names == ("left", "right") and found.wins.tolist() == [[0, 1.5], [0.5, 0]]
-    found = human.read(table(tmp_path / "people.csv", "prompt,generator,votes|p,a,2|p,b,1|p,c,0|q,a,1|q,b,0"))
-    assert found.wins.tolist() == [[0, 3, 2], [1, 0, 1], [0, 0, 0]] and "as if all were shown" in found.notes[0]
+    sided = table(tmp_path / "sided.csv", "first,second,choice|right,left,left|right,left,tie")
+    prompts = table(tmp_path / "prompts.csv", "prompt,generator,votes|p,a,2|p,b,1|q,a,1|q,b,0")
+    for path, names in ((sided, ("left", "right")), (prompts, ("a", "b"))):  # three to one
+        half = 200 * math.log10(3)
+        found = people.read(path, generated=names)
+        assert found.names == names and found.ratings == pytest.approx((half, -half))
+    assert "as if all were shown" in found.warnings[0]

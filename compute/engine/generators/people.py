@@ -1,0 +1,151 @@
+"""What people think of generators, from a table of rates, ratings, ranks or single votes, and which metrics agree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from compute.analysis.generators import bradley_terry
+from compute.analysis.generators.agreement import Agreement, MetricDifference
+from compute.io import forms, votes
+from compute.io.forms import COUNT, NUMBER, SHARE, Form, FormField
+from compute.io.votes import VOTES
+from compute.tasks.generators.sources import some
+from compute.types import BadInput
+
+GENERATOR, COUNTED = FormField("generator", ("model", "name")), FormField("votes", ("count",), COUNT)
+RANK = FormField("rank", (), NUMBER)
+FORMS = (
+    Form("won", (FormField("winner", ("chosen",)), FormField("loser", ("rejected",)), COUNTED._replace(optional=True))),
+    VOTES,
+    Form("per prompt", (FormField("prompt"), GENERATOR, COUNTED)),
+    Form(
+        "human_rate",
+        (
+            GENERATOR,
+            FormField("rate", ("human_rate", "win_rate", "preference"), SHARE),
+            RANK._replace(optional=True),
+        ),
+    ),
+    Form("elo", (GENERATOR, FormField("elo", ("rating", "score"), NUMBER), RANK._replace(optional=True))),
+    Form("human_rank", (GENERATOR, RANK)),
+)
+HUMAN_METRICS = {"human_rate": "rate", "elo": "elo", "human_rank": "rank"}  # with their columns
+
+
+@dataclass(frozen=True, kw_only=True)
+class People:
+    """People's ratings of the compared generators, higher is better: `ranks` as a table lists them, 1 best, None where
+    it lists none; `intervals` are 95% intervals of ratings that were fitted from votes, in Elo points; `warnings` name
+    who is skipped. `agreements` go with `metrics`, pairs of metric and backbone; `undefined` says why others have none.
+    """
+
+    metric: str  # one of HUMAN_METRICS
+    names: tuple[str, ...]
+    ratings: tuple[float, ...]
+    ranks: tuple[float, ...] | None = None
+    intervals: tuple[tuple[float, float], ...] = ()
+    warnings: tuple[str, ...] = ()
+    metrics: tuple[tuple[str, str], ...] = ()
+    agreements: tuple[Agreement, ...] = ()
+    differences: tuple[MetricDifference, ...] = ()
+    undefined: tuple[str, ...] = ()
+
+    @property
+    def stored(self) -> dict[str, tuple[str, float]]:
+        """What is stored of each generator: the metric's key and its value."""
+        sign = -1 if self.metric == "human_rank" else 1
+        return {name: (self.metric, sign * value) for name, value in zip(self.names, self.ratings, strict=True)}
+
+
+def read(path: Path, *, generated: Sequence[str]) -> People:
+    """The ratings of those of `generated` that a table (`compute.io.tables`) rates, in one of these forms, by its
+    columns:
+
+    - `generator` with `rate` (a share, 0.8 or 80%), `elo`, `rating` or `score`, or `rank`; there may be a rank as well;
+    - `winner`, `loser` and perhaps `votes`: a row a comparison;
+    - `first`, `second`, `choice` (one of the two names, or a word of `compute.io.votes`), LMArena's too;
+    - `prompt`, `generator`, `votes`, as `import parti-prompts` writes: each vote of a prompt is for one generator over
+      all others that have a row for that prompt.
+
+    Votes are fitted by Bradley and Terry over all generators that they name. Raises BadInput naming the file, the row
+    and what is wrong, also where fewer than two of the compared generators are rated, Undefined for votes that no
+    finite strengths fit.
+    """
+    metric, frame, notes = forms.read(path, FORMS)
+    warnings, intervals, ranks = list(notes), {}, {}
+    if metric in HUMAN_METRICS:
+        if (twice := frame["generator"].duplicated()).any():
+            row = int(twice.argmax())
+            raise BadInput(
+                f"{path.name}, row {row + 1}: duplicate generator {frame['generator'][row]!r}. Leave one row of each"
+            )
+        rated = frame.set_index("generator")
+        values, ranks = rated[HUMAN_METRICS[metric]].to_dict(), rated.get("rank", pd.Series()).to_dict()
+    else:
+        if metric == "per prompt":
+            warnings.append(
+                f"{path.name}: every vote is taken as one over all other generators of its prompt, as if all were "
+                "shown; its comparisons depend on each other, so the intervals of the strengths are too narrow"
+            )
+        won = list((_per_prompt if metric == "per prompt" else _pairs)(frame, title=path.name))
+        names = sorted({name for first, second, _ in won for name in (first, second)})
+        if len(names) < 2:
+            raise BadInput(f"{path.name} does not compare two generators")
+        wins = np.zeros((len(names), len(names)))
+        at = {name: row for row, name in enumerate(names)}
+        for first, second, count in won:
+            wins[at[first], at[second]] += count
+        fitted = dict(zip(names, bradley_terry.fit(wins, names=names).tolist(), strict=True))
+        values, metric = {name: value for name, (value, *_) in fitted.items()}, "elo"
+        intervals = {name: (low, high) for name, (_, low, high) in fitted.items()}
+    rated = tuple(name for name in generated if name in values)
+    for missing, where in (
+        ([name for name in generated if name not in values], f"are not in {path.name}"),
+        ([name for name in values if name not in generated], f"of {path.name} are not compared"),
+    ):
+        if missing:
+            warnings.append(f"{some(missing, noun='generator')} {where}: left out of the agreement with people")
+    if len(rated) < 2:
+        raise BadInput(
+            f"{path.name} rates {some(values, noun='generator')}, the comparison has "
+            f"{some(generated, noun='generator')}: name at least two in both"
+        )
+    sign = -1 if metric == "human_rank" else 1
+    return People(
+        metric=metric,
+        names=rated,
+        ratings=tuple(float(sign * values[name]) for name in rated),
+        ranks=tuple(ranks[name] for name in rated) if ranks else None,
+        intervals=tuple(intervals[name] for name in rated) if intervals else (),
+        warnings=tuple(warnings),
+    )
+
+
+Won = Iterator[tuple[str, str, float]]  # who was chosen, over whom, how often
+
+
+def _per_prompt(frame: pd.DataFrame, *, title: str) -> Won:
+    """Counts votes as ones over all others of a prompt."""
+    for _, shown in frame.groupby("prompt", sort=False):
+        count = shown.groupby("generator", sort=False)["votes"].sum()
+        yield from ((first, second, won) for first, won in count.items() for second in count.index.drop(first))
+
+
+def _pairs(frame: pd.DataFrame, *, title: str) -> Won:
+    """Counts a tie as half a vote for either."""
+    for at, row in enumerate(frame.to_dict("records"), start=1):
+        names = (row["winner"], row["loser"]) if "winner" in row else (row["first"], row["second"])
+        said, weight = row.get("choice", names[0]), row.get("votes", 1.0)
+        if names[0] == names[1]:
+            raise BadInput(f"{title}, row {at}: {names[0]!r} is compared with itself")
+        try:
+            side = names.index(said) if said in names else votes.side(said)  # a name comes before a side's
+        except BadInput as error:
+            raise BadInput(f"{title}, row {at}: {error}") from error
+        yield (*names, weight * (0.5 if side is None else 1 - side))
+        yield (*names[::-1], weight * (0.5 if side is None else side))
