@@ -13,7 +13,7 @@ from compute.live.inputs import LARGEST_IMAGE
 from compute.rounding import rounded
 from compute.types import BadInput
 from leaderboard.api.records import known
-from leaderboard.data import model_queries
+from leaderboard.data.model_facts import facts
 from leaderboard.data.related_figures import RelatedFigure, related_figures
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html.formatting import blank
@@ -60,7 +60,7 @@ def score_pair(
     keys, listed = keys_of(models), [row["key"] for row in live.records("")]
     for key in keys:
         known("model", key, listed, lister="list_models with all")
-    answers = model_queries.with_facts(suite_cache.db, live.score(inputs, keys, request), key="model")
+    answers = [row | facts(suite_cache).get(row["model"], {}) for row in live.score(inputs, keys, request)]
     published = {
         pairing: related_figures(
             suite_cache, models=[str(row["model"]) for row in answers], mode="pair", kinds=pairing.split("-")

@@ -14,11 +14,12 @@ import numpy as np
 from compute.analysis.table import USUAL
 from compute.rounding import rounded
 from compute.types import ORIGINS, BadInput, fit_of, shortened, unknown, words_of
-from leaderboard.data import model_queries, payload
+from leaderboard.data import payload
 from leaderboard.data.board_table import TRAINED, SuiteColumn, origins_in_order
 from leaderboard.data.comparison import ComparedLine, common_ground, compare, rows_of
 from leaderboard.data.mean_rule import suite_rule
 from leaderboard.data.memo import shared
+from leaderboard.data.model_facts import facts
 from leaderboard.data.related_figures import listed_sources
 from leaderboard.data.shortlist import NEEDS, Conditions, Shortlist, ShortlistedModel, shortlist
 from leaderboard.data.suite_cache import SuiteCache
@@ -64,9 +65,9 @@ def suites(suite_cache: SuiteCache) -> list[Record]:
 def models(suite_cache: SuiteCache, rows: list[Record], wanted: Conditions) -> list[Record]:
     """The rows of models that can be tried, with their facts; those that meet the conditions. The host's own have no
     facts, and meet none."""
-    wanted.check(model_queries.models(suite_cache.db)["license"])
+    wanted.check(suite_cache.db.keyed("models")["license"])
     none = dict.fromkeys(("parameters", "dimension", "open_weights"), None) | {"license": "", "released": ""}
-    rows = model_queries.with_facts(suite_cache.db, [none | row for row in rows], key="key")
+    rows = [none | row | facts(suite_cache).get(row["key"], {}) for row in rows]
     return [row for row in rows if not wanted.unmet(row)]
 
 
@@ -124,15 +125,15 @@ def _ranked(suite_cache: SuiteCache, suite: str, origin: str) -> list[Record]:
     trained = (table.marks & TRAINED) > 0
     out = []
     for at in table.rows_of(origin):
-        row, facts = table.rows[at], table.models.loc[table.rows[at].model]
+        row, about = table.rows[at], table.models.loc[table.rows[at].model]
         seen = dict.fromkeys(table.columns[index].group for index in np.flatnonzero(trained[at]))
         out.append(
             numbers[at]
             | {
                 "model": row.model,
-                "title": facts["title"],
-                "kind": facts["kind"],
-                **model_queries.facts(facts),
+                "title": about["title"],
+                "kind": about["kind"],
+                **facts(suite_cache)[row.model],
                 "origin": row.origin,
                 "unit": "%" if columns and columns[0].scale == 100 else "",
                 "scores": {
@@ -161,8 +162,7 @@ def _ranked(suite_cache: SuiteCache, suite: str, origin: str) -> list[Record]:
 
 def model_scores(suite_cache: SuiteCache, model: str, *, suite: str = "", origin: str = "") -> list[Record]:
     """A model's scores on tasks as the boards have them, each once. Raises BadInput."""
-    facts = model_queries.models(suite_cache.db)
-    known("model", model, list(facts["key"]), lister="search")
+    known("model", model, list(facts(suite_cache)), lister="search")
     if suite:
         known("suite", suite, list(suite_cache.suites()), lister="list_suites")
     if origin:
@@ -191,7 +191,7 @@ def model_scores(suite_cache: SuiteCache, model: str, *, suite: str = "", origin
                     "chance": None if column.chance is None else _shown(column.chance, column),
                     "origin": row.origin,
                     "trained": bool(table.marks[rows[at], column_at] & TRAINED),
-                    **model_queries.facts(facts.loc[model]),
+                    **facts(suite_cache)[model],
                 },
             )
     return list(found.values())
@@ -219,19 +219,19 @@ def choice(suite_cache: SuiteCache, need: str, wanted: Conditions) -> Record:
         "unknown_size": found.unknown_size,
         "unknown_license": found.unknown_license,
         "ties": found.ties,
-        "best": _shortlisted(found, found.choices[0]) if found.choices else None,
-        "runner_up": _shortlisted(found, found.runner_up) if found.runner_up else None,
-        "shortlist": [_shortlisted(found, each) for each in found.choices],
+        "best": _shortlisted(suite_cache, found, found.choices[0]) if found.choices else None,
+        "runner_up": _shortlisted(suite_cache, found, found.runner_up) if found.runner_up else None,
+        "shortlist": [_shortlisted(suite_cache, found, each) for each in found.choices],
     }
 
 
-def _shortlisted(found: Shortlist, model: ShortlistedModel) -> Record:
+def _shortlisted(suite_cache: SuiteCache, found: Shortlist, model: ShortlistedModel) -> Record:
     test = model.test
     numbers = {"mean": model.mean, **{name: getattr(test, name, np.nan) for name in ("difference", "low", "high")}}
     return {
         "model": model.facts["key"],
         "title": model.facts["title"],
-        **model_queries.facts(model.facts),
+        **facts(suite_cache)[model.facts["key"]],
         "rank": model.rank,
         **{name: None if np.isnan(value) else float(rounded(value, found.digits)) for name, value in numbers.items()},
         "shared_tasks": test.n if test else len(found.tasks),
@@ -247,7 +247,7 @@ def _shortlisted(found: Shortlist, model: ShortlistedModel) -> Record:
 def _entries(suite_cache: SuiteCache) -> list[tuple[Record, list[str], list[str], int]]:
     """Of everything that the search knows its record, the words of its title, its other words, and whether it has
     scores."""
-    found, models = index(suite_cache, pages=()), model_queries.models(suite_cache.db)
+    found = index(suite_cache, pages=())
     out = []
     for kind, title, note, key, others, matters in found["entries"]:
         plural, base = found["kinds"][kind]
@@ -259,7 +259,7 @@ def _entries(suite_cache: SuiteCache) -> list[tuple[Record, list[str], list[str]
             "address": base + (quote(key, safe="/:~") if base else key),
         }
         if plural == "Models":
-            record |= model_queries.facts(models.loc[key])
+            record |= facts(suite_cache)[key]
         out.append((record, words_of(f"{title} {key}"), words_of(f"{others} {note}"), matters))
     return out
 
@@ -292,9 +292,9 @@ def comparison(
 ) -> Record:
     """Models compared with the first of them, by the mean, the categories and, where asked for, the tasks. Raises
     BadInput."""
-    facts = model_queries.models(suite_cache.db)
+    titles = suite_cache.db.keyed("models")["title"]
     for model in models:
-        known("model", model, list(facts["key"]), lister="search")
+        known("model", model, list(titles.index), lister="search")
     if suite:
         known("suite", suite, list(suite_cache.suites()), lister="list_suites")
     suite, origin = common_ground(suite_cache, models, suite=suite, origin=origin)
@@ -308,9 +308,7 @@ def comparison(
         "answer": " ".join(filter(None, (found.sentence(), found.ahead()))),
         "suite": suite,
         "origin": origin,
-        "models": model_queries.with_facts(
-            suite_cache.db, [{"model": model, "title": facts.loc[model, "title"]} for model in models], key="model"
-        ),
+        "models": [{"model": model, "title": titles[model], **facts(suite_cache)[model]} for model in models],
         "lines": [_line(line, models) for line in lines],
     }
 

@@ -15,8 +15,9 @@ from compute.analysis.intervals import score_interval
 from compute.analysis.ranking import Ranking
 from compute.analysis.table import COLUMNS, USUAL, ScoreTable, of_long, wide
 from compute.arrays import mean_if_known
+from compute.database.store import TASK_VALUES
 from compute.types import ORIGINS, BadInput, UnknownKey
-from leaderboard.data import languages, model_queries, suite_queries
+from leaderboard.data import languages
 from leaderboard.data.database import Database
 from leaderboard.data.own_models import own_facts
 from leaderboard.data.scope import WHOLE, Scope, ScopeChoices, scope_choices
@@ -225,7 +226,7 @@ def load(db: Database, *, suite: str, scope: Scope = WHOLE) -> BoardTable:
         raise UnknownKey("suite", suite, known.index)
     about = known.loc[suite]
     tasks = db.query("suite_tasks", suite=suite)
-    metrics = suite_queries.metrics(db)
+    metrics = db.keyed("metrics")
     is_human = about["aggregate"] == "human"
     spoken = languages.parts(db.query("scored_subsets", suite=suite))
     choices = scope_choices(tasks, db.query("subset_metrics", suite=suite), human=is_human, parts=spoken)
@@ -237,11 +238,11 @@ def load(db: Database, *, suite: str, scope: Scope = WHOLE) -> BoardTable:
         keys = tasks["key"][[scope.subset in subsets for subsets in tasks["subsets"]]]
         parts = pd.DataFrame({"task": keys, "source": keys, "subset": scope.subset})
     if parts is None:
-        long = suite_queries.task_values(db, suite=suite)
+        long = db.ask(TASK_VALUES, [suite])
     else:
         tasks = tasks[tasks["key"].isin(parts["task"])]
-        long = suite_queries.part_values(db, parts=parts)
-    models = model_queries.models(db)
+        long = part_values(db, parts)
+    models = db.keyed("models")
     if is_human:
         long = long[long.model.map(models.kind) == "generator"]
     columns = _columns(tasks, metrics, long, human=is_human, ranked_by=scope.metric)
@@ -287,13 +288,18 @@ def load(db: Database, *, suite: str, scope: Scope = WHOLE) -> BoardTable:
     )
 
 
+def part_values(db: Database, parts: pd.DataFrame) -> pd.DataFrame:
+    """The scores of the parts of tasks: rows of task, source (the task whose runs have the part) and subset."""
+    return db.query("part_values", **{f"{name}s": list(parts[name]) for name in ("task", "source", "subset")})
+
+
 def language_rankings(db: Database, *, suite: str) -> dict[str, Ranking]:
     """The models of a suite by each of its languages alone, as the board opens with the language chosen, by code."""
     about = db.query("suites").set_index("key", drop=False).loc[suite]
-    tasks, metrics = db.query("suite_tasks", suite=suite), suite_queries.metrics(db)
+    tasks, metrics = db.query("suite_tasks", suite=suite), db.keyed("metrics")
     rankings = {}
     for code, parts in languages.parts(db.query("scored_subsets", suite=suite)).groupby("language"):
-        long = suite_queries.part_values(db, parts=parts)
+        long = part_values(db, parts)
         columns = _columns(tasks[tasks["key"].isin(parts["task"])], metrics, long, human=False, ranked_by="")
         scores = of_long(about, columns=_facts(columns), long=long)
         rankings[str(code)] = Ranking.of(scores.rows(scores.rows_of(USUAL)))

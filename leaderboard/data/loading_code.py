@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Mapping
 from typing import Any
 
-from leaderboard.data.model_queries import hub_id
+from leaderboard.data.model_facts import hub_id
 from leaderboard.data.own_models import own_facts
 from leaderboard.html.formatting import blank
 

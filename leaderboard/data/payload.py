@@ -15,13 +15,13 @@ from starlette.responses import Response
 from compute.analysis.ranking import Ranking
 from compute.analysis.ranks.means import rank
 from compute.rounding import clean, rounded
-from leaderboard.data import model_queries, suite_queries
 from leaderboard.data.board_table import SUSPECT, TRAINED, BoardTable, SuiteColumn
 from leaderboard.data.database import Database
 from leaderboard.data.fronts import on_size_front
 from leaderboard.data.languages import name_of
 from leaderboard.data.mean_rule import changed_rule, description, suite_rule
 from leaderboard.data.memo import memoised
+from leaderboard.data.model_facts import is_usable
 from leaderboard.data.own_models import own_facts
 from leaderboard.html import labels
 from leaderboard.web.errors import Handler
@@ -199,7 +199,7 @@ def compressed(
 
 def _choices(db: Database, table: BoardTable) -> dict[str, Any]:
     """The scopes of a suite, each with the words for it. A metric names the conditions that it has scores of."""
-    offered, metrics = table.choices, suite_queries.metrics(db)
+    offered, metrics = table.choices, db.keyed("metrics")
     return {
         "conditions": [
             {"key": key, "title": key.capitalize(), "hint": labels.CONDITIONS.get(key, "")} for key in offered.subsets
@@ -254,7 +254,7 @@ def _row(table: BoardTable, index: int) -> dict[str, Any]:
         "late": known("late_interaction", bool),
         "instructions": known("instructions", bool),
         "open": known("open_weights", bool),
-        "usable": model_queries.is_usable(known("open_weights", bool), facts["license"]),
+        "usable": is_usable(known("open_weights", bool), facts["license"]),
         "released": facts["released"] or "",
         "modalities": list(facts["modalities"]),
         "group": facts["group"] or "",

@@ -116,7 +116,53 @@ SELECT (SELECT count(DISTINCT model) FROM runs) AS models, (SELECT count(*) FROM
 SELECT origin, count(*) AS scores FROM scores JOIN runs ON runs.id = scores.run
 GROUP BY origin ORDER BY scores DESC
 
+-- name: metrics
+-- Every metric.
+SELECT * FROM metrics
+
+-- name: datasets
+-- Every data set.
+SELECT * FROM datasets
+
+-- name: years
+-- The years of the papers that the published scores are from, each once, the first first: year.
+SELECT DISTINCT CAST(regexp_extract(bibtex, 'year = \{(\d{4})\}', 1) AS INTEGER) AS year
+FROM benchmarks WHERE regexp_matches(bibtex, 'year = \{\d{4}\}') ORDER BY year
+
+-- name: claim_counts
+-- One row, how many claims there are: claims, recomputed, and conflicts among these.
+SELECT count(*) AS claims, count(*) FILTER (verdict != 'cannot be recomputed') AS recomputed,
+       count(*) FILTER (verdict = 'conflict') AS conflicts FROM claims
+
+-- name: data_version
+-- The version of the published scores; no row where the database does not record it: version.
+SELECT value AS version FROM meta WHERE key = 'version'
+
 -- ---- tasks and single cells of the board
+
+-- name: part_values
+-- One row a (model, origin, task, metric): means over all parts of a task, as TASK_VALUES has those of whole tasks.
+--
+-- The parts are three lists: tasks, sources, subsets. A source is the task whose runs have the part; of a task's sources
+-- its own comes first.
+WITH parts AS (SELECT unnest($tasks::VARCHAR[]) AS task, unnest($sources::VARCHAR[]) AS source,
+                      unnest($subsets::VARCHAR[]) AS subset),
+     wanted AS (SELECT *, count(*) OVER (PARTITION BY task, source) AS parts FROM parts)
+SELECT runs.model, runs.origin, wanted.task, scores.metric, avg(scores.value) AS value,
+       CASE WHEN count(*) = count(scores.stderr) THEN avg(scores.stderr) END AS stderr,
+       CASE WHEN count(*) = count(scores.bias) THEN avg(scores.bias) END AS bias,
+       CASE WHEN count(*) = 1 THEN any_value(scores.n) END AS n,
+       CASE WHEN count(*) = 1 THEN any_value(scores.printed) END AS printed,
+       CASE WHEN count(*) = 1 THEN any_value(scores.low) END AS low,
+       CASE WHEN count(*) = 1 THEN any_value(scores.high) END AS high, any_value(runs.source) AS source
+FROM wanted JOIN runs ON runs.task = wanted.source
+JOIN scores ON scores.run = runs.id AND scores.subset = wanted.subset
+WHERE runs.main
+GROUP BY runs.model, runs.origin, wanted.task, wanted.source, scores.metric
+HAVING count(*) = any_value(wanted.parts)
+QUALIFY row_number() OVER (PARTITION BY runs.model, runs.origin, wanted.task, scores.metric
+                           ORDER BY wanted.source <> wanted.task) = 1
+ORDER BY ALL
 
 -- name: task
 -- One task with its benchmark's and data set's facts, as a frame of at most one row; a data set that no catalogue
@@ -201,6 +247,16 @@ SELECT note FROM notes WHERE model IN ('*', $model) AND task = $task AND metric 
 ORDER BY bool_or(specific) DESC, bool_and(model = '*'), note
 
 -- ---- models
+
+-- name: models
+-- Every model with the number of its runs.
+SELECT models.*, (SELECT count(*) FROM runs WHERE model = models.key) AS runs FROM models ORDER BY key
+
+-- name: model_facts
+-- What programs get of each model; null or empty where it is not stated.
+SELECT key, CAST(round(parameters_m * 1e6) AS BIGINT) AS parameters, embed_dim AS dimension, open_weights,
+       coalesce(license, '') AS license, coalesce(released, '') AS released
+FROM models
 
 -- name: model
 -- One model as a frame of at most one row.
@@ -437,6 +493,21 @@ WHERE suite_tasks.suite = $suite AND runs.main AND tasks.procedure = 'judging'
   AND forward IS NOT NULL AND reverse IS NOT NULL AND expected_score IS NOT NULL
 ORDER BY abs(forward - reverse) DESC, runs.task, items.item LIMIT $most
 
+-- name: ratings
+-- Every pair that a judge of a suite rated, as both orders were.
+--
+-- One row a pair: task, condition, source, type, expected_score, forward, reverse (NaN: no score), template (NaN: of a
+-- model without a prompt), forward_problem, reverse_problem (NaN: a score, or a model without a prompt).
+SELECT runs.task, subset AS condition, ratings.source, type, expected AS expected_score, forward::FLOAT AS forward,
+       reverse::FLOAT AS reverse, template::FLOAT AS template, forward_problem, reverse_problem
+FROM ratings JOIN runs ON runs.id = ratings.run JOIN tasks ON tasks.key = runs.task
+JOIN suite_tasks ON suite_tasks.task = runs.task
+WHERE suite_tasks.suite = $suite AND runs.main AND tasks.procedure = 'judging' AND runs.model = $model ORDER BY ALL
+
+-- name: pictured_pairs
+-- The small pictures of a suite's pairs: task, image.
+SELECT task, image FROM thumbnails WHERE task IN (SELECT task FROM suite_tasks WHERE suite = $suite)
+
 -- ---- sets of generators that were computed
 
 -- name: generator_sets
@@ -491,6 +562,17 @@ AND runs.settings->>'$.model.strength' IS NOT NULL
 ORDER BY 1, 2
 
 -- ---- the database's own form
+
+-- name: names
+-- What a visitor's query can be about, by its key or title: name.
+SELECT key AS name FROM tasks UNION SELECT title FROM tasks UNION SELECT category FROM tasks
+UNION SELECT key FROM models UNION SELECT title FROM models UNION SELECT key FROM metrics
+UNION SELECT key FROM suites UNION SELECT key FROM benchmarks UNION SELECT origin FROM runs
+UNION SELECT subset FROM scores
+
+-- name: everything
+-- The whole contract view: one row a score.
+SELECT * FROM leaderboard_scores ORDER BY benchmark, task, model, origin, subset, metric
 
 -- name: columns
 -- Every column of every table and view in its order: table_name, column_name, data_type.

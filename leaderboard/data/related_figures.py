@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 
 from compute.analysis.intervals import score_interval
+from compute.database.store import TASK_VALUES
 from compute.io.files import words_beside
 from compute.types import ORIGINS
-from leaderboard.data import suite_queries
 from leaderboard.data.board_table import SuiteColumn
 from leaderboard.data.memo import shared
 from leaderboard.data.suite_cache import SuiteCache
@@ -133,7 +133,7 @@ def _of_column(suite_cache: SuiteCache, related: RelatedColumn) -> Iterator[tupl
     by_origin = pd.Series(whole).groupby(np.array(table.scores.origins))
     ranks, counts = by_origin.rank(ascending=not column.higher, method="min"), by_origin.transform("count")
     tasks = [table.columns[index].task for index in at]
-    long = suite_queries.task_values(suite_cache.db, suite=related.suite)
+    long = suite_cache.db.ask(TASK_VALUES, [related.suite])
     sources = long[long["task"].isin(tasks)].groupby(["model", "origin"])["source"].agg(list)
     printed = table.averages[table.averages["category"] == related.category].set_index("model")["source"]
     for row in np.flatnonzero(~np.isnan(values)):

@@ -18,7 +18,7 @@ from leaderboard.data.comparison import ComparedLine, mean_difference
 from leaderboard.data.database import Database
 from leaderboard.data.languages import NAMES, code_of, name_of
 from leaderboard.data.leaders import ranked_rows
-from leaderboard.data.model_queries import facts, license_kind
+from leaderboard.data.model_facts import facts, license_kind
 from leaderboard.data.scope import WHOLE, Scope
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html.formatting import number
@@ -82,7 +82,7 @@ class Conditions:
             )
 
     def unmet(self, model: Mapping[str, Any]) -> frozenset[str]:
-        """Those of size, license and weights that a model does not meet, by what `model_queries.facts` gives."""
+        """Those of size, license and weights that a model does not meet, by what `model_facts.facts` gives."""
         size, license = model["parameters"], model["license"]
         kinds = {license.lower(), license_kind(license), "stated" if license else ""}
         failed = {
@@ -204,7 +204,7 @@ def shortlist(suite_cache: SuiteCache, *, need: str, conditions: Conditions) -> 
     if ranked is None or not (ranked.rank > 0).any():
         return nothing
     origin, rows = ranked_rows(table, ranked)
-    known = {row: facts(table.models.loc[table.rows[row].model]) for row in rows}
+    known = {row: facts(suite_cache)[table.rows[row].model] for row in rows}
     unmet = {row: conditions.unmet(known[row]) for row in rows}
     fitting = [row for row in rows if not unmet[row]]
     scale = table.category_columns[0].scale

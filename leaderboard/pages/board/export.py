@@ -18,15 +18,14 @@ from compute.database import store
 from compute.io.files import replacing
 from compute.rounding import clean, rounded, rounded_array
 from compute.types import BadInput, CannotWrite
-from leaderboard.data import suite_queries
 from leaderboard.data.board_table import APART, DISPUTED, PARTIAL, PRINTED, SUSPECT, TRAINED, BoardTable, SuiteColumn
-from leaderboard.data.csv_files import csv_bytes
-from leaderboard.data.database import Database
+from leaderboard.data.database import QUERIES, Database
 from leaderboard.data.mean_rule import changed_rule, description, rule
 from leaderboard.data.payload import category_marks, category_means, standing
 from leaderboard.html.formatting import blank, or_dash, parameters_text
 from leaderboard.html.labels import SHORT, SIGNS, described, is_synthetic
 from leaderboard.pages.board import latex
+from leaderboard.web.responses import csv_bytes
 
 MEDIA = {
     "csv": "text/csv; charset=utf-8",
@@ -256,7 +255,7 @@ def everything(db: Database, *, form: str) -> tuple[str, Path]:
             raise CannotWrite("There is no folder for temporary files")
         parts = (
             part.assign(synthetic=part["benchmark"].map(is_synthetic).astype(bool))
-            for part in suite_queries.everything(opening)
+            for part in opening.parts(QUERIES["everything"])
         )
         path = opening.folder / f"likeness-scores.{form}"
         if form == "parquet":

@@ -13,7 +13,6 @@ from compute.analysis.ranking import Ranking
 from compute.importing.snapshot import SOURCE
 from compute.rounding import rounded
 from compute.types import BadInput
-from leaderboard.data import suite_queries
 from leaderboard.data.board_table import SUSPECT, TRAINED, BoardTable, SuiteColumn
 from leaderboard.data.database import Database
 from leaderboard.data.scores import answered, interval
@@ -31,7 +30,7 @@ def cell(db: Database, table: BoardTable, ranked: Ranking | None, *, row_id: str
     if column.kind == "family":
         return _category(db, table, ranked, position, column, title)
     index = table.columns.index(column)
-    limits = suite_queries.metrics(db).loc[column.metric]
+    limits = db.keyed("metrics").loc[column.metric]
     parts = (
         {} if table.parts is None else table.parts[table.parts.task == column.task].groupby("source")["subset"].agg(set)
     )

@@ -6,7 +6,6 @@ import re
 from typing import Any
 
 from compute.types import SEVERITIES, VERDICTS
-from leaderboard.data import suite_queries
 from leaderboard.data.database import Database
 
 FIELDS = (
@@ -41,7 +40,7 @@ def claims(db: Database) -> dict[str, Any]:
     tables = {f"{paper}|{text}": tables_of(paper, text, sources=sources) for paper, text in sorted(texts)}
     return {
         "fields": list(FIELDS),
-        "counts": suite_queries.claim_counts(db),
+        "counts": db.query("claim_counts").iloc[0].to_dict(),
         "rows": frame[list(FIELDS)].to_numpy().tolist(),
         "tables": {location: entries for location, entries in tables.items() if entries},
     }

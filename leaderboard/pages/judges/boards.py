@@ -15,7 +15,6 @@ from compute.analysis.ranking import Ranking
 from compute.analysis.table import ScoreTable
 from compute.metrics import judge
 from compute.metrics.judge import CONDITIONS, METRICS
-from leaderboard.data import suite_queries
 from leaderboard.data.scope import WHOLE, Scope
 from leaderboard.data.suite_cache import SuiteCache
 
@@ -50,7 +49,7 @@ def boards(cache: SuiteCache, *, suite: str, images: bool) -> dict[str, Board]:
     scores = cache.db.query("judged_scores", suite=suite)
     printed = scores[scores["task"].isin(tasks["key"][~tasks["ranked"] & (not images)])]
     even = _evenness(scores, tasks=list(chosen))
-    about, models = suite_queries.metrics(cache.db), cache.table(suite).models
+    about, models = cache.db.keyed("metrics"), cache.table(suite).models
     metrics = cache.table(suite).choices.metrics or {METRICS[0]: ()}
     found = {}
     for metric in METRICS if len(chosen) else ():

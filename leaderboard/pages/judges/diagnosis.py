@@ -15,7 +15,6 @@ from compute.metrics.figures import Figure
 from compute.metrics.judge import CONDITIONS, SCALE
 from compute.metrics.judge_diagnostics import Effort
 from compute.types import BadInput, Undefined, shortened
-from leaderboard.data import judge_queries
 from leaderboard.data.database import Database
 from leaderboard.html.formatting import number, percent, span
 
@@ -84,12 +83,9 @@ class Diagnosis:
     far: int  # of them with scores more than one point apart
 
 
-def diagnose(db: Database, *, suite: str, model: str, pairs: pd.DataFrame, runs: pd.DataFrame) -> Diagnosis | None:
-    """A judge on all splits of a suite; None without stored pairs.
-
-    `pairs` is the suite's evidence, `runs` what the query `judged_runs` gives.
-    """
-    own = pairs[pairs["model"] == model]
+def diagnose(db: Database, *, suite: str, model: str) -> Diagnosis | None:
+    """A judge on all splits of a suite; None without stored pairs."""
+    own, runs = db.query("ratings", suite=suite, model=model), db.query("judged_runs", suite=suite)
     own_runs = runs[(runs["model"] == model) & runs["task"].isin(own["task"].unique())]
     if own.empty:
         return None
@@ -172,7 +168,7 @@ def _stated(part: dict[str, Any], name: str) -> tuple[float, float]:
 def flips(db: Database, *, suite: str, model: str, tasks: list[str]) -> list[Flip]:
     """The pairs whose orders are farthest apart of those that a page can open, with all their pictures; others where
     none has."""
-    pictures = judge_queries.pictured(db, suite=suite)
+    pictures = set(db.query("pictured_pairs", suite=suite).itertuples(index=False, name=None))
     found = db.query("flips", suite=suite, model=model, tasks=tasks, most=LOOKED_THROUGH)
     rows = [(row, json.loads(row.detail)) for row in found.itertuples()]
     whole = [

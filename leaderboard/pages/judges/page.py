@@ -12,7 +12,6 @@ import gradio as gr
 import pandas as pd
 
 from compute.metrics.judge import CONDITIONS, METRICS
-from leaderboard.data import judge_queries, suite_queries
 from leaderboard.data.memo import memoised, shared
 from leaderboard.html.labels import suite_choices
 from leaderboard.html.templates import macro, render
@@ -72,18 +71,11 @@ class Judging:
     def __init__(self, site: Site) -> None:
         db = site.db
         self.db, self.cache = db, site.suite_cache
-        self.pairs = memoised(lambda suite: judge_queries.ratings(db, suite=suite), most=4, of=db)
         self.scores = memoised(lambda suite: db.query("judged_scores", suite=suite), most=8, of=db)
         self.boards = memoised(
             lambda suite, splits: boards(self.cache, suite=suite, images=splits == IMAGES), most=16, of=db
         )
-        self.diagnose = memoised(
-            lambda suite, model: diagnosis.diagnose(
-                db, suite=suite, model=model, pairs=self.pairs(suite), runs=db.query("judged_runs", suite=suite)
-            ),
-            most=64,
-            of=db,
-        )
+        self.diagnose = memoised(lambda suite, model: diagnosis.diagnose(db, suite=suite, model=model), most=64, of=db)
 
 
 judging_of = shared(Judging)  # of a site
@@ -149,7 +141,7 @@ def every_judge(site: Site) -> str:
 def page(judging: Judging, *, suite: str, splits: str, judge: str) -> tuple[str, str]:
     """The two outputs: the answer with its picture, and one judge in detail."""
     found = judging.boards(suite, splits)
-    metrics = suite_queries.metrics(judging.db)
+    metrics = judging.db.keyed("metrics")
     model = judge or next(iter(found["mmscore"].at(0)["model"]) if "mmscore" in found else iter(()), "")
     pairs = agreements(found)
     together = [
@@ -216,7 +208,7 @@ def _detail(judging: Judging, *, model: str, suite: str) -> str:
         ratings=ratings,
         reading=diagnosis.reading(ratings) if ratings else [],
         conditions=_conditions(judging.scores(home), row=row, tasks=tasks),
-        metrics=suite_queries.metrics(judging.db),
+        metrics=judging.db.keyed("metrics"),
         curve=_curve(ratings) if ratings else {},
         CONDITIONS=CONDITIONS,
         METRICS=METRICS,

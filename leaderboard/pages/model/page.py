@@ -12,8 +12,8 @@ import numpy as np
 from compute.analysis.maps.suites import SHIPPED
 from compute.analysis.pareto import OFF, ON
 from compute.analysis.ranking import Ranking
+from compute.database.store import TASK_VALUES
 from compute.metrics.judge import METRICS as JUDGE_METRICS
-from leaderboard.data import suite_queries
 from leaderboard.data.board_table import BoardTable
 from leaderboard.data.fronts import SIZE, costs, front_of
 from leaderboard.data.leaders import by_language
@@ -115,7 +115,7 @@ def page(site: Site, *, model: str, suite: str, by: str) -> tuple:
     about = db.query("model", key=model).iloc[0]
     chosen = suite if suite in suites else _fullest(suite_cache, model, suites) if suites else ""
     shown = field(suite_cache, suite=chosen, model=model) if chosen else None
-    datasets, metrics = suite_queries.datasets(db)["title"], suite_queries.metrics(db)
+    datasets, metrics = db.keyed("datasets")["title"], db.keyed("metrics")
     address = quote(model, safe="/:~")
     computed = db.query("computed_suites", model=model)["suite"].tolist()
     outstanding = {} if shown is None else _outstanding(shown)
@@ -176,14 +176,14 @@ def judged(suite_cache: SuiteCache, model: str, suites: Iterable[str]) -> list[d
 
     A score that a paper prints of the whole is used where its tasks have none; a mean without some task is not.
     """
-    known = suite_queries.metrics(suite_cache.db)
+    known = suite_cache.db.keyed("metrics")
     rows = []
     for suite in suites:
         table = suite_cache.table(suite)
         if not table.choices.subsets:
             continue
         tasks = {column.task for column in table.columns if column.ranked}
-        values = suite_queries.task_values(suite_cache.db, suite=suite)
+        values = suite_cache.db.ask(TASK_VALUES, [suite])
         for origin, own in values[values["model"] == model].groupby("origin", sort=False):
             of_tasks = own[own["task"].isin(tasks)].groupby("metric")["value"]
             means = of_tasks.mean()[of_tasks.count() == len(tasks)]

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 from compute.rounding import clean, rounded
-from leaderboard.data import model_queries
 from leaderboard.data.board_table import BoardTable
 from leaderboard.data.database import Database
-from leaderboard.data.model_queries import HUB, PERMISSIVE, hub_id
+from leaderboard.data.model_facts import HUB, PERMISSIVE, hub_id
 from leaderboard.data.own_models import own_facts
 from leaderboard.data.payload import category_means, plain, standing
 from leaderboard.data.suite_cache import SuiteCache
@@ -42,7 +41,7 @@ def models(suite_cache: SuiteCache) -> dict[str, Any]:
     db = suite_cache.db
     spellings = db.query("spellings").groupby("model")["printed"].agg(list).to_dict()
     scored = scored_by_benchmark(db)
-    frame = model_queries.models(db)
+    frame = db.keyed("models")
     frame = frame.assign(
         turn=[1 if only_synthetic(scored.get(key, {})) else 0 if key in scored else 2 for key in frame["key"]],
         name=frame["title"].str.lower(),
@@ -135,7 +134,7 @@ def _levels(table: BoardTable, means: np.ndarray, whole: np.ndarray) -> np.ndarr
 
 def summary(db: Database) -> dict[str, Any]:
     """What the page's first sentence counts: models with real scores by kind, and the facts that are missing."""
-    frame = model_queries.models(db)
+    frame = db.keyed("models")
     tasks = scored_by_benchmark(db)
     synthetic = frame["key"].map(lambda key: only_synthetic(tasks.get(key, {})))
     scored = frame[frame["key"].isin(list(tasks)) & ~synthetic]

@@ -11,7 +11,6 @@ from markupsafe import Markup
 from compute.analysis.intervals import bias_note
 from compute.analysis.ranking import Ranking
 from compute.rounding import rounded
-from leaderboard.data import model_queries, suite_queries
 from leaderboard.data.board_table import BoardTable
 from leaderboard.data.leaders import leading
 from leaderboard.data.memo import memoised
@@ -55,7 +54,7 @@ def findings(site: Site) -> Markup:
     return render(
         "pages/overview/findings.html",
         findings=of_benchmarks.findings(site, shown(site)),
-        claims=suite_queries.claim_counts(site.db),
+        claims=site.db.query("claim_counts").iloc[0].to_dict(),
     )
 
 
@@ -82,7 +81,7 @@ def newest(site: Site) -> list[dict[str, Any]]:
     best: dict[str, dict[str, Any]] = {}
     for _, model, facts in sorted(found, key=lambda one: one[0]):
         best.setdefault(model, facts)
-    models = model_queries.models(site.db).loc[list(best)].reset_index(drop=True)
+    models = site.db.keyed("models").loc[list(best)].reset_index(drop=True)
     models = models.fillna({"released": "", "organisation": ""})
     dated = models[models["released"] != ""].sort_values(["released", "key"], ascending=[False, True])[:NEWEST]
     return [{**row, **best[row["key"]]} for row in dated.to_dict("records")]

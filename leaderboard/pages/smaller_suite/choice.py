@@ -15,11 +15,11 @@ from compute.catalog.catalog import MTEB
 from compute.database import store
 from compute.rounding import rounded_array
 from compute.types import ORIGINS, LikenessError
-from leaderboard.data.csv_files import csv_bytes
 from leaderboard.data.database import Database
 from leaderboard.data.memo import memoised
 from leaderboard.html.templates import macros
 from leaderboard.web.parameters import Choice, Number, Parameter
+from leaderboard.web.responses import csv_bytes
 
 BY = ("tasks", "hours")
 OWN = {"mieb": "mieb-lite", "mieb-en": "mieb-lite"}  # the smaller suite that a paper already chose

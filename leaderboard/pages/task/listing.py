@@ -6,7 +6,6 @@ from operator import itemgetter
 from typing import Any
 
 from compute.types import UnknownKey
-from leaderboard.data import suite_queries
 from leaderboard.data.database import Database
 from leaderboard.data.scores import ORIGINS, SUBSET, VALUES, ScoreColumn, listing
 
@@ -26,7 +25,7 @@ def task_scores(db: Database, *, task: str) -> dict[str, Any]:
     record = db.query("task", key=task)
     if record.empty:
         raise UnknownKey("task", task, db.query("listed_tasks")["key"])
-    higher = suite_queries.metrics(db)["higher_is_better"]
+    higher = db.keyed("metrics")["higher_is_better"]
     order = {metric: index for index, metric in enumerate(record["metrics"].iloc[0])}
     frame = frame.assign(
         turn=frame["metric"].map(lambda metric: order.get(metric, 99)),

@@ -13,7 +13,6 @@ import pandas as pd
 
 from compute.analysis.table import USUAL
 from compute.types import unknown
-from leaderboard.data import suite_queries
 from leaderboard.data.board_table import BoardTable
 from leaderboard.data.leaders import scored_rows
 from leaderboard.data.memo import memoised
@@ -143,7 +142,7 @@ def page(site: Site, *, task: str, related: Correlations) -> tuple:
     db = site.db
     about = db.query("task", key=task).iloc[0]
     suites = db.query("suites_of_task", task=task)
-    metrics = suite_queries.metrics(db)
+    metrics = db.keyed("metrics")
     # A task's own settings, where its notes hold them as JSON
     settings = json.loads(about["notes"]) if str(about["notes"]).startswith("{") else {}
     facts = about.to_dict() | {name: list(about[name]) for name in ("subsets", "languages")}

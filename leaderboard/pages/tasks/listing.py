@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from compute.rounding import clean, rounded
-from leaderboard.data import suite_queries
 from leaderboard.data.board_table import BoardTable
 from leaderboard.data.database import Database
 from leaderboard.data.languages import NAMES, codes_of
@@ -46,7 +45,7 @@ ORDER = ("image", "text", "audio", "video")
 def tasks(suite_cache: SuiteCache) -> dict[str, Any]:
     """Every task of the catalogue, benchmark by benchmark in the catalogue's order."""
     db = suite_cache.db
-    metrics = suite_queries.metrics(db)
+    metrics = db.keyed("metrics")
     frame = db.query("tasks")
     suites = {key: suite_cache.table(key) for key in db.query("suites")["key"]}
     of_task: dict[str, list[str]] = {}
