@@ -5,8 +5,6 @@ Ratings and sources are as in `judge`; intervals are over source items, as `resa
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -61,11 +59,3 @@ def problem_rates(
         low, high = resampling.share_interval(figure)
         rates[name] = Figure(value=figure.whole, n=len(answers), stderr=figure.stderr, low=low, high=high)
     return rates
-
-
-@dataclass(frozen=True, kw_only=True)
-class Effort:
-    """What 1,000 pairs in both orders take: of 2,000 questions. None where it is not known."""
-
-    seconds: float | None
-    cost: float | None  # in the currency of the prices

@@ -48,7 +48,7 @@ def body(site: Site) -> Markup:
         leftover=dependence(site),
         limited=bare_process.enforced(),
         benchmarks=sizes[~sizes["key"].map(is_own)],
-        years=site.db.query("years")["year"],
+        years=site.db.query("years")["year"].tolist(),
         mieb=cells(site, "mieb"),
         facts=site.db.query("differing_facts"),
         origins=site.db.query("origins"),

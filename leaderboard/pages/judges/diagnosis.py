@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,11 @@ import pandas as pd
 
 from compute.metrics import judge, judge_diagnostics
 from compute.metrics.figures import Figure
-from compute.metrics.judge import CONDITIONS, SCALE
-from compute.metrics.judge_diagnostics import Effort
+from compute.metrics.judge import SCALE
 from compute.types import BadInput, Undefined, shortened
 from leaderboard.data.database import Database
+from leaderboard.data.memo import shared
+from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html.formatting import number, percent, span
 
 TYPES = {
@@ -31,74 +33,44 @@ MOST_TEXT = 500  # characters of a reply
 
 
 @dataclass(frozen=True, kw_only=True)
-class Histogram:
-    """How often a judge gave each score to the pairs of a type under a condition, both orders together."""
-
-    condition: str
-    kind: str
-    expected: int
-    counts: tuple[int, ...]  # of 1..10
-    invalid: int
-
-    @property
-    def total(self) -> int:
-        """Answers."""
-        return sum(self.counts) + self.invalid
-
-    @property
-    def title(self) -> str:
-        """The pairs' type in words."""
-        return TYPES.get(self.kind, self.kind)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Flip:
-    """A pair that was rated unlike in its two orders."""
-
-    task: str
-    condition: str
-    kind: str
-    expected: int
-    scores: tuple[int, int]
-    replies: tuple[str, str]  # empty where there are none
-    images: tuple[str, ...]  # content keys with a small picture, in the pair's order
-    texts: tuple[str, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
 class Diagnosis:
     """A judge's ratings of the pairs of a suite. A figure that is undefined is the reason in words."""
 
     pairs: int
     of: int  # pairs of its tasks; of a partial run some were not put to it in both orders
     in_words: bool
-    histograms: tuple[Histogram, ...]
+    histograms: list[dict[str, Any]]
     curve: tuple[Figure, ...]  # RelaxSym at 0..9
     bias: Figure | str
     problems: dict[str, Figure]
-    effort: Effort
-    flips: tuple[Flip, ...]  # the largest first
+    effort: dict[str, float | None]
+    flips: list[dict[str, Any]]  # the largest first
     scored: int  # pairs with two scores
     flipped: int  # of them with unlike scores
     far: int  # of them with scores more than one point apart
 
 
-def diagnose(db: Database, *, suite: str, model: str) -> Diagnosis | None:
+@partial(shared, most=64)
+def diagnose(cache: SuiteCache, suite: str, model: str) -> Diagnosis | None:
     """A judge on all splits of a suite; None without stored pairs."""
+    db = cache.db
     own, runs = db.query("ratings", suite=suite, model=model), db.query("judged_runs", suite=suite)
     own_runs = runs[(runs["model"] == model) & runs["task"].isin(own["task"].unique())]
     if own.empty:
         return None
     forward, reverse, sources = own["forward"], own["reverse"], own["source"]
     gaps = (forward - reverse).abs()
-    in_words = bool(own["template"].notna().all())
+    try:
+        bias = judge_diagnostics.position_bias(forward, reverse, sources)
+    except (BadInput, Undefined) as error:
+        bias = str(error)
     return Diagnosis(
         pairs=len(own),
         of=int(own_runs["total"].fillna(own_runs["stored"]).sum()),
-        in_words=in_words,
-        histograms=tuple(histograms(own)),
+        in_words=bool(own["template"].notna().all()),
+        histograms=histograms(own),
         curve=judge.relax_sym_curve(forward, reverse, sources),
-        bias=_figure(lambda: judge_diagnostics.position_bias(forward, reverse, sources)),
+        bias=bias,
         # A number can be without a score only because it is NaN.
         problems=judge_diagnostics.problem_rates(
             *(
@@ -109,35 +81,36 @@ def diagnose(db: Database, *, suite: str, model: str) -> Diagnosis | None:
             problems=(REFUSED, TRUNCATED),
         ),
         effort=effort(own_runs),
-        flips=tuple(flips(db, suite=suite, model=model, tasks=list(own["task"].unique()))),
+        flips=flips(db, suite=suite, model=model, tasks=list(own["task"].unique())),
         scored=int(gaps.notna().sum()),
         flipped=int((gaps > 0).sum()),
         far=int((gaps > 1).sum()),
     )
 
 
-def histograms(pairs: pd.DataFrame) -> list[Histogram]:
-    """One a condition and type of pair, in reading order."""
-    order = {kind: at for at, kind in enumerate(TYPES)}
+def histograms(pairs: pd.DataFrame) -> list[dict[str, Any]]:
+    """How often a judge gave each score of 1..10 to the pairs of a type under a condition, both orders together.
+
+    A row a condition and type, the types in reading order.
+    """
     out = []
-    for condition in CONDITIONS:
-        part = pairs[pairs["condition"] == condition]
-        for kind in sorted(part["type"].unique(), key=lambda kind: (order.get(kind, len(order)), kind)):
-            own = part[part["type"] == kind]
-            answers = np.concatenate([own["forward"], own["reverse"]])
-            out.append(
-                Histogram(
-                    condition=condition,
-                    kind=str(kind),
-                    expected=int(own["expected_score"].mode().iloc[0]),
-                    counts=tuple(int((answers == score).sum()) for score in range(1, SCALE + 1)),
-                    invalid=int(np.isnan(answers).sum()),
-                )
-            )
+    parts = pairs.groupby(["condition", "type"])
+    for (condition, kind), own in sorted(parts, key=lambda part: [*TYPES, part[0][1]].index(part[0][1])):
+        answers = pd.concat([own["forward"], own["reverse"]])
+        out.append(
+            {
+                "condition": condition,
+                "title": TYPES.get(kind, kind),
+                "expected": int(own["expected_score"].mode().iloc[0]),
+                "counts": [int((answers == score).sum()) for score in range(1, SCALE + 1)],
+                "invalid": int(answers.isna().sum()),
+                "total": len(answers),
+            }
+        )
     return out
 
 
-def effort(runs: pd.DataFrame) -> Effort:
+def effort(runs: pd.DataFrame) -> dict[str, float | None]:
     """Seconds and US dollars per 1,000 pairs, over the pairs whose answers state them; None where none does.
 
     A judge in words counts the requests of its answers that came, two a pair. The time of another model is its run's,
@@ -154,7 +127,7 @@ def effort(runs: pd.DataFrame) -> Effort:
         if pd.notna(row.seconds) and not any("asked" in part for part in parts):
             sums["seconds"][0] += float(row.seconds)
             sums["seconds"][1] += int(row.stored)
-    return Effort(**{name: 1000 * taken / pairs if pairs else None for name, (taken, pairs) in sums.items()})
+    return {name: 1000 * taken / pairs if pairs else None for name, (taken, pairs) in sums.items()}
 
 
 def _stated(part: dict[str, Any], name: str) -> tuple[float, float]:
@@ -165,43 +138,25 @@ def _stated(part: dict[str, Any], name: str) -> tuple[float, float]:
     return stated["at_least"], stated["replies"]
 
 
-def flips(db: Database, *, suite: str, model: str, tasks: list[str]) -> list[Flip]:
+def flips(db: Database, *, suite: str, model: str, tasks: list[str]) -> list[dict[str, Any]]:
     """The pairs whose orders are farthest apart of those that a page can open, with all their pictures; others where
-    none has."""
+    none has. An image without a small picture is empty; replies are in both orders, empty where there are none."""
     pictures = set(db.query("pictured_pairs", suite=suite).itertuples(index=False, name=None))
-    found = db.query("flips", suite=suite, model=model, tasks=tasks, most=LOOKED_THROUGH)
-    rows = [(row, json.loads(row.detail)) for row in found.itertuples()]
-    whole = [
-        (row, detail)
-        for row, detail in rows
-        if all((row.task, image) in pictures for image in detail.get("images", ()))
-    ]
-    return [
-        _flip(row, detail, pictures={image for task, image in pictures if task == row.task})
-        for row, detail in (whole or rows)[:EXAMPLES]
-    ]
-
-
-def _flip(row: Any, detail: dict[str, Any], *, pictures: set[str]) -> Flip:
-    replies = [shortened(reply, MOST_TEXT) for reply in detail.get("replies", ())]
-    return Flip(
-        task=row.task,
-        condition=row.condition,
-        kind=TYPES.get(row.type, row.type),
-        expected=int(row.expected_score),
-        scores=(int(row.forward), int(row.reverse)),
-        replies=(replies[0], replies[1]) if len(replies) == 2 else ("", ""),
-        images=tuple(image if image in pictures else "" for image in detail.get("images", ())),
-        texts=tuple(detail.get("texts", ())),
-    )
-
-
-def _figure(make: Callable[[], Any]) -> Any:
-    """The figure, or why it has no value."""
-    try:
-        return make()
-    except (BadInput, Undefined) as error:
-        return str(error)
+    rows = []
+    for row in db.records("flips", suite=suite, model=model, tasks=tasks, most=LOOKED_THROUGH):
+        detail = json.loads(row["detail"])
+        images = [image * ((row["task"], image) in pictures) for image in detail.get("images", ())]
+        replies = [shortened(reply, MOST_TEXT) for reply in detail.get("replies", ())]
+        rows.append(
+            row
+            | {
+                "kind": TYPES.get(row["type"], row["type"]),
+                "images": images,
+                "texts": detail.get("texts", ()),
+                "replies": replies if len(replies) == 2 else ["", ""],
+            }
+        )
+    return ([row for row in rows if all(row["images"])] or rows)[:EXAMPLES]
 
 
 def reading(diagnosis: Diagnosis) -> Sequence[str]:
