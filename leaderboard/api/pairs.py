@@ -10,13 +10,11 @@ from typing import Any, Protocol
 import gradio as gr
 
 from compute.live.inputs import LARGEST_IMAGE
-from compute.rounding import rounded
 from compute.types import BadInput
 from leaderboard.api.records import known
 from leaderboard.data.model_facts import facts
 from leaderboard.data.related_figures import RelatedFigure, related_figures
 from leaderboard.data.suite_cache import SuiteCache
-from leaderboard.html.formatting import blank
 
 ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://\S+", re.IGNORECASE)
 FILE_NAME = re.compile(r"\S+\.(png|jpe?g|webp|gif|avif|bmp|tiff?)", re.IGNORECASE)
@@ -113,5 +111,5 @@ def _record(figure: RelatedFigure) -> dict[str, Any]:
     values = vars(figure).copy()
     column = values.pop("column")
     for name, value in (("value", figure.value), ("low", figure.low), ("high", figure.high), ("chance", column.chance)):
-        values[name] = None if blank(value) else float(rounded(value, column.digits, scale=column.scale))
-    return values | {"metric": column.metric_title, "unit": "%" if column.scale == 100 else ""}
+        values[name] = column.rounded(value)
+    return values | {"metric": column.metric_title, "unit": column.unit}

@@ -15,7 +15,7 @@ from compute.analysis.table import USUAL
 from compute.rounding import rounded
 from compute.types import ORIGINS, BadInput, fit_of, shortened, unknown, words_of
 from leaderboard.data import payload
-from leaderboard.data.board_table import TRAINED, SuiteColumn, origins_in_order
+from leaderboard.data.board_table import TRAINED, origins_in_order
 from leaderboard.data.comparison import ComparedLine, common_ground, compare, rows_of
 from leaderboard.data.mean_rule import suite_rule
 from leaderboard.data.memo import shared
@@ -135,9 +135,9 @@ def _ranked(suite_cache: SuiteCache, suite: str, origin: str) -> list[Record]:
                 "kind": about["kind"],
                 **facts(suite_cache)[row.model],
                 "origin": row.origin,
-                "unit": "%" if columns and columns[0].scale == 100 else "",
+                "unit": columns[0].unit if columns else "",
                 "scores": {
-                    column.title: _shown(value, column)
+                    column.title: column.rounded(value)
                     for column, value in zip(columns, values[at].tolist(), strict=True)
                 },
                 "trained_on": list(seen),
@@ -183,22 +183,18 @@ def model_scores(suite_cache: SuiteCache, model: str, *, suite: str = "", origin
                     "suite": key,
                     "metric": column.metric,
                     "ranked": column.ranked,
-                    "value": _shown(table.scores.values[rows[at], column_at], column),
-                    "low": _shown(low, column),
-                    "high": _shown(high, column),
-                    "unit": "%" if column.scale == 100 else "",
+                    "value": column.rounded(table.scores.values[rows[at], column_at]),
+                    "low": column.rounded(low),
+                    "high": column.rounded(high),
+                    "unit": column.unit,
                     "items": column.n,
-                    "chance": None if column.chance is None else _shown(column.chance, column),
+                    "chance": column.rounded(column.chance),
                     "origin": row.origin,
                     "trained": bool(table.marks[rows[at], column_at] & TRAINED),
                     **facts(suite_cache)[model],
                 },
             )
     return list(found.values())
-
-
-def _shown(value: float, column: SuiteColumn) -> float | None:
-    return None if np.isnan(value) else float(rounded(value, column.digits, scale=column.scale))
 
 
 # ---- a choice
@@ -212,7 +208,7 @@ def choice(suite_cache: SuiteCache, need: str, wanted: Conditions) -> Record:
         "need": NEEDS[need].title,
         "suite": found.table.suite["key"],
         "origin": found.origin,
-        "unit": "%" if found.table.category_columns[0].scale == 100 else "",
+        "unit": found.table.category_columns[0].unit,
         "tasks": len(found.tasks),
         "ranked": found.ranked,
         "fitting": found.fitting,

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from compute.analysis.intervals import score_interval
 from compute.analysis.ranking import Ranking
-from compute.analysis.table import COLUMNS, USUAL, ScoreTable, of_long, wide
+from compute.analysis.table import USUAL, ScoreTable, of_long, wide
 from compute.arrays import mean_if_known
 from compute.database.store import TASK_VALUES
+from compute.rounding import clean, rounded
 from compute.types import ORIGINS, BadInput, UnknownKey
 from leaderboard.data import languages
 from leaderboard.data.database import Database
@@ -35,8 +36,7 @@ def origins_in_order(origins: Iterable[str]) -> list[str]:
     return sorted(set(origins), key=ORIGINS.index)
 
 
-@dataclass(frozen=True, kw_only=True)
-class SuiteColumn:
+class SuiteColumn(NamedTuple):
     """One task and metric, or the mean of a category. `scale` turns stored values into shown ones."""
 
     key: str
@@ -55,17 +55,28 @@ class SuiteColumn:
     n: int | None
     default: bool
     ranked: bool  # enters the mean
-    cluster: str = ""  # as of a task
-    proportion: bool = False  # as of a metric
+    cluster: str  # as of a task
+    proportion: bool  # as of a metric
 
     @property
-    def category(self) -> str:
-        """Its group, as tables of scores call it."""
-        return self.group
+    def unit(self) -> str:
+        """`%` or nothing."""
+        return "%" if self.scale == 100 else ""
+
+    def shown(self, value: float | None) -> float | None:
+        """A stored value in shown units, for others to round; None for nothing."""
+        return None if blank(value) else clean(value, scale=self.scale)
+
+    def rounded(self, value: float | None) -> float | None:
+        """The same at the digits that are shown."""
+        return None if blank(value) else float(rounded(value, self.digits, scale=self.scale))
+
+    def text(self, value: float, *, more: int = 0) -> str:
+        """A stored value with its unit, at the digits that are shown and some more."""
+        return f"{rounded(value, self.digits + more, scale=self.scale)}{self.unit}"
 
 
-@dataclass(frozen=True, kw_only=True)
-class SuiteRow:
+class SuiteRow(NamedTuple):
     """A model as one origin measured it."""
 
     model: str
@@ -99,8 +110,7 @@ class BoardTable:
     @cached_property
     def rows(self) -> tuple[SuiteRow, ...]:
         """The model and the origin of every row."""
-        pairs = zip(self.scores.models, self.scores.origins, strict=True)
-        return tuple(SuiteRow(model=model, origin=origin) for model, origin in pairs)
+        return tuple(map(SuiteRow, self.scores.models, self.scores.origins))
 
     def ranked(
         self,
@@ -226,7 +236,6 @@ def load(db: Database, *, suite: str, scope: Scope = WHOLE) -> BoardTable:
         raise UnknownKey("suite", suite, known.index)
     about = known.loc[suite]
     tasks = db.query("suite_tasks", suite=suite)
-    metrics = db.keyed("metrics")
     is_human = about["aggregate"] == "human"
     spoken = languages.parts(db.query("scored_subsets", suite=suite))
     choices = scope_choices(tasks, db.query("subset_metrics", suite=suite), human=is_human, parts=spoken)
@@ -245,21 +254,21 @@ def load(db: Database, *, suite: str, scope: Scope = WHOLE) -> BoardTable:
     models = db.keyed("models")
     if is_human:
         long = long[long.model.map(models.kind) == "generator"]
-    columns = _columns(tasks, metrics, long, human=is_human, ranked_by=scope.metric)
+    columns = _columns(db, suite, set(tasks["key"]), long, human=is_human, ranked_by=scope.metric)
     if scope:  # no rows of models that have other scores only
         shown = {(column.task, column.metric) for column in columns}
         long = long[[key in shown for key in zip(long.task, long.metric, strict=True)]]
-    facts = _facts(columns)
+    facts = _frame(columns)
     averages = db.query("averages", suite=suite)
     if scope:  # papers print means of whole tasks
         averages = averages.iloc[:0]
     scores = of_long(about, columns=facts, long=long, averages=averages)
-    rows = tuple(zip(scores.models, scores.origins, strict=True))
+    rows = tuple(map(SuiteRow, scores.models, scores.origins))
     alone = len(scores.categories) == 1 and 1 < len(columns) <= FEW_TASKS  # its mean is the suite's: tasks say more
-    columns = tuple(replace(column, default=column.default or alone) for column in columns)
+    columns = tuple(column._replace(default=column.default or alone) for column in columns)
     reasons, missing = _reasons(db, suite, rows, columns)
     trained = set(db.query("trained_on", suite=suite).itertuples(index=False, name=None))
-    own = is_own(about["benchmark"])
+    long = long.assign(marks=_marks(db, suite, long, trained=trained, means=set(tasks["key"][~tasks["ranked"]])))
     return BoardTable(
         scores=replace(scores, reasons=reasons, missing=missing),
         suite=about,
@@ -267,16 +276,8 @@ def load(db: Database, *, suite: str, scope: Scope = WHOLE) -> BoardTable:
         columns=columns,
         low=wide(long, "low", rows=rows, columns=facts),
         high=wide(long, "high", rows=rows, columns=facts),
-        marks=_marks(
-            db,
-            suite,
-            rows,
-            columns,
-            scores.values,
-            trained=trained,
-            means=set(tasks["key"][~tasks["ranked"].astype(bool)]),
-        ),
-        category_columns=_category_columns(columns, scores.categories, own=own, shown=not alone)
+        marks=np.nan_to_num(wide(long, "marks", rows=rows, columns=facts)).astype(int),
+        category_columns=_category_columns(columns, scores.categories, own=is_own(about["benchmark"]), shown=not alone)
         if not is_human
         else (),
         presets=presets(about, scores.categories),
@@ -296,62 +297,39 @@ def part_values(db: Database, parts: pd.DataFrame) -> pd.DataFrame:
 def language_rankings(db: Database, *, suite: str) -> dict[str, Ranking]:
     """The models of a suite by each of its languages alone, as the board opens with the language chosen, by code."""
     about = db.query("suites").set_index("key", drop=False).loc[suite]
-    tasks, metrics = db.query("suite_tasks", suite=suite), db.keyed("metrics")
     rankings = {}
     for code, parts in languages.parts(db.query("scored_subsets", suite=suite)).groupby("language"):
         long = part_values(db, parts)
-        columns = _columns(tasks[tasks["key"].isin(parts["task"])], metrics, long, human=False, ranked_by="")
-        scores = of_long(about, columns=_facts(columns), long=long)
+        columns = _columns(db, suite, set(parts["task"]), long)
+        scores = of_long(about, columns=_frame(columns), long=long)
         rankings[str(code)] = Ranking.of(scores.rows(scores.rows_of(USUAL)))
     return rankings
 
 
-def _facts(columns: tuple[SuiteColumn, ...]) -> pd.DataFrame:
+def _frame(columns: Sequence[SuiteColumn]) -> pd.DataFrame:
     """The columns as `of_long` takes them."""
-    return pd.DataFrame([[getattr(column, name) for name in COLUMNS] for column in columns], columns=list(COLUMNS))
+    return pd.DataFrame(list(columns), columns=SuiteColumn._fields).rename(columns={"group": "category"})
 
 
 def _columns(
-    tasks: pd.DataFrame, metrics: pd.DataFrame, long: pd.DataFrame, *, human: bool, ranked_by: str
+    db: Database, suite: str, tasks: set[str], long: pd.DataFrame, *, human: bool = False, ranked_by: str = ""
 ) -> tuple[SuiteColumn, ...]:
     """A ranked task gives one column, its headline or else the metric `ranked_by`; others one a metric with scores."""
-    seen = set(zip(long.task, long.metric, strict=True))
-    columns = []
-    for task in tasks.to_dict("records"):
-        several = human or not task["ranked"]
-        with_scores = [key for key in task["metrics"] if (task["key"], key) in seen]
-        chosen = with_scores if several else [ranked_by or task["metrics"][0]]
-        for key in chosen:
-            metric = metrics.loc[key]
-            chance, n = task["chance"], task["n_items"]
-            columns.append(
-                SuiteColumn(
-                    key=f"{task['key']}:{key}" if several else task["key"],
-                    title=metric["title"] if several else task["title"],
-                    group=_group(task, key, human),
-                    kind="task",
-                    task=task["key"],
-                    metric=key,
-                    metric_title=metric["title"],
-                    higher=bool(metric["higher_is_better"]),
-                    lower=-math.inf if pd.isna(metric["lower"]) else float(metric["lower"]),
-                    upper=math.inf if pd.isna(metric["upper"]) else float(metric["upper"]),
-                    scale=float(metric["scale"]),
-                    digits=int(metric["digits"]),
-                    chance=None if pd.isna(chance) or key != task["metrics"][0] else float(chance),
-                    n=None if pd.isna(n) else int(n),
-                    default=several and not key.endswith("_rank"),
-                    ranked=bool(task["ranked"]) and not human,
-                    cluster=task["cluster"],
-                    proportion=bool(metric["proportion"]),
-                )
-            )
+    seen, columns = set(zip(long.task, long.metric, strict=True)), []
+    for row in db.records("suite_columns", suite=suite):
+        task, metric, is_headline = row["task"], row["metric"], row.pop("headline")
+        several = human or not row["ranked"]
+        chosen = (task, metric) in seen if several else metric == ranked_by if ranked_by else is_headline
+        if task in tasks and chosen:
+            row |= {"key": f"{task}:{metric}", "title": row["metric_title"]} if several else {"key": task}
+            row |= {"group": _group(metric)} if human else {}
+            row["ranked"] &= not human
+            columns.append(SuiteColumn(**row, kind="task", default=several and not metric.endswith("_rank")))
     return tuple(columns)
 
 
-def _group(task: dict, metric: str, human: bool) -> str:
-    if not human:
-        return task["category"]
+def _group(metric: str) -> str:
+    """What a metric of generators is grouped under."""
     if metric.endswith("_rank"):
         return "Printed ranks"
     if metric in ("human_rate", "elo"):
@@ -376,8 +354,7 @@ def _category_columns(
         # Guessing on every task scores the mean of their chances, as long as it is known for all.
         chance = mean_if_known([column.chance for column in tasks])
         means.append(
-            replace(
-                first,
+            first._replace(
                 key=category,
                 title=first.title if own and len(tasks) == 1 else category,
                 group="Categories",
@@ -398,45 +375,36 @@ def _category_columns(
 def _marks(
     db: Database,
     suite: str,
-    rows: Sequence[tuple[str, str]],
-    columns: tuple[SuiteColumn, ...],
-    values: np.ndarray,
+    long: pd.DataFrame,
     *,
     trained: set[tuple[str, str]],  # models and tasks
     means: set[str],  # the tasks that stand for the paper's means of others
-) -> np.ndarray:
-    disputed = set(db.query("disagreements", suite=suite).itertuples(index=False, name=None))
-    remarks = db.query("notes", suite=suite)
-    suspect = set(zip(remarks.model, remarks.task, remarks.metric, strict=True))
-    marks = np.zeros(values.shape, int)
-    for r, (model, origin) in enumerate(rows):
-        for c, column in enumerate(columns):
-            pair = (model, column.task)
-            noted = origin == "published" and bool({(*pair, ""), (*pair, column.metric)} & suspect)
-            # A printed mean that is not that of the printed scores is no doubtful score: the tables disagree
-            other = (noted and column.task in means) or (origin == "published" and pair in disputed)
-            marks[r, c] = (
-                TRAINED * (pair in trained) + SUSPECT * (noted and column.task not in means) + DISPUTED * other
-            )
-    marks[np.isnan(values)] = 0
+) -> list[int]:
+    """The marks of every score."""
+    disputed, suspect = (
+        set(db.query(name, suite=suite).itertuples(index=False, name=None)) for name in ("disagreements", "notes")
+    )
+    marks = []
+    for row in long.itertuples():
+        pair, published, is_mean = (row.model, row.task), row.origin == "published", row.task in means
+        noted = published and bool({(*pair, ""), (*pair, row.metric)} & suspect)
+        # A printed mean that is not that of the printed scores is no doubtful score: the tables disagree
+        other = (noted and is_mean) or (published and pair in disputed)
+        marks.append(TRAINED * (pair in trained) + SUSPECT * (noted and not is_mean) + DISPUTED * other)
     return marks
 
 
 def _reasons(
-    db: Database, suite: str, rows: Sequence[tuple[str, str]], columns: tuple[SuiteColumn, ...]
+    db: Database, suite: str, rows: Sequence[SuiteRow], columns: tuple[SuiteColumn, ...]
 ) -> tuple[tuple[str, ...], np.ndarray]:
     """Why cells are empty: what the paper's table leaves blank, else that the source has no such run."""
     gaps = {(gap.model, gap.task): gap.reason for gap in db.query("gaps", suite=suite).itertuples()}
-    blank_at = {
-        (r, c): gaps.get((model, column.task))
-        for r, (model, origin) in enumerate(rows)
-        for c, column in enumerate(columns)
-        if origin == "published"
-    }
-    reasons = ["No score in this source", *dict.fromkeys(filter(None, blank_at.values()))]
-    missing = np.zeros((len(rows), len(columns)), int)
-    for at, reason in blank_at.items():
-        missing[at] = reasons.index(reason) if reason else 0
+    reasons, missing = ["No score in this source"], np.zeros((len(rows), len(columns)), int)
+    for r, c in np.ndindex(missing.shape):
+        reason = rows[r].origin == "published" and gaps.get((rows[r].model, columns[c].task))
+        if reason:
+            reasons += [reason] * (reason not in reasons)
+            missing[r, c] = reasons.index(reason)
     return tuple(reasons), missing
 
 

@@ -230,7 +230,7 @@ class _Lines:
     def mean(self) -> ComparedLine:
         ranked, changed = self.ranked, changed_rule(self.table, self.ranked)
         title = "Your mean" if changed else "Mean"
-        column = replace(self.table.category_columns[0], key="", title=title, higher=ranked.higher_is_better)
+        column = self.table.category_columns[0]._replace(key="", title=title, higher=ranked.higher_is_better)
         ends = [each[self.rows] for each in (ranked.mean, ranked.mean_low, ranked.mean_high, ranked.few)]
         return self._line(column, "mean", rule(self.table, changed), ends, self.scores, ranked)
 

@@ -16,6 +16,17 @@ FROM suites JOIN benchmarks ON benchmarks.key = suites.benchmark ORDER BY positi
 SELECT tasks.* FROM tasks JOIN suite_tasks ON suite_tasks.task = tasks.key
 WHERE suite_tasks.suite = $suite ORDER BY position
 
+-- name: suite_columns
+-- The metrics of a suite's tasks with their facts, in catalogue order, a task's headline first; bounds may be infinite.
+SELECT tasks.key AS task, metrics.key AS metric, tasks.title, tasks.category AS "group", t.n = 1 AS headline,
+       coalesce(tasks.cluster, '') AS cluster, CASE WHEN t.n = 1 THEN tasks.chance END AS chance, tasks.n_items AS n,
+       tasks.ranked, metrics.title AS metric_title, metrics.higher_is_better AS higher,
+       coalesce(metrics.lower, '-inf'::DOUBLE) AS lower, coalesce(metrics.upper, 'inf'::DOUBLE) AS upper,
+       metrics.scale, metrics.digits, metrics.proportion
+FROM suite_tasks JOIN tasks ON tasks.key = suite_tasks.task
+CROSS JOIN unnest(range(1, len(tasks.metrics) + 1)) AS t(n) JOIN metrics ON metrics.key = tasks.metrics[t.n]
+WHERE suite_tasks.suite = $suite ORDER BY tasks.position, t.n
+
 -- name: suites_of_task
 -- The suites a task belongs to, in order.
 SELECT suites.* FROM suites JOIN suite_tasks ON suite_tasks.suite = suites.key
@@ -250,12 +261,23 @@ ORDER BY bool_or(specific) DESC, bool_and(model = '*'), note
 
 -- name: models
 -- Every model with the number of its runs.
-SELECT models.*, (SELECT count(*) FROM runs WHERE model = models.key) AS runs FROM models ORDER BY key
+SELECT models.* REPLACE (coalesce(organisation, '') AS organisation, coalesce(family, '') AS family,
+                         coalesce(license, '') AS license, coalesce(released, '') AS released),
+       (SELECT count(*) FROM runs WHERE model = models.key) AS runs
+FROM models ORDER BY key
 
 -- name: model_facts
 -- What programs get of each model; null or empty where it is not stated.
 SELECT key, CAST(round(parameters_m * 1e6) AS BIGINT) AS parameters, embed_dim AS dimension, open_weights,
        coalesce(license, '') AS license, coalesce(released, '') AS released
+FROM models
+
+-- name: board_models
+-- What a board shows and filters of each model; null or empty where it is not stated.
+SELECT key, title, coalesce(organisation, '') AS organisation, coalesce(family, '') AS family, kind,
+       parameters_m AS parameters, memory_mb AS memory, embed_dim AS dimension, max_tokens AS tokens,
+       late_interaction AS late, instructions, open_weights AS open, coalesce(released, '') AS released, modalities,
+       coalesce("group", '') AS "group", coalesce(license, '') AS license
 FROM models
 
 -- name: model

@@ -73,7 +73,7 @@ class RelatedFigure:
         if any(map(blank, values)):
             return ""
         texts = (number(value, digits=self.column.digits, scale=self.column.scale) for value in values)
-        return f"{' to '.join(texts)}{'%' * (self.column.scale == 100)}"
+        return f"{' to '.join(texts)}{self.column.unit}"
 
 
 def related_figures(

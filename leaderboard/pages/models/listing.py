@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from compute.rounding import clean, rounded
+from compute.rounding import rounded
 from leaderboard.data.board_table import BoardTable
 from leaderboard.data.database import Database
 from leaderboard.data.model_facts import HUB, PERMISSIVE, hub_id
@@ -97,10 +97,7 @@ def standings(suite_cache: SuiteCache, suite: str) -> dict[str, Any]:
             *ranks[index],
             sum(ranks[rival, 0] is not None for rival in rivals),
             row.origin,
-            [
-                None if np.isnan(value) else clean(value, scale=column.scale)
-                for value, column in zip(means[index], table.category_columns, strict=True)
-            ],
+            [column.shown(value) for value, column in zip(means[index], table.category_columns, strict=True)],
             [None if np.isnan(level) else int(rounded(level, 0, scale=100)) for level in levels[index]],
         ]
     about = table.suite

@@ -157,7 +157,7 @@ def page(site: Site, *, task: str, related: Correlations) -> tuple:
         points = ranked_points(table, index)
         figure = figures.scores(
             points,
-            metric=f"{column.metric_title}{', %' if column.scale == 100 else ''}",
+            metric=f"{column.metric_title}{', %' * bool(column.unit)}",
             digits=column.digits,
             chance=np.nan if column.chance is None else column.chance * column.scale,
         )

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from compute.rounding import clean, rounded
+from compute.rounding import rounded
 from leaderboard.data.board_table import BoardTable
 from leaderboard.data.database import Database
 from leaderboard.data.languages import NAMES, codes_of
@@ -126,17 +126,17 @@ def _scores(table: BoardTable | None, task: str) -> list[Any]:
     column = table.columns[index]
     _, rows = scored_rows(table, column=index)
     values = table.scores.values[rows, index]
-    chance = None if column.chance is None else clean(column.chance, scale=column.scale)
+    chance = column.shown(column.chance)
     if not len(values):
         return [None, "", False, None, chance, column.digits, []]
     bounded = np.isfinite([column.lower, column.upper]).all()
     low, high = (column.lower, column.upper) if bounded else (float(values.min()), float(values.max()))
     levels = (values - low) / ((high - low) or 1)
     return [
-        clean(values[0], scale=column.scale),
+        column.shown(values[0]),
         table.rows[rows[0]].model,
         bool(table.marks[rows[0], index] & TRAINED),
-        clean(np.median(values), scale=column.scale),
+        column.shown(np.median(values)),
         chance,
         column.digits,
         sorted({int(rounded(level, 0, scale=100)) for level in np.clip(levels, 0, 1)}),
