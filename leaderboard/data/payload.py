@@ -216,7 +216,7 @@ def _choices(db: Database, table: BoardTable) -> dict[str, Any]:
         "languages": [
             {"key": key, "title": name_of(key), "hint": f"{tasks} tasks"} for key, tasks in offered.languages.items()
         ],
-        "splits": [{"key": split.key, "title": split.title, "tasks": list(split.tasks)} for split in offered.splits],
+        "splits": offered.splits,
     }
 
 
