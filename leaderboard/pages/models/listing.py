@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,25 +15,9 @@ from leaderboard.data.model_facts import HUB, PERMISSIVE, hub_id
 from leaderboard.data.own_models import own_facts
 from leaderboard.data.payload import category_means, plain, standing
 from leaderboard.data.suite_cache import SuiteCache
-from leaderboard.html.formatting import blank
 from leaderboard.html.labels import MODEL_KINDS, is_synthetic, plain_title
 
-FIELDS = (
-    "key",
-    "title",
-    "organisation",
-    "kind",
-    "family",
-    "parameters",
-    "license",
-    "released",
-    "takes",
-    "weights",
-    "live",
-    "synthetic",
-    "tasks",  # with scores, by benchmark
-    "aliases",
-)
+FACTS = ("key", "title", "organisation", "kind", "family")
 ORDER = ("image", "text", "audio", "video")
 
 
@@ -40,33 +25,27 @@ def models(suite_cache: SuiteCache) -> dict[str, Any]:
     """Every model, those with real scores first, then by title; and what each suite says of its models."""
     db = suite_cache.db
     spellings = db.query("spellings").groupby("model")["printed"].agg(list).to_dict()
-    scored = scored_by_benchmark(db)
-    frame = db.keyed("models")
-    frame = frame.assign(
-        turn=[1 if only_synthetic(scored.get(key, {})) else 0 if key in scored else 2 for key in frame["key"]],
-        name=frame["title"].str.lower(),
-    ).sort_values(["turn", "name"], kind="stable")
+    scored, rows = scored_by_benchmark(db), []
+    for row in db.records("models"):
+        tasks = scored.get(row["key"], {})
+        rows.append(
+            {name: row[name] for name in FACTS}
+            | {
+                "parameters": row["parameters_m"],
+                "license": row["license"],
+                "released": row["released"],
+                "takes": [name for name in ORDER if name in row["modalities"]],
+                "weights": hub_id(row["weights"]),
+                "live": bool(row["adapter"]) and own_facts(row["options"]) is None,
+                "synthetic": only_synthetic(tasks),
+                "tasks": tasks,
+                "aliases": spellings.get(row["key"], []),
+            }
+        )
+    rows.sort(key=lambda row: (row["synthetic"] if row["tasks"] else 2, row["title"].lower()))
     return {
-        "fields": list(FIELDS),
-        "rows": [
-            [
-                row["key"],
-                row["title"],
-                row["organisation"] or "",
-                row["kind"],
-                row["family"] or "",
-                None if blank(row["parameters_m"]) else float(row["parameters_m"]),
-                row["license"] or "",
-                row["released"] or "",
-                [name for name in ORDER if name in list(row["modalities"])],
-                hub_id(row["weights"]),
-                bool(row["adapter"]) and own_facts(row["options"]) is None,
-                only_synthetic(scored.get(row["key"], {})),
-                scored.get(row["key"], {}),
-                spellings.get(row["key"], []),
-            ]
-            for row in frame.to_dict("records")
-        ],
+        "fields": list(rows[0]),
+        "rows": [list(row.values()) for row in rows],
         "suites": [standings(suite_cache, suite) for suite in db.query("suites")["key"]],
         "kinds": MODEL_KINDS,
         "permissive": sorted(PERMISSIVE),
@@ -131,18 +110,16 @@ def _levels(table: BoardTable, means: np.ndarray, whole: np.ndarray) -> np.ndarr
 
 def summary(db: Database) -> dict[str, Any]:
     """What the page's first sentence counts: models with real scores by kind, and the facts that are missing."""
-    frame = db.keyed("models")
-    tasks = scored_by_benchmark(db)
-    synthetic = frame["key"].map(lambda key: only_synthetic(tasks.get(key, {})))
-    scored = frame[frame["key"].isin(list(tasks)) & ~synthetic]
+    rows, tasks = db.records("models"), scored_by_benchmark(db)
+    scored = [row for row in rows if row["key"] in tasks and not only_synthetic(tasks[row["key"]])]
     return {
         "scored": len(scored),
-        "kinds": {str(kind): int(count) for kind, count in scored["kind"].value_counts().items()},
-        "synthetic": int(synthetic.sum()),
-        "unscored": len(frame) - len(tasks),
-        "no_license": int((scored["license"].fillna("") == "").sum()),
-        "no_size": int(scored["parameters_m"].isna().sum()),
-        "no_date": int((scored["released"].fillna("") == "").sum()),
+        "kinds": dict(Counter(row["kind"] for row in scored).most_common()),
+        "synthetic": len(tasks) - len(scored),
+        "unscored": len(rows) - len(tasks),
+        "no_license": sum(not row["license"] for row in scored),
+        "no_size": sum(row["parameters_m"] is None for row in scored),
+        "no_date": sum(not row["released"] for row in scored),
     }
 
 

@@ -14,91 +14,65 @@ from leaderboard.data.languages import NAMES, codes_of
 from leaderboard.data.leaders import scored_rows
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html.drawn_examples import EXAMPLES, DrawnExample, example_of
-from leaderboard.html.formatting import blank
 from leaderboard.html.labels import TRAINED, hint, is_synthetic, plain_title
 
-FIELDS = (
-    "key",
-    "title",
-    "benchmark",
-    "category",
-    "type",
-    "metric",
-    "items",
-    "models",
-    "best",
-    "leader",
-    "trained",
-    "median",
-    "chance",
-    "digits",
-    "ticks",
-    "takes",
-    "languages",
-    "license",
-    "dataset",
-    "suites",
-)
+FACTS = ("key", "title", "benchmark", "category")
+SCORES = ("best", "leader", "trained", "median", "chance", "digits", "ticks")
 ORDER = ("image", "text", "audio", "video")
 
 
 def tasks(suite_cache: SuiteCache) -> dict[str, Any]:
     """Every task of the catalogue, benchmark by benchmark in the catalogue's order."""
     db = suite_cache.db
-    metrics = db.keyed("metrics")
-    frame = db.query("tasks")
+    titles, every, rows = db.keyed("metrics")["title"], db.records("tasks"), []
     suites = {key: suite_cache.table(key) for key in db.query("suites")["key"]}
     of_task: dict[str, list[str]] = {}
     for key in suites:
         for task in db.query("suite_tasks", suite=key)["key"]:
             of_task.setdefault(task, []).append(key)
-    rows = []
-    for row in frame.to_dict("records"):
-        headline = metrics.loc[row["metrics"][0]] if len(row["metrics"]) else None
-        table = next((suites[key] for key in of_task.get(row["key"], ()) if len(suites[key].rows)), None)
+    for row in every:
+        own, example = of_task.get(row["key"], []), _example(row)
+        table = next((suites[key] for key in own if len(suites[key].rows)), None)
         rows.append(
-            [
-                row["key"],
-                row["title"],
-                row["benchmark"],
-                row["category"],
-                "" if (example := _example(row)) is None else example.key,
-                "" if headline is None else headline["title"],
-                None if blank(row["n_items"]) else int(row["n_items"]),
-                int(row["models"]),
-                *_scores(table, row["key"]),
-                [name for name in ORDER if name in list(row["modalities"])],
-                sorted(codes_of(row["languages"])),
-                license_of(row),
-                row["dataset_title"] or "",
-                of_task.get(row["key"], []),
-            ]
-        )
-    return {
-        "fields": list(FIELDS),
-        "rows": rows,
-        "benchmarks": {
-            row.benchmark: {
-                "title": plain_title(row.benchmark_title, row.benchmark),
-                "synthetic": is_synthetic(row.benchmark),
-                "paper": row.paper_url or "",
+            {name: row[name] for name in FACTS}
+            | {
+                "type": "" if example is None else example.key,
+                "metric": titles[row["metrics"][0]] if row["metrics"] else "",
+                "items": row["n_items"],
+                "models": row["models"],
+                **dict(zip(SCORES, _scores(table, row["key"]), strict=True)),
+                "takes": [name for name in ORDER if name in row["modalities"]],
+                "languages": sorted(codes_of(row["languages"])),
+                "license": license_of(row),
+                "dataset": row["dataset_title"] or "",
+                "suites": own,
             }
-            for row in frame.drop_duplicates("benchmark").itertuples()
+        )
+    spoken, categories = (
+        codes_of(code for row in every for code in row["languages"]),
+        {row["category"] for row in every},
+    )
+    return {
+        "fields": list(rows[0]),
+        "rows": [list(row.values()) for row in rows],
+        "benchmarks": {
+            row["benchmark"]: {
+                "title": plain_title(row["benchmark_title"], row["benchmark"]),
+                "synthetic": is_synthetic(row["benchmark"]),
+                "paper": row["paper_url"] or "",
+            }
+            for row in every
         },
         "types": {example.key: example.title for example, _ in types(db)},
         "suites": {key: plain_title(table.suite["title"], table.suite["benchmark"]) for key, table in suites.items()},
-        "languages": {
-            code: NAMES[code]
-            for code in sorted(codes_of(code for each in frame["languages"] for code in each))
-            if code in NAMES
-        },
-        "hints": {category: hint(category) for category in sorted(set(frame["category"])) if hint(category)},
+        "languages": {code: NAMES[code] for code in sorted(spoken) if code in NAMES},
+        "hints": {category: words for category in sorted(categories) if (words := hint(category))},
     }
 
 
 def types(db: Database) -> list[tuple[DrawnExample, int]]:
     """The types of the tasks, each by its drawn example, in the examples' order, and how many tasks are of it."""
-    counts = Counter(example for row in db.query("tasks").to_dict("records") if (example := _example(row)))
+    counts = Counter(example for row in db.records("tasks") if (example := _example(row)))
     return [(example, counts[example]) for example in EXAMPLES if example in counts]
 
 
@@ -108,8 +82,8 @@ def _example(row: dict[str, Any]) -> DrawnExample | None:
 
 def license_of(row: dict[str, Any]) -> str:
     """The licence of a task's data, empty where our sources state none."""
-    licenses = (name for name in (row["license"], row["dataset_license"]) if not blank(name))
-    return next((str(name) for name in licenses if name != "not specified"), "")
+    licenses = (row["license"], row["dataset_license"])
+    return next((name for name in licenses if name and name != "not specified"), "")
 
 
 def _scores(table: BoardTable | None, task: str) -> list[Any]:
@@ -145,23 +119,20 @@ def _scores(table: BoardTable | None, task: str) -> list[Any]:
 
 def summary(db: Database) -> dict[str, Any]:
     """What the page's first sentence counts: tasks with scores by benchmark, and which facts are not stated."""
-    frame = db.query("tasks")
-    scored = frame[frame["models"] > 0]
-    real = scored[~scored["benchmark"].map(is_synthetic)]
-    benchmarks = [
-        {"key": key, "title": rows["benchmark_title"].iloc[0], "tasks": len(rows)}
-        for key, rows in real.groupby("benchmark", sort=False)
-    ]
-    facts = scored.to_dict("records")
+    every = db.records("tasks")
+    scored = [row for row in every if row["models"]]
+    real = [row for row in scored if not is_synthetic(row["benchmark"])]
+    titles = {row["benchmark"]: row["benchmark_title"] for row in real}
+    counts = Counter(row["benchmark"] for row in real).most_common()
     return {
         "scored": len(scored),
         "real": len(real),
-        "benchmarks": sorted(benchmarks, key=lambda one: -one["tasks"]),
+        "benchmarks": [{"key": key, "title": titles[key], "tasks": count} for key, count in counts],
         "synthetic": len(scored) - len(real),
-        "synthetic_key": next((key for key in scored["benchmark"] if is_synthetic(key)), ""),
-        "unscored": len(frame) - len(scored),
-        "categories": int(real["category"].nunique()),
-        "languages": len({code for row in real.to_dict("records") for code in codes_of(row["languages"])}),
-        "no_license": sum(not license_of(row) for row in facts),
-        "no_chance": int(scored["chance"].isna().sum()),
+        "synthetic_key": next((row["benchmark"] for row in scored if is_synthetic(row["benchmark"])), ""),
+        "unscored": len(every) - len(scored),
+        "categories": len({row["category"] for row in real}),
+        "languages": len(codes_of(code for row in real for code in row["languages"])),
+        "no_license": sum(not license_of(row) for row in scored),
+        "no_chance": sum(row["chance"] is None for row in scored),
     }
