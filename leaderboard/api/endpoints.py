@@ -14,11 +14,10 @@ import gradio as gr
 import numpy as np
 
 from leaderboard.api import pairs, records
-from leaderboard.api.pairs import LivePart
 from leaderboard.data import sandbox
 from leaderboard.data.shortlist import Conditions
 from leaderboard.data.suite_cache import SuiteCache
-from leaderboard.live.live import QUEUE
+from leaderboard.live.live import QUEUE, Live
 from leaderboard.web.errors import explain
 from leaderboard.web.limits import QUERIES
 
@@ -33,7 +32,7 @@ class EndpointError(gr.Error):
         return self.message  # Gradio's own adds quotation marks, which a tool's caller would read
 
 
-def add(suite_cache: SuiteCache, live: LivePart) -> None:
+def add(suite_cache: SuiteCache, live: Live) -> None:
     """Adds the endpoints to the Blocks that are being built."""
 
     def choose_model(

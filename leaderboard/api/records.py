@@ -31,6 +31,7 @@ MOST_SOURCES = 20  # that a row names
 LONGEST_QUERY, MOST_WORDS = 200, 12  # characters and words of a search
 LEAST_FIT = 0.45  # mean of the words of a search
 SIGNIFICANT = {"better": True, "worse": True, "same": False}  # readings of a test; of the others it is unknown
+COUNTED = ("origin", "ranked", "fitting", "unknown_size", "unknown_license", "ties")  # of a shortlist
 Record = dict[str, Any]
 
 
@@ -114,12 +115,9 @@ def _ranked(suite_cache: SuiteCache, suite: str, origin: str) -> list[Record]:
     """The rows of one origin, or of USUAL, best first."""
     table, ranked = suite_cache.table(suite), suite_cache.ranked(suite)
     numbers = payload.plain(payload.standing(table, ranked).drop(columns=["excess", "borda"])).to_dict("records")
-    columns = table.category_columns or tuple(column for column in table.columns if column.default)
-    values = (
-        payload.category_means(table, ranked)
-        if table.category_columns
-        else table.scores.values[:, [table.columns.index(column) for column in columns]]
-    )
+    every = np.concatenate([payload.category_means(table, ranked), table.scores.values], axis=1)
+    columns = table.category_columns or [column for column in table.columns if column.default]
+    values = every[:, [list(table.by_key).index(column.key) for column in columns]].tolist()
     frame = suite_cache.db.query("sources", tasks=sorted({column.task for column in table.columns}))
     sources = {row: list(group["source"]) for row, group in frame.groupby(["model", "origin"])}
     trained = (table.marks & TRAINED) > 0
@@ -137,8 +135,7 @@ def _ranked(suite_cache: SuiteCache, suite: str, origin: str) -> list[Record]:
                 "origin": row.origin,
                 "unit": columns[0].unit if columns else "",
                 "scores": {
-                    column.title: column.rounded(value)
-                    for column, value in zip(columns, values[at].tolist(), strict=True)
+                    column.title: column.rounded(value) for column, value in zip(columns, values[at], strict=True)
                 },
                 "trained_on": list(seen),
                 "trained": table.trained(at),
@@ -173,7 +170,7 @@ def model_scores(suite_cache: SuiteCache, model: str, *, suite: str = "", origin
         rows = [at for at, row in enumerate(table.rows) if row.model == model and origin in ("", row.origin)]
         for at, column_at in np.argwhere(~np.isnan(table.scores.values[rows])) if rows else ():
             row, column = table.rows[rows[at]], table.columns[column_at]
-            low, high = table.interval(rows[at], column_at)
+            low, high = (ends[rows[at], column_at] for ends in (table.low, table.high))
             found.setdefault(
                 (column.task, column.metric, row.origin),
                 {
@@ -203,21 +200,17 @@ def model_scores(suite_cache: SuiteCache, model: str, *, suite: str = "", origin
 def choice(suite_cache: SuiteCache, need: str, wanted: Conditions) -> Record:
     """The shortlist for a need as a record, with the answer as a sentence. Raises BadInput."""
     found = shortlist(suite_cache, need=need, conditions=wanted)
+    models = [_shortlisted(suite_cache, found, each) for each in found.choices]
     return {
         "answer": found.answer(name="key"),
         "need": NEEDS[need].title,
         "suite": found.table.suite["key"],
-        "origin": found.origin,
         "unit": found.table.category_columns[0].unit,
         "tasks": len(found.tasks),
-        "ranked": found.ranked,
-        "fitting": found.fitting,
-        "unknown_size": found.unknown_size,
-        "unknown_license": found.unknown_license,
-        "ties": found.ties,
-        "best": _shortlisted(suite_cache, found, found.choices[0]) if found.choices else None,
-        "runner_up": _shortlisted(suite_cache, found, found.runner_up) if found.runner_up else None,
-        "shortlist": [_shortlisted(suite_cache, found, each) for each in found.choices],
+        **{name: getattr(found, name) for name in COUNTED},
+        "best": models[0] if models else None,
+        "runner_up": found.runner_up and _shortlisted(suite_cache, found, found.runner_up),
+        "shortlist": models,
     }
 
 
@@ -229,11 +222,15 @@ def _shortlisted(suite_cache: SuiteCache, found: Shortlist, model: ShortlistedMo
         "title": model.facts["title"],
         **facts(suite_cache)[model.facts["key"]],
         "rank": model.rank,
-        **{name: None if np.isnan(value) else float(rounded(value, found.digits)) for name, value in numbers.items()},
+        **{name: _rounded(value, found.digits) for name, value in numbers.items()},
         "shared_tasks": test.n if test else len(found.tasks),
         "significantly_worse": SIGNIFICANT.get(model.reading),
         "trained": model.trained,
     }
+
+
+def _rounded(value: float, digits: int) -> float | None:
+    return None if np.isnan(value) else float(rounded(value, digits))
 
 
 # ---- search
@@ -311,7 +308,7 @@ def comparison(
 
 def _line(line: ComparedLine, models: Sequence[str]) -> Record:
     def shown(value: float) -> float | None:
-        return None if np.isnan(value) else float(rounded(value, line.column.digits + 1))
+        return _rounded(value, line.column.digits + 1)
 
     return {
         "kind": line.kind,

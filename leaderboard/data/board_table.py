@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from compute.analysis.intervals import score_interval
+from compute.analysis.intervals import Z95
 from compute.analysis.ranking import Ranking
 from compute.analysis.table import USUAL, ScoreTable, of_long, wide
 from compute.arrays import mean_if_known
@@ -97,7 +97,7 @@ class BoardTable:
     models: pd.DataFrame
     columns: tuple[SuiteColumn, ...]  # task columns, in catalogue order
     category_columns: tuple[SuiteColumn, ...]  # category means
-    low: np.ndarray  # of a metric's own 95% interval, which is shown; NaN where it follows from the error
+    low: np.ndarray  # of the 95% interval, a metric's own or else by the standard error; NaN: not known
     high: np.ndarray
     marks: np.ndarray  # int, bits above
     averages: pd.DataFrame  # the means that the paper prints, with their sources
@@ -175,15 +175,6 @@ class BoardTable:
     def people(self) -> int | None:
         """The column of people's votes, if there is one."""
         return next((at for at, column in enumerate(self.columns) if column.group == PEOPLE), None)
-
-    def interval(self, row: int, index: int) -> tuple[float, float]:
-        """The interval that the metric of a column gives of itself, else by the standard error; NaN twice without."""
-        low, high = float(self.low[row, index]), float(self.high[row, index])
-        stderr, column = float(self.scores.stderr[row, index]), self.columns[index]
-        if not np.isnan(low) or not np.isfinite(stderr):
-            return low, high
-        value = float(self.scores.values[row, index])
-        return score_interval(value=value, stderr=stderr, lower=column.lower, upper=column.upper)
 
     def trained(self, row: int) -> str:
         """Whether a row's model saw a data set of the suite in training: `yes`, `no`, or `unknown`.
@@ -269,13 +260,15 @@ def load(db: Database, *, suite: str, scope: Scope = WHOLE) -> BoardTable:
     reasons, missing = _reasons(db, suite, rows, columns)
     trained = set(db.query("trained_on", suite=suite).itertuples(index=False, name=None))
     long = long.assign(marks=_marks(db, suite, long, trained=trained, means=set(tasks["key"][~tasks["ranked"]])))
+    low, high = (wide(long, end, rows=rows, columns=facts) for end in ("low", "high"))
+    own, half = ~np.isnan(low), Z95 * np.where(np.isfinite(scores.stderr), scores.stderr, np.nan)
     return BoardTable(
         scores=replace(scores, reasons=reasons, missing=missing),
         suite=about,
         models=models,
         columns=columns,
-        low=wide(long, "low", rows=rows, columns=facts),
-        high=wide(long, "high", rows=rows, columns=facts),
+        low=np.where(own, low, np.maximum(scores.values - half, scores.lower)),
+        high=np.where(own, high, np.minimum(scores.values + half, scores.upper)),
         marks=np.nan_to_num(wide(long, "marks", rows=rows, columns=facts)).astype(int),
         category_columns=_category_columns(columns, scores.categories, own=is_own(about["benchmark"]), shown=not alone)
         if not is_human

@@ -250,7 +250,7 @@ class _Lines:
     def of_task(self, index: int) -> ComparedLine:
         """A task by its items: the rows' own scores, though a category may take a printed mean instead."""
         column, scores = self.table.columns[index], self.table.scores
-        low, high = np.array([self.table.interval(row, index) for row in self.rows]).T
+        low, high = (ends[self.rows, index] for ends in (self.table.low, self.table.high))
         rule = {"aggregate": "task-mean", "weights": None, "task_weights": None}  # that of a human suite has no mean
         task = replace(scores.columns([index]), codes=None, categories=(column.title,), printed=None, **rule)
         ends = [

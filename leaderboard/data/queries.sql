@@ -202,9 +202,9 @@ FROM tasks JOIN benchmarks ON benchmarks.key = tasks.benchmark
 LEFT JOIN datasets ON datasets.key = tasks.dataset ORDER BY tasks.benchmark, tasks.position
 
 -- name: task_scores
--- Every score on one task, with its model: one row a score, with what `scores.listing` shows of it.
-SELECT models.key AS model, models.key AS link, models.title, models.kind,
-       (SELECT benchmark FROM tasks WHERE key = runs.task) AS benchmark,
+-- Every score on one task, with its model, best first within the headline metric: one row a score, with what
+-- `scores.listing` shows of it.
+SELECT models.key AS model, models.key AS link, models.title, models.kind, tasks.benchmark,
        scores.subset, scores.metric, metrics.title AS metric_title, metrics.scale, metrics.digits,
        metrics.lower, metrics.upper, metrics.proportion, scores.value, scores.printed, scores.n,
        scores.stderr, scores.coverage, scores.lower_bound, scores.low, scores.high, scores.bias, runs.origin,
@@ -214,8 +214,12 @@ SELECT models.key AS model, models.key AS link, models.title, models.kind,
                AND coalesce(notes.metric, '') IN ('', scores.metric)) AS suspect,
        bool_or(NOT runs.main AND runs.origin = 'published') OVER (PARTITION BY runs.model, runs.task) AS disputed
 FROM scores JOIN runs ON runs.id = scores.run JOIN models ON models.key = runs.model
-JOIN metrics ON metrics.key = scores.metric
-WHERE runs.task = $task ORDER BY runs.main DESC, runs.origin, models.title, scores.metric, scores.subset
+JOIN metrics ON metrics.key = scores.metric JOIN tasks ON tasks.key = runs.task
+WHERE runs.task = $task
+ORDER BY coalesce(nullif(list_position(tasks.metrics, scores.metric), 0), 99), runs.main DESC,
+         scores.subset NOT IN ('default', 'average'), scores.subset,
+         CASE WHEN metrics.higher_is_better THEN -scores.value ELSE scores.value END, runs.origin, models.title,
+         scores.metric
 
 -- name: task_notes
 -- Remarks on one task and on single models' scores there: note, model, metric, specific, title (of the model).

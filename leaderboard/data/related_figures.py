@@ -139,7 +139,7 @@ def _of_column(suite_cache: SuiteCache, related: RelatedColumn) -> Iterator[tupl
     for row in np.flatnonzero(~np.isnan(values)):
         model, origin = table.rows[row].model, table.rows[row].origin
         known = int((~np.isnan(cells[row])).sum())
-        low, high = table.interval(row, at[0])
+        low, high = table.low[row, at[0]], table.high[row, at[0]]
         if related.category:  # its tasks are independent; a mean of some of them, or a printed one, has no error
             stderr = float(np.sqrt((table.scores.stderr[row, at] ** 2).sum())) / len(at)
             low, high = score_interval(value=values[row], stderr=stderr, lower=column.lower, upper=column.upper)

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from types import SimpleNamespace
 from typing import Any
 from urllib.parse import quote
 
-import pandas as pd
-
-from compute.analysis.intervals import bias_note
+from compute.analysis.intervals import bias_note, interval
 from compute.analysis.ranking import Ranking
 from compute.importing.snapshot import SOURCE
 from compute.types import BadInput
 from leaderboard.data.board_table import SUSPECT, TRAINED, BoardTable, SuiteColumn
 from leaderboard.data.database import Database
-from leaderboard.data.scores import answered, interval
+from leaderboard.data.scores import answered
 from leaderboard.html.labels import SYNTHETIC_NOTE, is_synthetic
 
 ANOTHER = {"computed": "Another run of the same cell; not the one shown."}  # of a score that the board does not show
@@ -43,12 +42,12 @@ def cell(db: Database, table: BoardTable, ranked: Ranking | None, *, row_id: str
 
 
 def _task(db: Database, table: BoardTable, position: int, column: SuiteColumn) -> Parts:
-    model, index, limits = table.rows[position].model, table.columns.index(column), db.keyed("metrics")
+    model, index = table.rows[position].model, table.columns.index(column)
     parts = (
         {} if table.parts is None else table.parts[table.parts.task == column.task].groupby("source")["subset"].agg(set)
     )
     sources = [
-        _source(db, score, column, limits=limits.loc[column.metric])
+        _source(db, score, column)
         for source in sorted(parts.keys() or {column.task})
         for score in db.records("cell", model=model, task=source)
         if score["metric"] == column.metric and score["subset"] in parts.get(source, {score["subset"]})
@@ -122,10 +121,9 @@ def _address(db: Database, source: str, file: str = "", commit: str = "") -> str
     return next((row.url for row in papers.itertuples() if source.lower().startswith(row.key)), "") or ""
 
 
-def _source(db: Database, score: Mapping[str, Any], column: SuiteColumn, *, limits: pd.Series) -> dict[str, Any]:
-    value, own, origin = score["value"], (score["low"], score["high"]), score["origin"]
-    low, high = interval(value=value, stderr=score["stderr"], n=score["n"], limits=limits, own=own)
-    ends = "" if low is None or high is None else f"{column.text(low)} to {column.text(high)}"
+def _source(db: Database, score: Mapping[str, Any], column: SuiteColumn) -> dict[str, Any]:
+    value, origin = score["value"], score["origin"]
+    ends = " to ".join(map(column.text, interval(SimpleNamespace(**score), column) or ()))
     bias = bias_note(value, score["bias"], digits=column.digits, scale=column.scale)
     return {
         "source": score["source"],

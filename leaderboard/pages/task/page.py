@@ -217,7 +217,6 @@ def ranked_points(table: BoardTable, index: int) -> pd.DataFrame:
     rows = []
     for r in np.flatnonzero(~np.isnan(table.scores.values[:, index])):
         row, value = table.rows[r], table.scores.values[r, index]
-        low, high = (end * column.scale for end in table.interval(r, index))
         rows.append(
             {
                 "model": row.model,
@@ -225,8 +224,8 @@ def ranked_points(table: BoardTable, index: int) -> pd.DataFrame:
                 "origin": row.origin,
                 "marks": int(table.marks[r, index]),
                 "value": value * column.scale,
-                "low": low,
-                "high": high,
+                "low": table.low[r, index] * column.scale,
+                "high": table.high[r, index] * column.scale,
             }
         )
     frame = pd.DataFrame(rows)

@@ -30,7 +30,7 @@ def details(db: Database, *, key: str) -> dict[str, Any]:
         raise BadInput("There is no computed run of that name. Reload the page: the database may have changed")
     run = runs.iloc[0]
     settings = json.loads(run["settings"]) if run["settings"] else {}
-    groups = {"Scores": _scores(db.query("run_scores", key=key)), **_groups(run, settings)}
+    groups = {"Scores": _scores(db.records("run_scores", key=key)), **_groups(run, settings)}
     lines = {
         title: [(label, text) for label, value in each if (text := _text(value))] for title, each in groups.items()
     }
@@ -50,16 +50,16 @@ def details(db: Database, *, key: str) -> dict[str, Any]:
     }
 
 
-def _scores(scores: pd.DataFrame) -> list[Line]:
+def _scores(scores: list[dict[str, Any]]) -> list[Line]:
     out = []
-    for score in scores.to_dict("records"):
+    for score in scores:
         low, high = shown_interval(score)
-        digits, scale, n = int(score["digits"]), float(score["scale"]), score["n"]
+        digits, scale, n = score["digits"], score["scale"], score["n"]
         said = [
             number(score["value"], digits=digits + 1, scale=scale),
             bias_note(score["value"], score["bias"], digits=digits, scale=scale),
             "" if low is None or high is None else f"95% interval {span(low, high, digits=digits)}",
-            "" if blank(n) else f"n\u00a0=\u00a0{int(n):,}",
+            "" if n is None else f"n\u00a0=\u00a0{n:,}",
             answered(score, score),
         ]
         part = "" if score["subset"] == "default" else f", {score['subset']}"
