@@ -315,7 +315,7 @@ def _line(line: ComparedLine, models: Sequence[str]) -> Record:
         "key": line.column.key,
         "title": line.column.title,
         "higher_is_better": line.column.higher,
-        "unit": "%" if line.percent else "",
+        "unit": line.column.unit,
         "values": [
             {"model": model, "value": shown(one.value), "low": shown(one.low), "high": shown(one.high)}
             for model, one in zip(models, line.values, strict=True)

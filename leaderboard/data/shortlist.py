@@ -14,7 +14,7 @@ from compute.analysis.intervals import Z95
 from compute.io.files import words_beside
 from compute.types import BadInput, unknown
 from leaderboard.data.board_table import BoardTable
-from leaderboard.data.comparison import ComparedLine, mean_difference
+from leaderboard.data.comparison import ComparedLine, of_mean
 from leaderboard.data.database import Database
 from leaderboard.data.languages import NAMES, code_of, name_of
 from leaderboard.data.leaders import ranked_rows
@@ -212,7 +212,7 @@ def shortlist(suite_cache: SuiteCache, *, need: str, conditions: Conditions) -> 
     def model(row: int) -> ShortlistedModel:
         line = None
         if row != fitting[0]:
-            line = mean_difference(table, ranked, row, first=fitting[0])
+            line = of_mean(table, ranked, [fitting[0], row])
         return ShortlistedModel(
             facts=table.models.loc[table.rows[row].model],
             row=table.rows[row].id,

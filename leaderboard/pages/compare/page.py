@@ -223,7 +223,7 @@ def _chart(group: ComparedLine, found: ComparedLine) -> dict[str, Any] | None:
         "verdict": own.sentence() if own else "",
         "dumbbells": [dumbbell(line, on=on) for line in lines],
         "ticks": on.marked(),
-        "unit": "%" if group.percent else "",
+        "unit": group.column.unit,
     }
 
 
