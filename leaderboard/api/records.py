@@ -123,14 +123,14 @@ def _ranked(suite_cache: SuiteCache, suite: str, origin: str) -> list[Record]:
     trained = (table.marks & TRAINED) > 0
     out = []
     for at in table.rows_of(origin):
-        row, about = table.rows[at], table.models.loc[table.rows[at].model]
+        row = table.rows[at]
         seen = dict.fromkeys(table.columns[index].group for index in np.flatnonzero(trained[at]))
         out.append(
             numbers[at]
             | {
                 "model": row.model,
-                "title": about["title"],
-                "kind": about["kind"],
+                "title": row.title,
+                "kind": table.models["kind"][row.model],
                 **facts(suite_cache)[row.model],
                 "origin": row.origin,
                 "unit": columns[0].unit if columns else "",

@@ -16,6 +16,7 @@ from compute.analysis.ranking import Ranking
 from compute.analysis.table import USUAL, ScoreTable, of_long, wide
 from compute.arrays import mean_if_known
 from compute.database.store import TASK_VALUES
+from compute.io.files import words_beside
 from compute.rounding import clean, rounded
 from compute.types import ORIGINS, BadInput, UnknownKey
 from leaderboard.data import languages
@@ -28,6 +29,7 @@ from leaderboard.html.labels import DISPUTED, SUSPECT, TRAINED, is_own
 PEOPLE = "People"  # a group of columns: votes
 FEW_TASKS = 20  # of a suite of one category, which opens on its tasks
 PARTIAL, PRINTED = 8, 16  # bits of a cell's marks, besides those of leaderboard.html.labels
+PRESETS = words_beside(__file__)
 APART = SUSPECT | PARTIAL  # bits of what is never the best of its column, and anchors no shading
 
 
@@ -81,6 +83,7 @@ class SuiteRow(NamedTuple):
 
     model: str
     origin: str
+    title: str
 
     @property
     def id(self) -> str:
@@ -109,8 +112,9 @@ class BoardTable:
 
     @cached_property
     def rows(self) -> tuple[SuiteRow, ...]:
-        """The model and the origin of every row."""
-        return tuple(map(SuiteRow, self.scores.models, self.scores.origins))
+        """The model, its origin and title of every row."""
+        models = self.scores.models
+        return tuple(map(SuiteRow, models, self.scores.origins, self.models["title"].reindex(models)))
 
     def ranked(
         self,
@@ -254,7 +258,7 @@ def load(db: Database, *, suite: str, scope: Scope = WHOLE) -> BoardTable:
     if scope:  # papers print means of whole tasks
         averages = averages.iloc[:0]
     scores = of_long(about, columns=facts, long=long, averages=averages)
-    rows = tuple(map(SuiteRow, scores.models, scores.origins))
+    rows = tuple(zip(scores.models, scores.origins, strict=True))
     alone = len(scores.categories) == 1 and 1 < len(columns) <= FEW_TASKS  # its mean is the suite's: tasks say more
     columns = tuple(column._replace(default=column.default or alone) for column in columns)
     reasons, missing = _reasons(db, suite, rows, columns)
@@ -270,9 +274,7 @@ def load(db: Database, *, suite: str, scope: Scope = WHOLE) -> BoardTable:
         low=np.where(own, low, np.maximum(scores.values - half, scores.lower)),
         high=np.where(own, high, np.minimum(scores.values + half, scores.upper)),
         marks=np.nan_to_num(wide(long, "marks", rows=rows, columns=facts)).astype(int),
-        category_columns=_category_columns(columns, scores.categories, own=is_own(about["benchmark"]), shown=not alone)
-        if not is_human
-        else (),
+        category_columns=_category_columns(columns, scores.categories, own=is_own(about["benchmark"]), shown=not alone),
         presets=presets(about, scores.categories),
         averages=averages,
         trained_models=frozenset(model for model, _ in trained),
@@ -388,13 +390,14 @@ def _marks(
 
 
 def _reasons(
-    db: Database, suite: str, rows: Sequence[SuiteRow], columns: tuple[SuiteColumn, ...]
+    db: Database, suite: str, rows: Sequence[tuple[str, str]], columns: tuple[SuiteColumn, ...]
 ) -> tuple[tuple[str, ...], np.ndarray]:
     """Why cells are empty: what the paper's table leaves blank, else that the source has no such run."""
     gaps = {(gap.model, gap.task): gap.reason for gap in db.query("gaps", suite=suite).itertuples()}
     reasons, missing = ["No score in this source"], np.zeros((len(rows), len(columns)), int)
     for r, c in np.ndindex(missing.shape):
-        reason = rows[r].origin == "published" and gaps.get((rows[r].model, columns[c].task))
+        model, origin = rows[r]
+        reason = origin == "published" and gaps.get((model, columns[c].task))
         if reason:
             reasons += [reason] * (reason not in reasons)
             missing[r, c] = reasons.index(reason)
@@ -410,19 +413,10 @@ def presets(suite: pd.Series, categories: tuple[str, ...]) -> dict[str, dict[str
     weighted = {name: float(own.get(name, 1.0)) for name in categories}
     if len(set(weighted.values())) > 1:
         named = {"suite": weighted, **named}
-    if suite["benchmark"] == "mieb":
-        english = [name for name in categories if name not in ("Multilingual Retrieval", "Visual STS (cross & multi)")]
-        choices = {
-            "english": english,
-            "multilingual": [name for name in categories if name not in english],
-            "documents": ["Document Understanding", "Visual STS (en)"],
-            "search": ["Retrieval", "Multilingual Retrieval", "Document Understanding"],
-            "classify": ["Zero-shot Classification", "Linear Probing", "Clustering"],
-        }
-        for name, chosen in choices.items():
-            weights = {category: float(category in chosen) for category in categories}
-            if any(weights.values()) and weights not in named.values():
-                named[name] = weights
-    else:
-        named |= {f"only {name}": {other: float(other == name) for other in categories} for name in categories}
+    if suite["benchmark"] not in PRESETS:
+        return named | {f"only {name}": {other: float(other == name) for other in categories} for name in categories}
+    for name, chosen in PRESETS[suite["benchmark"]].items():
+        weights = {category: float(category in chosen) for category in categories}
+        if any(weights.values()) and weights not in named.values():
+            named[name] = weights
     return named

@@ -249,7 +249,7 @@ def _line(
     """Every other row against the first, over the tasks that count in `scores`; `n` counts those with own ones."""
     own = [table.rows[row] for row in rows]
     several = len({row.origin for row in own}) > 1
-    names = tuple(f"{table.models['title'][row.model]}{f' ({row.origin})' * several}" for row in own)
+    names = tuple(f"{row.title}{f' ({row.origin})' * several}" for row in own)
     tests = []
     for at, row in enumerate(rows[1:], start=1):
         pair = [row, rows[0]]

@@ -35,7 +35,7 @@ def leading(table: BoardTable, ranked: Ranking | None) -> list[dict[str, Any]]:
             "range": rank_range(row.rank_low, row.rank_high),
             "mean": number(row.mean, digits=digits),
             "model": table.rows[row.Index].model,
-            "title": table.models.loc[table.rows[row.Index].model]["title"],
+            "title": table.rows[row.Index].title,
         }
         for row in known.sort_index().sort_values("rank", kind="stable").itertuples()
     ]

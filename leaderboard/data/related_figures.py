@@ -126,7 +126,7 @@ def _of_column(
     sources = of_tasks.groupby(["model", "origin"])["source"].agg(list)
     printed = table.averages[table.averages["category"] == category].set_index("model")["source"]
     for row in np.flatnonzero(~np.isnan(values)):
-        model, origin = table.rows[row]
+        model, origin, _ = table.rows[row]
         known = int((~np.isnan(cells[row])).sum())
         note = ""
         if is_printed[row]:

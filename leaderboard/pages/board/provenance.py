@@ -27,15 +27,15 @@ def cell(db: Database, table: BoardTable, ranked: Ranking | None, *, row_id: str
     position, column = table.row(row_id), table.by_key.get(key)
     if column is None:
         raise BadInput(f"{table.suite['key']} has no column {key!r}. Reload the page: its columns may have changed")
-    model, is_task = table.rows[position].model, column.kind == "task"
+    row, is_task = table.rows[position], column.kind == "task"
     parts = _task(db, table, position, column) if is_task else _category(db, table, ranked, position, column)
     lines, sources, notes = parts
     found = {
-        "title": f"{table.models['title'][model]}{' on' if is_task else ':'} {column.title}",
+        "title": f"{row.title}{' on' if is_task else ':'} {column.title}",
         "lines": [{"label": label, "text": text} for label, text in lines],
         "sources": sources,
         "notes": notes,
-        "model": model,
+        "model": row.model,
         "task": column.task,
     }
     return found | ({"items": any(source["items"] for source in sources)} if is_task else {})

@@ -119,7 +119,7 @@ def suite_front(suite_cache: SuiteCache, *, suite: str, category: str = "", axis
 
     category = category if category in table.scores.categories else ""
     ranked, origin, rows, found = front(category)
-    models = [(table.rows[row].model, table.models.loc[table.rows[row].model, "title"]) for row in rows]
+    models = [(table.rows[row].model, table.rows[row].title) for row in rows]
     unknown = [
         ranked.unknown[row] or (NO_RIVAL if state == UNKNOWN else "")
         for row, state in zip(rows, found.states, strict=True)
@@ -142,7 +142,7 @@ def suite_front(suite_cache: SuiteCache, *, suite: str, category: str = "", axis
         unknown=unknown,
         trained=[table.trained(row) == "yes" for row in rows],
     )
-    others = [table.rows[row].model for row in table.rows_of(origin) if row not in set(rows)]
+    others = [table.rows[row] for row in table.rows_of(origin) if row not in set(rows)]
     nothing = not category and {*found.states} - {""} == {UNKNOWN}
     return SuiteFront(
         suite=table.suite,
@@ -152,7 +152,7 @@ def suite_front(suite_cache: SuiteCache, *, suite: str, category: str = "", axis
         digits=column.digits,
         origin=origin,
         points=tuple(points.itertuples(index=False)),
-        unranked=[(model, table.models.loc[model, "title"]) for model in others],
+        unranked=[(row.model, row.title) for row in others],
         categories=table.scores.categories,
         testable=[name for name in table.scores.categories if {ON, OFF} & {*front(name)[3].states}] if nothing else [],
     )

@@ -243,10 +243,10 @@ def _size_front(table: BoardTable, ranked: Ranking, index: int) -> dict[str, Any
     front = front_of(ranked, rows=rows, cost=costs(table, SIZE))
     if front.states[at] not in (ON, OFF):
         return None
-    model = table.rows[rows[front.beaten_by[at][0]]].model if front.beaten_by[at] else ""
+    better = table.rows[rows[front.beaten_by[at][0]]] if front.beaten_by[at] else None
     return {
-        "model": model,
-        "title": str(table.models.loc[model, "title"]) if model else "",
+        "model": better.model if better else "",
+        "title": better.title if better else "",
         "untested": int(front.untested[at]),
     }
 
@@ -278,7 +278,7 @@ def _outstanding(shown: Field) -> dict[str, Any]:
             rows.append(
                 {
                     "model": row.model,
-                    "title": table.models.loc[row.model, "title"],
+                    "title": row.title,
                     "distance": near.distance[at],
                     "r": near.correlation[at],
                     "shared": near.shared[at],

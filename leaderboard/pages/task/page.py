@@ -220,7 +220,7 @@ def ranked_points(table: BoardTable, index: int) -> pd.DataFrame:
         rows.append(
             {
                 "model": row.model,
-                "title": table.models.loc[row.model, "title"],
+                "title": row.title,
                 "origin": row.origin,
                 "marks": int(table.marks[r, index]),
                 "value": value * column.scale,
