@@ -43,20 +43,16 @@ def routes(site: Site) -> list[Route]:
 
 def listed(suite_cache: SuiteCache) -> dict[str, Any]:
     """Every model; the address of its page is relative to this file's."""
-    rows = suite_cache.db.keyed("models").to_dict("records")
     return {
         "models": [
             {
-                "key": row["key"],
-                "title": row["title"],
-                "organisation": row["organisation"] or "",
-                "kind": row["kind"],
+                **{name: row[name] for name in ("key", "title", "organisation", "kind")},
                 **facts(suite_cache)[row["key"]],
                 "page": model_url(row["key"]),
                 "weights": f"{HUB}{id}" if (id := hub_id(row["weights"])) else "",
                 "scored": bool(row["runs"]),
             }
-            for row in rows
+            for row in suite_cache.db.records("models")
         ]
     }
 

@@ -23,7 +23,7 @@ from leaderboard.data import languages
 from leaderboard.data.database import Database
 from leaderboard.data.own_models import own_facts
 from leaderboard.data.scope import WHOLE, Scope, ScopeChoices, scope_choices
-from leaderboard.html.formatting import blank
+from leaderboard.html.formatting import blank, number
 from leaderboard.html.labels import DISPUTED, SUSPECT, TRAINED, is_own
 
 PEOPLE = "People"  # a group of columns: votes
@@ -72,6 +72,10 @@ class SuiteColumn(NamedTuple):
     def rounded(self, value: float | None) -> float | None:
         """The same at the digits that are shown."""
         return None if blank(value) else float(rounded(value, self.digits, scale=self.scale))
+
+    def number(self, value: float | None) -> str:
+        """The same as text with a real minus sign; a dash for nothing."""
+        return number(value, digits=self.digits, scale=self.scale)
 
     def text(self, value: float, *, more: int = 0) -> str:
         """A stored value with its unit, at the digits that are shown and some more."""

@@ -16,7 +16,7 @@ from compute.types import ORIGINS
 from leaderboard.data.board_table import SuiteColumn
 from leaderboard.data.memo import shared
 from leaderboard.data.suite_cache import SuiteCache
-from leaderboard.html.formatting import blank, number, task_url
+from leaderboard.html.formatting import blank, task_url
 from leaderboard.html.labels import TRAINED
 
 MOST = 3  # scores of one model
@@ -50,8 +50,7 @@ class RelatedFigure:
         """A value with its unit, or `low to high`; empty where it is not known."""
         if any(map(blank, values)):
             return ""
-        texts = (number(value, digits=self.column.digits, scale=self.column.scale) for value in values)
-        return f"{' to '.join(texts)}{self.column.unit}"
+        return f"{' to '.join(map(self.column.number, values))}{self.column.unit}"
 
 
 def related_figures(

@@ -20,7 +20,7 @@ from compute.types import BadInput, CannotWrite
 from leaderboard.data.board_table import APART, DISPUTED, PARTIAL, PRINTED, SUSPECT, TRAINED, BoardTable, SuiteColumn
 from leaderboard.data.database import QUERIES, Database
 from leaderboard.data.mean_rule import changed_rule, description, rule
-from leaderboard.data.payload import category_marks, category_means, standing
+from leaderboard.data.payload import category_marks, category_means, plain, standing
 from leaderboard.html.formatting import blank, parameters_text
 from leaderboard.html.labels import SHORT, SIGNS, described, is_synthetic
 from leaderboard.pages.board.text_tables import latex, markdown
@@ -280,8 +280,7 @@ def _unit(said: bool, column: SuiteColumn) -> str:
 
 
 def _json(frame: pd.DataFrame) -> bytes:
-    records = frame.astype(object).where(frame.notna(), None).to_dict("records")
-    return json.dumps(records, ensure_ascii=False, default=_plain, indent=1).encode()
+    return json.dumps(plain(frame).to_dict("records"), ensure_ascii=False, default=_plain, indent=1).encode()
 
 
 def _plain(cell: object) -> object:

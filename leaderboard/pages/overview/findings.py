@@ -13,7 +13,6 @@ from compute.types import SEVERITIES
 from leaderboard.data.board_table import BoardTable, SuiteColumn
 from leaderboard.data.leaders import ranked_rows
 from leaderboard.data.payload import NO_VOTES
-from leaderboard.html.formatting import number
 from leaderboard.html.labels import TRAINED, is_synthetic
 from leaderboard.page import Site
 
@@ -54,7 +53,7 @@ def lead(table: BoardTable, ranked: Ranking) -> Facts | None:
     tested = [row for row in rows[1:] if ranked.decided[first, row]]
     return {
         **_pair(table, table.category_columns[0], rows, ranked.mean - ranked.excess),
-        "value": number(ranked.mean[first], **unit(table.category_columns[0])),
+        "value": table.category_columns[0].number(ranked.mean[first]),
         "significant": bool(ranked.better[first, second]) if second in tested else None,
         "unknown": ranked.unknown[first] or ranked.unknown[second],
         "trained": bool((table.marks[first] & TRAINED).any()),
@@ -79,7 +78,7 @@ def unranked_ahead(table: BoardTable, ranked: Ranking) -> Facts | None:
     gap, row = max(ahead)
     return {
         "model": table.models.loc[table.rows[row].model],
-        "gap": number(gap, **unit(table.category_columns[0])),
+        "gap": table.category_columns[0].number(gap),
         "shared": int(shared[row].sum()),
         "missing": int((counted & ~known[row]).sum()),
         "more": len(ahead) - 1,
@@ -113,13 +112,8 @@ def human_columns(table: BoardTable) -> tuple[int, int] | None:
     return None if table.people is None or metric is None else (table.people, metric)
 
 
-def unit(column: SuiteColumn) -> dict[str, Any]:
-    """How `number` shows a score of the column."""
-    return {"digits": column.digits, "scale": column.scale}
-
-
 def _pair(table: BoardTable, column: SuiteColumn, rows: list[int], values: np.ndarray) -> Facts:
     """The first two of some rows, and how far apart they are."""
     models = [table.models.loc[table.rows[row].model] for row in rows[:2]]
     gap = abs(values[rows[0]] - values[rows[1]]) if len(rows) > 1 else np.nan
-    return {"first": models[0], "second": models[1] if len(rows) > 1 else None, "gap": number(gap, **unit(column))}
+    return {"first": models[0], "second": models[1] if len(rows) > 1 else None, "gap": column.number(gap)}

@@ -14,7 +14,6 @@ from compute.rounding import rounded
 from leaderboard.data.board_table import BoardTable
 from leaderboard.data.leaders import leading
 from leaderboard.data.memo import memoised
-from leaderboard.html.formatting import number
 from leaderboard.html.labels import TRAINED, is_synthetic
 from leaderboard.html.templates import render
 from leaderboard.page import SITE, Site, View, citations, fill, heading, static_html
@@ -82,7 +81,6 @@ def newest(site: Site) -> list[dict[str, Any]]:
     for _, model, facts in sorted(found, key=lambda one: one[0]):
         best.setdefault(model, facts)
     models = site.db.keyed("models").loc[list(best)].reset_index(drop=True)
-    models = models.fillna({"released": "", "organisation": ""})
     dated = models[models["released"] != ""].sort_values(["released", "key"], ascending=[False, True])[:NEWEST]
     return [{**row, **best[row["key"]]} for row in dated.to_dict("records")]
 
@@ -99,7 +97,7 @@ def _leaders(table: BoardTable, ranked: Ranking) -> dict[str, Any]:
     """The models ranked first among those of one origin, and how many models and tasks the ranking has."""
     rows = leading(table, ranked)
     first = [leader["row"] for leader in rows[:LEADERS]]
-    unit = of_benchmarks.unit(table.category_columns[0])
+    column = table.category_columns[0]
 
     def interval(row: int) -> dict[str, Any] | None:
         """The interval of a mean in shown units, and where its ends and the mean lie in pixels; None without one."""
@@ -109,9 +107,9 @@ def _leaders(table: BoardTable, ranked: Ranking) -> dict[str, Any]:
         lowest, highest = np.nanmin(ranked.mean_low[first]), np.nanmax(ranked.mean_high[first])
         pixels = [3 + 74 * (value - lowest) / ((highest - lowest) or 1) for value in (ends[0], mean, ends[1])]
         return {
-            "ends": "–".join(number(end, **unit) for end in ends),
+            "ends": "–".join(map(column.number, ends)),
             "whisker": [rounded(x, 1) for x in pixels],
-            "note": bias_note(mean, float(ranked.excess[row]), **unit),
+            "note": bias_note(mean, float(ranked.excess[row]), digits=column.digits, scale=column.scale),
         }
 
     return {
@@ -146,7 +144,7 @@ def _generators(table: BoardTable) -> dict[str, Any]:
             leader
             | {
                 "scores": [
-                    number(table.scores.values[leader["row"], at], **of_benchmarks.unit(column))
+                    column.number(table.scores.values[leader["row"], at])
                     for at, column in zip(of_benchmarks.human_columns(table), columns, strict=True)
                 ]
             }

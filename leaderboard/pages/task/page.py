@@ -13,7 +13,7 @@ import pandas as pd
 
 from compute.analysis.table import USUAL
 from compute.types import unknown
-from leaderboard.data.board_table import BoardTable
+from leaderboard.data.board_table import BoardTable, SuiteRow
 from leaderboard.data.leaders import scored_rows
 from leaderboard.data.memo import memoised
 from leaderboard.html import drawn_examples
@@ -163,7 +163,7 @@ def page(site: Site, *, task: str, related: Correlations) -> tuple:
         )
         doubtful = points["marks"] & SUSPECT > 0
         best = points[~doubtful].head(10)
-        reading = _reading(table, index, ceiling=metrics.loc[column.metric, "upper"])
+        reading = _reading(table, index)
         leaders = points[~doubtful & (points["origin"] == reading["origin"])]
         leader, trained = next(leaders.itertuples(), None), leaders["marks"] & TRAINED > 0
         untrained = next(leaders[~trained].itertuples(), None)
@@ -213,22 +213,13 @@ def page(site: Site, *, task: str, related: Correlations) -> tuple:
 
 def ranked_points(table: BoardTable, index: int) -> pd.DataFrame:
     """Every row with a score, best first: model, title, origin, marks, value, low, high in shown units."""
-    column = table.columns[index]
-    rows = []
-    for r in np.flatnonzero(~np.isnan(table.scores.values[:, index])):
-        row, value = table.rows[r], table.scores.values[r, index]
-        rows.append(
-            {
-                "model": row.model,
-                "title": row.title,
-                "origin": row.origin,
-                "marks": int(table.marks[r, index]),
-                "value": value * column.scale,
-                "low": table.low[r, index] * column.scale,
-                "high": table.high[r, index] * column.scale,
-            }
-        )
-    frame = pd.DataFrame(rows)
+    column, rows = table.columns[index], np.flatnonzero(~np.isnan(table.scores.values[:, index]))
+    frame = pd.DataFrame([table.rows[row] for row in rows], columns=SuiteRow._fields).assign(
+        marks=table.marks[rows, index],
+        value=table.scores.values[rows, index] * column.scale,
+        low=table.low[rows, index] * column.scale,
+        high=table.high[rows, index] * column.scale,
+    )
     return frame.sort_values("value", ascending=not column.higher, kind="stable").reset_index(drop=True)
 
 
@@ -242,7 +233,7 @@ def correlations(table: BoardTable) -> tuple[np.ndarray, Correlation]:
     return columns, correlate(scores=scores * sign, method="spearman", minimum=FEWEST)
 
 
-def _reading(table: BoardTable, index: int, *, ceiling: float) -> dict[str, Any]:
+def _reading(table: BoardTable, index: int) -> dict[str, Any]:
     """The verdict on the task from the spread of scores, without doubtful ones."""
     from compute.analysis.saturation import saturation
 
@@ -253,7 +244,7 @@ def _reading(table: BoardTable, index: int, *, ceiling: float) -> dict[str, Any]
         scores=table.scores.values[rows, index],
         stderr=table.scores.stderr[rows, index],
         chance=column.chance,
-        ceiling=None if pd.isna(ceiling) else float(ceiling),
+        ceiling=column.upper if np.isfinite(column.upper) else None,
         higher=column.higher,
     )
     return {
