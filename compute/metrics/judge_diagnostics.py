@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from compute.metrics import resampling
 from compute.metrics.figures import Figure
 from compute.metrics.judge import SCALE, Ratings
-from compute.types import BadInput, Undefined
+from compute.types import Undefined
 
 INVALID = "invalid"
 
@@ -45,14 +45,10 @@ def problem_rates(
     `forward` and `reverse` (n,) name the problem of each answer, "" where it has a score; `problems` are listed even
     where they do not occur. `n` counts answers, two a pair. Raises Undefined without answers.
     """
-    both = [np.asarray(side).astype(str) for side in (forward, reverse)]
-    if both[0].ndim != 1 or both[0].shape != both[1].shape:
-        raise BadInput(f"Expected two lists of the same length, got shapes {both[0].shape} and {both[1].shape}")
-    answers = np.concatenate(both)
+    answers, rates = np.concatenate([np.asarray(side).astype(str) for side in (forward, reverse)]), {}
     if not len(answers):
         raise Undefined("There are no answers to count problems in")
-    names = np.arange(len(both[0])) if sources is None else np.asarray(sources)
-    rates = {}
+    names = np.arange(len(answers) // 2) if sources is None else np.asarray(sources)
     for name in (INVALID, *dict.fromkeys([*problems, *sorted(set(answers.tolist()) - {""})])):
         hits = answers != "" if name == INVALID else answers == name
         figure = resampling.ratio(top=hits, bottom=np.ones(len(hits)), sources=np.concatenate([names, names]))

@@ -29,6 +29,7 @@ from leaderboard.html.labels import DISPUTED, SUSPECT, TRAINED, is_own
 PEOPLE = "People"  # a group of columns: votes
 FEW_TASKS = 20  # of a suite of one category, which opens on its tasks
 PARTIAL, PRINTED = 8, 16  # bits of a cell's marks, besides those of leaderboard.html.labels
+EVERY = slice(None)  # column
 PRESETS = words_beside(__file__)
 APART = SUSPECT | PARTIAL  # bits of what is never the best of its column, and anchors no shading
 
@@ -208,11 +209,11 @@ class BoardTable:
     def fullest_rows(self) -> np.ndarray:
         """Indices of one row a model, its fullest; of equals the one of the usual origin."""
         first: dict[str, int] = {}
-        for row in sorted(range(len(self.rows)), key=self._fullest_first(slice(None))):
+        for row in sorted(range(len(self.rows)), key=self._fullest_first(EVERY)):
             first.setdefault(self.rows[row].model, row)
         return np.array(sorted(first.values()), int)
 
-    def fullest_row(self, rows: Iterable[int], *, columns: np.ndarray) -> int:
+    def fullest_row(self, rows: Iterable[int], *, columns: np.ndarray | slice = EVERY) -> int:
         """Of `rows` the one with most scores in `columns`; of equals as in `rows_of`."""
         return min(rows, key=self._fullest_first(columns))
 
@@ -230,7 +231,7 @@ def load(db: Database, *, suite: str, scope: Scope = WHOLE) -> BoardTable:
 
     Raises UnknownKey for a suite that is not there, and as `ScopeChoices.check` does.
     """
-    known = db.query("suites").set_index("key", drop=False)
+    known = db.keyed("suites")
     if suite not in known.index:
         raise UnknownKey("suite", suite, known.index)
     about = known.loc[suite]
@@ -295,7 +296,7 @@ def part_values(db: Database, parts: pd.DataFrame) -> pd.DataFrame:
 
 def language_rankings(db: Database, *, suite: str) -> dict[str, Ranking]:
     """The models of a suite by each of its languages alone, as the board opens with the language chosen, by code."""
-    about = db.query("suites").set_index("key", drop=False).loc[suite]
+    about = db.keyed("suites").loc[suite]
     rankings = {}
     for code, parts in languages.parts(db.query("scored_subsets", suite=suite)).groupby("language"):
         long = part_values(db, parts)

@@ -223,13 +223,12 @@ def common_ground(suite_cache: SuiteCache, models: Sequence[str], *, suite: str,
 def rows_of(table: BoardTable, models: Sequence[str], *, origin: str) -> list[int | None]:
     """The row of each model: of the origin in its name, else of `origin`; of ALL, its fullest."""
     at = {row.id: index for index, row in enumerate(table.rows)}
-    everything = np.ones(len(table.columns), bool)
 
     def row(name: str) -> int | None:
         own = [at[key] for key in (name, *(f"{name}~{each}" for each in ORIGINS)) if key in at]
         if "~" not in name and origin != ALL:
             own = [index for index in own if table.rows[index].origin == origin]
-        return table.fullest_row(own, columns=everything) if own else None
+        return table.fullest_row(own) if own else None
 
     return [row(name) for name in models]
 

@@ -110,7 +110,7 @@ def every_model(site: Site) -> str:
 def page(site: Site, *, model: str, suite: str, by: str) -> tuple:
     """The three outputs for one model: facts and ranks, the strip figure (hidden without a suite), and the rest."""
     db, suite_cache = site.db, site.suite_cache
-    every = db.query("suites").set_index("key")
+    every = db.keyed("suites")
     suites = suites_of(suite_cache, model=model, suites=list(every.index))
     about = db.query("model", key=model).iloc[0]
     chosen = suite if suite in suites else _fullest(suite_cache, model, suites) if suites else ""

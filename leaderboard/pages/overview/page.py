@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import itemgetter
 from typing import Any
 
 import gradio as gr
@@ -80,9 +81,9 @@ def newest(site: Site) -> list[dict[str, Any]]:
     best: dict[str, dict[str, Any]] = {}
     for _, model, facts in sorted(found, key=lambda one: one[0]):
         best.setdefault(model, facts)
-    models = site.db.keyed("models").loc[list(best)].reset_index(drop=True)
-    dated = models[models["released"] != ""].sort_values(["released", "key"], ascending=[False, True])[:NEWEST]
-    return [{**row, **best[row["key"]]} for row in dated.to_dict("records")]
+    dated = [row for row in site.db.records("models") if row["key"] in best and row["released"]]
+    dated.sort(key=itemgetter("released"), reverse=True)  # of one day by key
+    return [row | best[row["key"]] for row in dated[:NEWEST]]
 
 
 def _summary(site: Site, key: str) -> dict[str, Any]:

@@ -124,7 +124,7 @@ def export(suites: SmallerSuites, query: SmallerSuiteQuery) -> str:
         }
     )
     keys = ",".join(frame["task"])
-    of_mteb = suites.db.query("suites").set_index("key").loc[query.suite, "benchmark"] in MTEB
+    of_mteb = suites.db.keyed("suites").loc[query.suite, "benchmark"] in MTEB
     code = f"mteb.get_tasks(tasks={json.dumps(sorted(frame['title']))})" if of_mteb else ""
     return texts.export(
         code=f"import mteb\n\ntasks = {code}" if code else f"likeness run --suite {query.suite} --tasks {keys}",
