@@ -198,7 +198,7 @@ def shortlist(suite_cache: SuiteCache, *, need: str, conditions: Conditions) -> 
         ranked = None
     if ranked is None or not (ranked.rank > 0).any():
         return nothing
-    origin, rows = ranked_rows(table, ranked)
+    rows = ranked_rows(table, ranked)
     known = {row: facts(suite_cache)[table.rows[row].model] for row in rows}
     unmet = {row: conditions.unmet(known[row]) for row in rows}
     fitting = [row for row in rows if not unmet[row]]
@@ -228,7 +228,7 @@ def shortlist(suite_cache: SuiteCache, *, need: str, conditions: Conditions) -> 
         nothing,
         choices=tuple(models[row] for row in picked),
         runner_up=models[fitting[1]] if len(fitting) > 1 else None,
-        origin=origin,
+        origin=table.origin,
         ranked=len(rows),
         fitting=len(fitting),
         unknown_size=sum(known[row]["parameters"] is None and unmet[row] == {"size"} for row in rows),

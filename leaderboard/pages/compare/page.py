@@ -118,7 +118,7 @@ def start(suite_cache: SuiteCache, model: str = "") -> Markup:
     key = model.partition("~")[0]
     for suite in [common_ground(suite_cache, [model], suite="", origin="")[0]] if model else READY:
         table, ranked = suite_cache.table(suite), suite_cache.ranked(suite)
-        rows = [] if ranked is None else ranked_rows(table, ranked)[1]
+        rows = [] if ranked is None else ranked_rows(table, ranked)
         leaders = [(table.rows[row].model, ranked.rank[row]) for row in rows if table.rows[row].model != key]
         if model:
             found = [((model, leader), f"{rank} in {table.suite['title']}") for leader, rank in leaders[:OFFERED]]

@@ -148,7 +148,7 @@ def _distinct(axes: Sequence[Axis]) -> tuple[Axis, ...]:
     for extra in ("group", "key"):
         titles = [axis.title for axis in axes]
         axes = [
-            axis if titles.count(axis.title) == 1 else replace(axis, title=f"{axis.title} ({getattr(axis, extra)})")
+            axis if titles.count(axis.title) == 1 else axis._replace(title=f"{axis.title} ({getattr(axis, extra)})")
             for axis in axes
         ]
     return tuple(axes)

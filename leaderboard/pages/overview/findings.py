@@ -46,7 +46,7 @@ def findings(site: Site, suites: Sequence[str]) -> list[Facts]:
 def lead(table: BoardTable, ranked: Ranking) -> Facts | None:
     """The first of the models with a rank, how far it is ahead of the second and whether significantly (None: `unknown`
     says why), and of how many of the others that can be tested; None where no model has a rank."""
-    _, rows = ranked_rows(table, ranked)
+    rows = ranked_rows(table, ranked)
     if not rows:
         return None
     first, second = (*rows, *rows)[:2]
@@ -65,12 +65,12 @@ def lead(table: BoardTable, ranked: Ranking) -> Facts | None:
 def unranked_ahead(table: BoardTable, ranked: Ranking) -> Facts | None:
     """The model without a rank that is furthest ahead of the leader, where the difference of the two is significant by
     itself; None where there is none. The two share tasks of every category: else the model answers fewer questions."""
-    origin, rows = ranked_rows(table, ranked)
+    rows = ranked_rows(table, ranked)
     if not rows:
         return None
     scores, counted = ranked.table, ranked.table.counted
     known, every = ~np.isnan(scores.values), set(scores.codes[counted].tolist())
-    shared = {row: counted & known[row] & known[rows[0]] for row in table.rows_of(origin) if ranked.rank[row] < 1}
+    shared = {row: counted & known[row] & known[rows[0]] for row in table.rows_of(table.origin) if ranked.rank[row] < 1}
     tests = [(row, compared(scores, row, rows[0])) for row, both in shared.items() if set(scores.codes[both]) == every]
     ahead = [(abs(test.difference), row) for row, test in tests if test.better == test.a]
     if not ahead:
