@@ -1,15 +1,16 @@
-"""Code that loads a model with a public library and embeds an image and a text, and the command that evaluates it."""
+"""How to use a model: code that loads it and embeds an image and a text, and the commands that evaluate it."""
 
 from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from compute.catalog.own.models import MARK
 from compute.io.files import words_beside
-from leaderboard.data.model_facts import hub_id
-from leaderboard.data.own_models import own_facts
+from compute.models.own.own_model import FROM_ENDPOINT, FROM_FILE, FROM_FOLDER, FROM_HUB, FROM_SESSION
+from leaderboard.data.model_facts import hub_id, own_facts, own_note
 from leaderboard.html.formatting import blank
 
 # Suites that mteb itself evaluates, for models that only mteb loads.
@@ -84,3 +85,29 @@ def evaluation_command(model: Mapping[str, Any], *, suite: str) -> str:
     if not model["adapter"] and (name := mteb_name(model)) and suite in BENCHMARKS:
         return f'mteb run --model {shlex.quote(name)} --benchmarks "{BENCHMARKS[suite]}"'
     return f"likeness run --suite {suite} --models {shlex.quote(model['key']) if model['adapter'] else FOLDER}"
+
+
+def commands(options: str | None, *, title: str, suites: Sequence[str]) -> list[str]:
+    """How to run an own model again, a command for each suite that it was run on; none for one of the catalogue.
+
+    `title`: the recorded one, which is the name that an object of a session was evaluated under.
+    """
+    note = own_note(options)
+    return [] if note is None else [_command(note, title=title, suite=suite) for suite in suites]
+
+
+def _command(note: Mapping[str, Any], *, title: str, suite: str) -> str:
+    source, name = note["source"], str(note.get("name", ""))
+    if source in (FROM_FILE, FROM_SESSION):
+        called = MARK.sub("", title)
+        named = "" if called == name else f", name={json.dumps(called, ensure_ascii=False)}"
+        others = "".join(f", {argument}=..." for argument in note.get("arguments", ()))
+        return f'compute.evaluate(model, suite="{suite}"{named}{others})  # model: {name}'
+    served, _, host = name.rpartition("@")
+    # A record is shown without its path.
+    named, where = {
+        FROM_FOLDER: (f"FOLDER/{name}", "  # FOLDER: the one that holds it"),
+        FROM_HUB: (f"hub:{name}", ""),
+        FROM_ENDPOINT: (f"endpoint:{served}", f"  # LIKENESS_ENDPOINT at {host}"),
+    }[source]
+    return f"likeness run --suite {suite} --models {shlex.quote(named)}{where}"

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
+from compute.models.own.own_model import FROM_ENDPOINT, FROM_FILE, FROM_FOLDER, FROM_HUB, FROM_SESSION, NOTE
 from leaderboard.data.memo import shared
 from leaderboard.html.formatting import blank
 
@@ -17,6 +19,14 @@ COMMERCIAL = PERMISSIVE | {
     "gemma",
     "https://www.nvidia.com/en-us/agreements/enterprise-software/nvidia-open-model-license/",
     "openrail++",
+}
+
+WORDS = {
+    FROM_FOLDER: "a checkpoint in a folder",
+    FROM_HUB: "a checkpoint of the hub",
+    FROM_ENDPOINT: "a judge behind an endpoint",
+    FROM_FILE: "what a function in a file makes",
+    FROM_SESSION: "an object of a Python session",
 }
 
 
@@ -41,3 +51,17 @@ def hub_id(weights: object) -> str:
     """The id of a model's weights on the Hub; empty for weights in a package or a file, and for none."""
     text = "" if blank(weights) else str(weights)
     return "" if text.startswith(("assets/", "package:", ".", "/")) or text.count("/") != 1 else text
+
+
+def own_facts(options: str | None) -> dict[str, str] | None:
+    """source, words and digest of a model's options as JSON; None for one of the catalogue."""
+    note = own_note(options)
+    if note is None:
+        return None
+    return {"source": note["source"], "words": WORDS[note["source"]], "digest": str(note.get("digest", ""))}
+
+
+def own_note(options: str | None) -> dict[str, Any] | None:
+    """What a model's options as JSON note of where it came from; None for one of the catalogue."""
+    note: Any = json.loads(options or "{}").get(NOTE)
+    return note if isinstance(note, dict) and note.get("source") in WORDS else None

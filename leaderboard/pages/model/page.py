@@ -17,8 +17,8 @@ from compute.metrics.judge import METRICS as JUDGE_METRICS
 from leaderboard.data.board_table import BoardTable
 from leaderboard.data.fronts import SIZE, costs, front_of
 from leaderboard.data.leaders import by_language
-from leaderboard.data.loading_code import loading_code
-from leaderboard.data.own_models import commands, own_facts
+from leaderboard.data.loading_code import commands, loading_code
+from leaderboard.data.model_facts import own_facts
 from leaderboard.data.payload import plain, standing
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html.components import lazy_tables
