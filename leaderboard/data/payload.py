@@ -12,12 +12,13 @@ import pandas as pd
 from starlette.requests import Request
 from starlette.responses import Response
 
+from compute.analysis.pareto import ON
 from compute.analysis.ranking import Ranking
 from compute.analysis.ranks.means import rank
 from compute.rounding import clean, rounded
 from leaderboard.data.board_table import SUSPECT, TRAINED, BoardTable, SuiteColumn
 from leaderboard.data.database import Database
-from leaderboard.data.fronts import on_size_front
+from leaderboard.data.fronts import size_front
 from leaderboard.data.languages import name_of
 from leaderboard.data.mean_rule import changed_rule, description, suite_rule
 from leaderboard.data.memo import memoised
@@ -164,7 +165,8 @@ def ranking(table: BoardTable, ranked: Ranking | None, *, with_categories: bool 
     nothing.
     """
     out = plain(standing(table, ranked)).rename(columns=SHORT).to_dict("list")
-    front = {} if ranked is None else on_size_front(table, ranked)
+    fronts = {} if ranked is None else size_front(table, ranked)
+    front = {row: untested for row, (state, _, untested) in sorted(fronts.items()) if state == ON}
     out |= {"fixed": [], "front": list(front), "front_untested": list(front.values())}
     out["changed"] = changed_rule(table, ranked)
     if ranked is not None:

@@ -165,21 +165,14 @@ class BoardView:
             column.key: [column.shown(value) for value in values[:, every.index(column.key)].tolist()]
             for column in chosen
         }
+        bits = {"trained_on_tasks": TRAINED, "suspect_columns": SUSPECT, "disputed_columns": DISPUTED}
         lists = {
-            name: pd.Series(
-                [
-                    ";".join(key for key, mark in zip(self.columns, line, strict=True) if mark & bit)
-                    for line in self.marks
-                ],
-                dtype=str,
-            )
-            for name, bit in (
-                ("trained_on_tasks", TRAINED),
-                ("suspect_columns", SUSPECT),
-                ("disputed_columns", DISPUTED),
-            )
+            name: [";".join(np.array(self.columns, object)[line & bit > 0]) for line in self.marks]
+            for name, bit in bits.items()
         }
-        return pd.concat([*parts, pd.DataFrame(figures, index=frame.index, dtype=float), pd.DataFrame(lists)], axis=1)
+        return pd.concat(
+            [*parts, pd.DataFrame(figures, index=frame.index, dtype=float), pd.DataFrame(lists, dtype=str)], axis=1
+        )
 
     def caption(self, filters: Sequence[str]) -> str:
         """The suite, the rule of the mean and how many ranks it changes, the filters, and the signs of the marks."""

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -32,47 +31,34 @@ LOOKED_THROUGH = 400  # flips whose pictures are looked up
 MOST_TEXT = 500  # characters of a reply
 
 
-@dataclass(frozen=True, kw_only=True)
-class Diagnosis:
-    """A judge's ratings of the pairs of a suite. A figure that is undefined is the reason in words."""
-
-    pairs: int
-    of: int  # pairs of its tasks; of a partial run some were not put to it in both orders
-    in_words: bool
-    histograms: list[dict[str, Any]]
-    curve: tuple[Figure, ...]  # RelaxSym at 0..9
-    bias: Figure | str
-    problems: dict[str, Figure]
-    effort: dict[str, float | None]
-    flips: list[dict[str, Any]]  # the largest first
-    scored: int  # pairs with two scores
-    flipped: int  # of them with unlike scores
-    far: int  # of them with scores more than one point apart
-
-
 @partial(shared, most=64)
-def diagnose(cache: SuiteCache, suite: str, model: str) -> Diagnosis | None:
-    """A judge on all splits of a suite; None without stored pairs."""
+def diagnose(cache: SuiteCache, suite: str, model: str) -> dict[str, Any]:
+    """A judge's ratings of the pairs of a suite; empty without stored pairs.
+
+    `of`: the pairs of its tasks; of a partial run some were not put to it in both orders. `curve`: RelaxSym at 0..9.
+    `bias`: a Figure, or in words why there is none. `scored`: pairs with two scores, `flipped` with unlike ones, `far`
+    with scores more than one point apart; `flips`: the largest first.
+    """
     db = cache.db
     own, runs = db.query("ratings", suite=suite, model=model), db.query("judged_runs", suite=suite)
     own_runs = runs[(runs["model"] == model) & runs["task"].isin(own["task"].unique())]
     if own.empty:
-        return None
+        return {}
     forward, reverse, sources = own["forward"], own["reverse"], own["source"]
     gaps = (forward - reverse).abs()
     try:
         bias = judge_diagnostics.position_bias(forward, reverse, sources)
     except (BadInput, Undefined) as error:
         bias = str(error)
-    return Diagnosis(
-        pairs=len(own),
-        of=int(own_runs["total"].fillna(own_runs["stored"]).sum()),
-        in_words=bool(own["template"].notna().all()),
-        histograms=histograms(own),
-        curve=judge.relax_sym_curve(forward, reverse, sources),
-        bias=bias,
+    return {
+        "pairs": len(own),
+        "of": int(own_runs["total"].fillna(own_runs["stored"]).sum()),
+        "in_words": bool(own["template"].notna().all()),
+        "histograms": histograms(own),
+        "curve": judge.relax_sym_curve(forward, reverse, sources),
+        "bias": bias,
         # A number can be without a score only because it is NaN.
-        problems=judge_diagnostics.problem_rates(
+        "problems": judge_diagnostics.problem_rates(
             *(
                 own[problem].astype(object).where(own[problem].notna(), np.where(own[side].notna(), "", "missing"))
                 for side, problem in (("forward", "forward_problem"), ("reverse", "reverse_problem"))
@@ -80,12 +66,12 @@ def diagnose(cache: SuiteCache, suite: str, model: str) -> Diagnosis | None:
             sources,
             problems=(REFUSED, TRUNCATED),
         ),
-        effort=effort(own_runs),
-        flips=flips(db, suite=suite, model=model, tasks=list(own["task"].unique())),
-        scored=int(gaps.notna().sum()),
-        flipped=int((gaps > 0).sum()),
-        far=int((gaps > 1).sum()),
-    )
+        "effort": effort(own_runs),
+        "flips": flips(db, suite=suite, model=model, tasks=list(own["task"].unique())),
+        "scored": int(gaps.notna().sum()),
+        "flipped": int((gaps > 0).sum()),
+        "far": int((gaps > 1).sum()),
+    }
 
 
 def histograms(pairs: pd.DataFrame) -> list[dict[str, Any]]:
@@ -159,22 +145,22 @@ def flips(db: Database, *, suite: str, model: str, tasks: list[str]) -> list[dic
     return ([row for row in rows if all(row["images"])] or rows)[:EXAMPLES]
 
 
-def reading(diagnosis: Diagnosis) -> Sequence[str]:
+def reading(found: Mapping[str, Any]) -> Sequence[str]:
     """What the ratings show, in sentences."""
     out = []
-    if not diagnosis.scored:
+    if not found["scored"]:
         return ["It gave no pair two scores."]
-    if not diagnosis.flipped:
-        out.append(f"All {diagnosis.scored:,} pairs with two scores were rated the same in both orders.")
+    if not found["flipped"]:
+        out.append(f"All {found['scored']:,} pairs with two scores were rated the same in both orders.")
     else:
-        pairs = "pair gets" if diagnosis.flipped == 1 else "pairs get"
-        far = "none" if not diagnosis.far else f"{diagnosis.far:,}"
+        pairs = "pair gets" if found["flipped"] == 1 else "pairs get"
+        far = "none" if not found["far"] else f"{found['far']:,}"
         out.append(
-            f"{diagnosis.flipped:,} of {diagnosis.scored:,} {pairs} another score when the order is reversed, "
+            f"{found['flipped']:,} of {found['scored']:,} {pairs} another score when the order is reversed, "
             f"{far} of them by more than one point."
         )
-        out.append(f"{diagnosis.bias}." if isinstance(diagnosis.bias, str) else _leaning(diagnosis.bias))
-    invalid = diagnosis.problems[judge_diagnostics.INVALID]
+        out.append(f"{found['bias']}." if isinstance(found["bias"], str) else _leaning(found["bias"]))
+    invalid = found["problems"][judge_diagnostics.INVALID]
     out.append(
         f"{percent(invalid.value, digits=1)} of its answers have no score."
         if invalid.value

@@ -15,7 +15,7 @@ from compute.analysis.ranking import Ranking
 from compute.database.store import TASK_VALUES
 from compute.metrics.judge import METRICS as JUDGE_METRICS
 from leaderboard.data.board_table import BoardTable
-from leaderboard.data.fronts import SIZE, costs, front_of
+from leaderboard.data.fronts import size_front
 from leaderboard.data.leaders import by_language
 from leaderboard.data.loading_code import commands, loading_code
 from leaderboard.data.model_facts import own_facts
@@ -238,17 +238,11 @@ def _rank(suite_cache: SuiteCache, suite: str, index: int) -> dict[str, Any]:
 def _size_front(table: BoardTable, ranked: Ranking, index: int) -> dict[str, Any] | None:
     """Which model of no larger size is significantly better than a row, key and title, both empty for none, and how
     many of them have a higher mean and cannot be tested; None if not known."""
-    rows = table.rows_of(table.rows[index].origin)
-    at = rows.index(index)
-    front = front_of(ranked, rows=rows, cost=costs(table, SIZE))
-    if front.states[at] not in (ON, OFF):
+    state, better, untested = size_front(table, ranked)[index]
+    if state not in (ON, OFF):
         return None
-    better = table.rows[rows[front.beaten_by[at][0]]] if front.beaten_by[at] else None
-    return {
-        "model": better.model if better else "",
-        "title": better.title if better else "",
-        "untested": int(front.untested[at]),
-    }
+    model, _, title = table.rows[better[0]] if better else ("", "", "")
+    return {"model": model, "title": title, "untested": untested}
 
 
 def _outstanding(shown: Field) -> dict[str, Any]:

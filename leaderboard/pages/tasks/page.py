@@ -23,7 +23,7 @@ from leaderboard.html.templates import render
 from leaderboard.page import Site, catalogue, fill
 
 FACTS = ("key", "title", "benchmark", "category")
-SCORES = ("best", "leader", "trained", "median", "chance", "digits", "ticks")
+NO_SCORES = {"best": None, "leader": "", "trained": False, "median": None, "chance": None, "digits": 0, "ticks": []}
 ORDER = ("image", "text", "audio", "video")
 
 
@@ -46,7 +46,7 @@ def tasks(suite_cache: SuiteCache) -> dict[str, Any]:
                 "metric": titles[row["metrics"][0]] if row["metrics"] else "",
                 "items": row["n_items"],
                 "models": row["models"],
-                **dict(zip(SCORES, _scores(table, row["key"]), strict=True)),
+                **_scores(table, row["key"]),
                 "takes": [name for name in ORDER if name in row["modalities"]],
                 "languages": sorted(codes_of(row["languages"])),
                 "license": license_of(row),
@@ -92,7 +92,7 @@ def license_of(row: dict[str, Any]) -> str:
     return next((name for name in licenses if name and name != "not specified"), "")
 
 
-def _scores(table: BoardTable | None, task: str) -> list[Any]:
+def _scores(table: BoardTable | None, task: str) -> dict[str, Any]:
     """best, leader, whether it was trained on the data, median and chance in shown units, digits, and the scores from 0
     to 100 between the axis' ends.
 
@@ -102,25 +102,23 @@ def _scores(table: BoardTable | None, task: str) -> list[Any]:
     """
     index = None if table is None else table.headline(task)
     if table is None or index is None:
-        return [None, "", False, None, None, 0, []]
+        return NO_SCORES
     column = table.columns[index]
     _, rows = scored_rows(table, column=index)
     values = table.scores.values[rows, index]
-    chance = column.shown(column.chance)
+    found = NO_SCORES | {"chance": column.shown(column.chance), "digits": column.digits}
     if not len(values):
-        return [None, "", False, None, chance, column.digits, []]
+        return found
     bounded = np.isfinite([column.lower, column.upper]).all()
     low, high = (column.lower, column.upper) if bounded else (float(values.min()), float(values.max()))
     levels = (values - low) / ((high - low) or 1)
-    return [
-        column.shown(values[0]),
-        table.rows[rows[0]].model,
-        bool(table.marks[rows[0], index] & TRAINED),
-        column.shown(np.median(values)),
-        chance,
-        column.digits,
-        sorted({int(rounded(level, 0, scale=100)) for level in np.clip(levels, 0, 1)}),
-    ]
+    return found | {
+        "best": column.shown(values[0]),
+        "leader": table.rows[rows[0]].model,
+        "trained": bool(table.marks[rows[0], index] & TRAINED),
+        "median": column.shown(np.median(values)),
+        "ticks": sorted({int(rounded(level, 0, scale=100)) for level in np.clip(levels, 0, 1)}),
+    }
 
 
 def summary(db: Database) -> dict[str, Any]:

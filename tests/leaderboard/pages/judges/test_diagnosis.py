@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -13,23 +14,22 @@ from leaderboard.pages.judges import diagnosis
 PAIRS = 7 * 2 * 12 * 3  # splits, conditions, sources, types
 
 
-def diagnosed(judging: SuiteCache, model: str) -> diagnosis.Diagnosis:
+def diagnosed(judging: SuiteCache, model: str) -> SimpleNamespace:
     found = diagnosis.diagnose(judging, "mini-pairs", model)
-    assert found is not None
-    return found
+    return SimpleNamespace(**found)
 
 
 def test_a_judge_that_knows_the_truth(judging):
     judge = diagnosed(judging, "example/steady")
     assert (judge.pairs, judge.of, judge.scored, judge.flipped) == (PAIRS, PAIRS, PAIRS, 0)
     assert judge.flips == []
-    assert diagnosis.diagnose(judging, "pairbench", "gemini-1.5-flash") is None, "only scores are published"
+    assert diagnosis.diagnose(judging, "pairbench", "gemini-1.5-flash") == {}, "only scores are published"
     # Two requests a pair, a quarter of a second and a tenth of a cent each; a refusal was not timed.
     assert judge.effort == {"seconds": pytest.approx(500), "cost": pytest.approx(2)}
     assert [figure.value for figure in judge.curve] == [1.0] * 10
     for histogram in judge.histograms:
         assert histogram["counts"][histogram["expected"] - 1] == histogram["total"] and histogram["invalid"] == 0
-    assert list(diagnosis.reading(judge)) == [
+    assert list(diagnosis.reading(vars(judge))) == [
         f"All {PAIRS} pairs with two scores were rated the same in both orders.",
         "Every answer is a score.",
     ]
@@ -48,7 +48,7 @@ def test_a_judge_that_leans_to_an_order(judging):
     epsilon = [figure.value for figure in judge.curve]
     assert epsilon[1] == pytest.approx(11 / 36) and epsilon[2] == pytest.approx((11 + 12) / 36)
     assert epsilon[9] == pytest.approx(11 / 12)
-    text = " ".join(diagnosis.reading(judge))
+    text = " ".join(diagnosis.reading(vars(judge)))
     assert "308 of 462 pairs get another score when the order is reversed, 308 of them by more than one point." in text
     assert "higher when the original comes first." in text and "8.3% of its answers have no score." in text
 
