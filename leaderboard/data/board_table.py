@@ -381,9 +381,8 @@ def _marks(
     means: set[str],  # the tasks that stand for the paper's means of others
 ) -> list[int]:
     """The marks of every score."""
-    disputed, suspect = (
-        set(db.query(name, suite=suite).itertuples(index=False, name=None)) for name in ("disagreements", "notes")
-    )
+    asked = db.query("disagreements", suite=suite), db.query("notes", suite=suite)
+    disputed, suspect = (set(frame.itertuples(index=False, name=None)) for frame in asked)
     marks = []
     for row in long.itertuples():
         pair, published, is_mean = (row.model, row.task), row.origin == "published", row.task in means

@@ -105,8 +105,11 @@ FROM benchmarks LEFT JOIN tasks ON tasks.benchmark = benchmarks.key LEFT JOIN ru
 LEFT JOIN scores ON scores.run = runs.id GROUP BY ALL ORDER BY benchmarks.key
 
 -- name: claims
--- Every claim, conflicts first within a paper's order.
-SELECT * FROM claims ORDER BY paper, "where", claim
+-- Every claim in the papers' order: its fields as texts.
+SELECT key, paper, claim, coalesce("where", '') AS "where", coalesce(printed, '') AS printed,
+       coalesce(recomputed, '') AS recomputed, verdict, severity, coalesce(formula, '') AS formula,
+       coalesce(note, '') AS note, coalesce(why, '') AS why
+FROM claims ORDER BY paper, claims."where", claim
 
 -- name: lite_claims
 -- MIEB's claims on how well its lite suite preserves the order: claim, printed.
@@ -493,14 +496,15 @@ WHERE suite_tasks.suite = $suite AND runs.main AND tasks.procedure = 'judging'
 ORDER BY lower(models.title), runs.model, runs.origin, tasks.position, scores.metric, scores.subset
 
 -- name: judged_runs
--- The computed runs of a suite's judges: id, model, task, settings (JSON), seconds, total (pairs that it should
--- rate), stored (pairs with ratings).
-SELECT runs.id, runs.model, runs.task, runs.settings, runs.seconds,
-       try_cast(runs.settings->>'$.items' AS BIGINT) AS total, coalesce(counted.pairs, 0) AS stored
+-- The computed runs of one of a suite's judges that have ratings: settings (JSON), seconds, total (pairs that it
+-- should rate), stored (pairs with ratings).
+SELECT runs.settings, runs.seconds, counted.pairs AS stored,
+       coalesce(try_cast(runs.settings->>'$.items' AS BIGINT), counted.pairs) AS total
 FROM runs JOIN tasks ON tasks.key = runs.task JOIN suite_tasks ON suite_tasks.task = runs.task
-LEFT JOIN (SELECT run, count(*) AS pairs FROM ratings GROUP BY run) AS counted ON counted.run = runs.id
-WHERE suite_tasks.suite = $suite AND runs.main AND runs.origin = 'computed' AND tasks.procedure = 'judging'
-ORDER BY runs.model, tasks.position
+JOIN (SELECT run, count(*) AS pairs FROM ratings GROUP BY run) AS counted ON counted.run = runs.id
+WHERE suite_tasks.suite = $suite AND runs.model = $model AND runs.main AND runs.origin = 'computed'
+  AND tasks.procedure = 'judging'
+ORDER BY tasks.position
 
 -- name: flips
 -- The pairs that a page can open whose two scores are farthest apart, of one judge; the largest difference first.
@@ -523,9 +527,11 @@ ORDER BY abs(forward - reverse) DESC, runs.task, items.item LIMIT $most
 -- Every pair that a judge of a suite rated, as both orders were.
 --
 -- One row a pair: task, condition, source, type, expected_score, forward, reverse (NaN: no score), template (NaN: of a
--- model without a prompt), forward_problem, reverse_problem (NaN: a score, or a model without a prompt).
+-- model without a prompt), forward_problem, reverse_problem (empty: a score; missing: no score, and no reason stated).
 SELECT runs.task, subset AS condition, ratings.source, type, expected AS expected_score, forward::FLOAT AS forward,
-       reverse::FLOAT AS reverse, template::FLOAT AS template, forward_problem, reverse_problem
+       reverse::FLOAT AS reverse, template::FLOAT AS template,
+       coalesce(forward_problem::VARCHAR, if(forward IS NULL, 'missing', '')) AS forward_problem,
+       coalesce(reverse_problem::VARCHAR, if(reverse IS NULL, 'missing', '')) AS reverse_problem
 FROM ratings JOIN runs ON runs.id = ratings.run JOIN tasks ON tasks.key = runs.task
 JOIN suite_tasks ON suite_tasks.task = runs.task
 WHERE suite_tasks.suite = $suite AND runs.main AND tasks.procedure = 'judging' AND runs.model = $model ORDER BY ALL

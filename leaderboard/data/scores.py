@@ -28,7 +28,7 @@ def marks(score: Mapping[str, Any]) -> str:
     is_published = score["origin"] == "published"
     said = {
         answered(score, score): True,
-        bias_note(score["value"], score["bias"], digits=int(score["digits"]), scale=score["scale"]): True,
+        bias_note(score["value"], score["bias"], digits=score["digits"], scale=score["scale"]): True,
         "synthetic": is_synthetic(score["benchmark"]),
         "† trained on": score["trained"],
         "? suspect": is_published and score["suspect"],
@@ -47,7 +47,7 @@ def answered(score: Mapping[str, Any], metric: Mapping[str, Any]) -> str:
     share = f"{percent(score['coverage'], digits=1)} of the items"
     if blank(score["lower_bound"]):
         return share
-    least = rounded(score["lower_bound"], int(metric["digits"]), scale=metric["scale"])
+    least = rounded(score["lower_bound"], metric["digits"], scale=metric["scale"])
     return f"{share}; at least {least} if the rest count as wrong"
 
 

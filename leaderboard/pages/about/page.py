@@ -58,7 +58,7 @@ def body(site: Site) -> Markup:
         fetched=bool(site.data and site.data.path == site.db.path),
         built=datetime.fromtimestamp(site.db.copy.stat().st_mtime, tz=UTC).strftime("%Y-%m-%d %H:%M UTC"),
         counts=site.db.query("counts").iloc[0],
-        claims=site.db.query("claim_counts").iloc[0].to_dict(),
+        claims=site.db.records("claim_counts")[0],
         data_version="".join(site.db.query("data_version")["version"]),
         packages=", ".join(f"{name} {version(name)}" for name in PACKAGES),
     )

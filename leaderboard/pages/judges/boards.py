@@ -44,7 +44,7 @@ class Board(NamedTuple):
 @shared
 def boards(cache: SuiteCache, suite: str, images: bool) -> dict[str, Board]:
     """The boards of a suite's metrics that any judge has, by metric; `images`: of the splits of two images each."""
-    tasks, scores = (cache.db.query(name, suite=suite) for name in ("judged_tasks", "judged_scores"))
+    tasks, scores = cache.db.query("judged_tasks", suite=suite), cache.db.query("judged_scores", suite=suite)
     chosen = list(tasks["key"][tasks["ranked"] & (tasks["images"] | (not images))])
     whole = scores[scores["task"].isin(tasks["key"][~tasks["ranked"] & (not images)])]
     about, table = cache.db.keyed("metrics"), cache.table(suite)

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from compute.metrics import judge, judge_diagnostics
@@ -40,8 +39,8 @@ def diagnose(cache: SuiteCache, suite: str, model: str) -> dict[str, Any]:
     with scores more than one point apart; `flips`: the largest first.
     """
     db = cache.db
-    own, runs = db.query("ratings", suite=suite, model=model), db.query("judged_runs", suite=suite)
-    own_runs = runs[(runs["model"] == model) & runs["task"].isin(own["task"].unique())]
+    own = db.query("ratings", suite=suite, model=model)
+    runs = db.records("judged_runs", suite=suite, model=model)
     if own.empty:
         return {}
     forward, reverse, sources = own["forward"], own["reverse"], own["source"]
@@ -52,21 +51,15 @@ def diagnose(cache: SuiteCache, suite: str, model: str) -> dict[str, Any]:
         bias = str(error)
     return {
         "pairs": len(own),
-        "of": int(own_runs["total"].fillna(own_runs["stored"]).sum()),
+        "of": sum(run["total"] for run in runs),
         "in_words": bool(own["template"].notna().all()),
         "histograms": histograms(own),
         "curve": judge.relax_sym_curve(forward, reverse, sources),
         "bias": bias,
-        # A number can be without a score only because it is NaN.
         "problems": judge_diagnostics.problem_rates(
-            *(
-                own[problem].astype(object).where(own[problem].notna(), np.where(own[side].notna(), "", "missing"))
-                for side, problem in (("forward", "forward_problem"), ("reverse", "reverse_problem"))
-            ),
-            sources,
-            problems=(REFUSED, TRUNCATED),
+            own["forward_problem"], own["reverse_problem"], sources, problems=(REFUSED, TRUNCATED)
         ),
-        "effort": effort(own_runs),
+        "effort": effort(runs),
         "flips": flips(db, suite=suite, model=model, tasks=list(own["task"].unique())),
         "scored": int(gaps.notna().sum()),
         "flipped": int((gaps > 0).sum()),
@@ -96,23 +89,23 @@ def histograms(pairs: pd.DataFrame) -> list[dict[str, Any]]:
     return out
 
 
-def effort(runs: pd.DataFrame) -> dict[str, float | None]:
+def effort(runs: Sequence[Mapping[str, Any]]) -> dict[str, float | None]:
     """Seconds and US dollars per 1,000 pairs, over the pairs whose answers state them; None where none does.
 
     A judge in words counts the requests of its answers that came, two a pair. The time of another model is its run's,
     over the pairs that it rated.
     """
     sums = {"seconds": [0.0, 0.0], "cost": [0.0, 0.0]}  # what was taken, and by how many pairs
-    for row in runs.itertuples():
-        parts = (json.loads(row.settings or "{}").get("found") or {}).values()
+    for run in runs:
+        parts = (json.loads(run["settings"] or "{}").get("found") or {}).values()
         for part in parts:
             for name, total in sums.items():
                 taken, replies = _stated(part, name)
                 total[0] += taken
                 total[1] += replies / 2
-        if pd.notna(row.seconds) and not any("asked" in part for part in parts):
-            sums["seconds"][0] += float(row.seconds)
-            sums["seconds"][1] += int(row.stored)
+        if run["seconds"] is not None and not any("asked" in part for part in parts):
+            sums["seconds"][0] += run["seconds"]
+            sums["seconds"][1] += run["stored"]
     return {name: 1000 * taken / pairs if pairs else None for name, (taken, pairs) in sums.items()}
 
 

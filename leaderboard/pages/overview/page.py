@@ -54,7 +54,7 @@ def findings(site: Site) -> Markup:
     return render(
         "pages/overview/findings.html",
         findings=of_benchmarks.findings(site, shown(site)),
-        claims=site.db.query("claim_counts").iloc[0].to_dict(),
+        claims=site.db.records("claim_counts")[0],
     )
 
 

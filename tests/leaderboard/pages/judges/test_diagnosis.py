@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from types import SimpleNamespace
 
-import pandas as pd
 import pytest
 
 from leaderboard.data.suite_cache import SuiteCache
@@ -63,10 +62,9 @@ def test_the_largest_differences_come_first_with_pictures_and_replies(judging):
         assert flip["replies"][1].startswith(f"Score: {flip['reverse']}\nReason: ")
 
 
-def recorded(*, seconds: float | None = None, stored: int = 10, **parts: dict) -> pd.DataFrame:
+def recorded(*, seconds: float | None = None, stored: int = 10, **parts: dict) -> list[dict]:
     """One run of 10 pairs as the query `judged_runs` gives it."""
-    row = {"model": "a", "task": "t", "settings": json.dumps({"found": parts}), "seconds": seconds}
-    return pd.DataFrame([{**row, "total": 10, "stored": stored}])
+    return [{"settings": json.dumps({"found": parts}), "seconds": seconds, "total": 10, "stored": stored}]
 
 
 def test_effort_is_over_the_answers_that_state_it():
