@@ -118,8 +118,8 @@ def _ranked(suite_cache: SuiteCache, suite: str, origin: str) -> list[Record]:
     every = np.concatenate([payload.category_means(table, ranked), table.scores.values], axis=1)
     columns = table.category_columns or [column for column in table.columns if column.default]
     values = every[:, [list(table.by_key).index(column.key) for column in columns]].tolist()
-    frame = suite_cache.db.query("sources", tasks=sorted({column.task for column in table.columns}))
-    sources = {row: list(group["source"]) for row, group in frame.groupby(["model", "origin"])}
+    tasks = sorted({column.task for column in table.columns})
+    sources = {(row["model"], row["origin"]): row["sources"] for row in suite_cache.db.records("sources", tasks=tasks)}
     trained = (table.marks & TRAINED) > 0
     out = []
     for at in table.rows_of(origin):
@@ -317,7 +317,7 @@ def _line(line: ComparedLine, models: Sequence[str]) -> Record:
         "higher_is_better": line.column.higher,
         "unit": line.column.unit,
         "values": [
-            {"model": model, "value": shown(one.value), "low": shown(one.low), "high": shown(one.high)}
+            {"model": model, **{name: shown(getattr(one, name)) for name in ("value", "low", "high")}}
             for model, one in zip(models, line.values, strict=True)
         ],
         "differences": [

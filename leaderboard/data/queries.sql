@@ -243,9 +243,9 @@ JOIN runs ON runs.id = scores.run WHERE runs.task = $task AND runs.main
   AND scores.metric IN ('rho_squared', 'rank_accuracy')
 
 -- name: sources
--- Where the shown scores of some tasks come from: model, origin, task, source.
-SELECT DISTINCT model, origin, task, source FROM runs
-WHERE main AND task IN (SELECT unnest($tasks)) ORDER BY model, origin, task, source
+-- Where the shown scores of some tasks come from: model, origin, sources.
+SELECT model, origin, list(DISTINCT source) AS sources FROM runs
+WHERE main AND task IN (SELECT unnest($tasks)) GROUP BY model, origin
 
 -- name: cell
 -- Every score of one model on one task, from all sources, the shown one first.

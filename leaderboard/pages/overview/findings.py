@@ -21,14 +21,12 @@ Facts = dict[str, Any]  # what the template shows; values are texts in the unit 
 
 def findings(site: Site, suites: Sequence[str]) -> list[Facts]:
     """One finding for each of the suites of real data."""
-    claims = site.db.query("claims")
-    failing = claims[claims["verdict"] == "conflict"]
-    failing = failing.assign(weight=failing["severity"].map(SEVERITIES.index)).sort_values("weight", kind="stable")
+    failing = [row for row in site.db.records("claims") if row["verdict"] == "conflict"]
+    failing.sort(key=lambda row: SEVERITIES.index(row["severity"]))
     out = []
     for key in suites:
         table, ranked = site.suite_cache.table(key), site.suite_cache.ranked(key)
         if not is_synthetic(table.suite["benchmark"]):
-            conflicts = failing[failing["paper"] == table.suite["benchmark_title"]]
             out.append(
                 {
                     "suite": key,
@@ -37,7 +35,7 @@ def findings(site: Site, suites: Sequence[str]) -> list[Facts]:
                     "by_people": ranked is None,
                     "lead": people_first(table) if ranked is None else lead(table, ranked),
                     "unranked": ranked and unranked_ahead(table, ranked),
-                    "claims": conflicts.to_dict("records"),
+                    "claims": [row for row in failing if row["paper"] == table.suite["benchmark_title"]],
                 }
             )
     return out
