@@ -112,16 +112,8 @@ def interval(score: Score, metric: Metric) -> tuple[float, float] | None:
     if score.low is not None and score.high is not None:
         return score.low, score.high
     share_of = score.n if metric.proportion else None
-    return error_interval(
+    if score.stderr is None or (score.stderr == 0 and not share_of):
+        return None
+    return score_interval(
         value=score.value, stderr=score.stderr, lower=metric.lower, upper=metric.upper, share_of=share_of
     )
-
-
-def error_interval(
-    *, value: float, stderr: float | None, lower: float | None, upper: float | None, share_of: int | None
-) -> tuple[float, float] | None:
-    """`score_interval`, or None where the error is not known: it is not where it is 0, unless the value is a share of a
-    known number of items."""
-    if stderr is None or (stderr == 0 and not share_of):
-        return None
-    return score_interval(value=value, stderr=stderr, lower=lower, upper=upper, share_of=share_of)

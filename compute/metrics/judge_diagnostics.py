@@ -5,15 +5,13 @@ Ratings and sources are as in `judge`; intervals are over source items, as `resa
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import ArrayLike
 
 from compute.metrics import resampling
 from compute.metrics.figures import Figure
 from compute.metrics.judge import SCALE, Ratings
-from compute.types import BadInput, Undefined
+from compute.types import Undefined
 
 INVALID = "invalid"
 
@@ -47,25 +45,13 @@ def problem_rates(
     `forward` and `reverse` (n,) name the problem of each answer, "" where it has a score; `problems` are listed even
     where they do not occur. `n` counts answers, two a pair. Raises Undefined without answers.
     """
-    both = [np.asarray(side).astype(str) for side in (forward, reverse)]
-    if both[0].ndim != 1 or both[0].shape != both[1].shape:
-        raise BadInput(f"Expected two lists of the same length, got shapes {both[0].shape} and {both[1].shape}")
-    answers = np.concatenate(both)
+    answers, rates = np.concatenate([np.asarray(side).astype(str) for side in (forward, reverse)]), {}
     if not len(answers):
         raise Undefined("There are no answers to count problems in")
-    names = np.arange(len(both[0])) if sources is None else np.asarray(sources)
-    rates = {}
+    names = np.arange(len(answers) // 2) if sources is None else np.asarray(sources)
     for name in (INVALID, *dict.fromkeys([*problems, *sorted(set(answers.tolist()) - {""})])):
         hits = answers != "" if name == INVALID else answers == name
         figure = resampling.ratio(top=hits, bottom=np.ones(len(hits)), sources=np.concatenate([names, names]))
         low, high = resampling.share_interval(figure)
         rates[name] = Figure(value=figure.whole, n=len(answers), stderr=figure.stderr, low=low, high=high)
     return rates
-
-
-@dataclass(frozen=True, kw_only=True)
-class Effort:
-    """What 1,000 pairs in both orders take: of 2,000 questions. None where it is not known."""
-
-    seconds: float | None
-    cost: float | None  # in the currency of the prices

@@ -10,7 +10,7 @@ from starlette.routing import Route
 
 from compute.types import BadInput
 from leaderboard.api import records
-from leaderboard.data import model_queries
+from leaderboard.data.model_facts import HUB, facts, hub_id
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html.formatting import model_url, rank_range
 from leaderboard.html.templates import render
@@ -43,20 +43,16 @@ def routes(site: Site) -> list[Route]:
 
 def listed(suite_cache: SuiteCache) -> dict[str, Any]:
     """Every model; the address of its page is relative to this file's."""
-    rows = model_queries.models(suite_cache.db).to_dict("records")
     return {
         "models": [
             {
-                "key": row["key"],
-                "title": row["title"],
-                "organisation": row["organisation"] or "",
-                "kind": row["kind"],
-                **model_queries.facts(row),
+                **{name: row[name] for name in ("key", "title", "organisation", "kind")},
+                **facts(suite_cache)[row["key"]],
                 "page": model_url(row["key"]),
-                "weights": f"{model_queries.HUB}{hub_id}" if (hub_id := model_queries.hub_id(row["weights"])) else "",
+                "weights": f"{HUB}{id}" if (id := hub_id(row["weights"])) else "",
                 "scored": bool(row["runs"]),
             }
-            for row in rows
+            for row in suite_cache.db.records("models")
         ]
     }
 

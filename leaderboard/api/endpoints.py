@@ -14,11 +14,10 @@ import gradio as gr
 import numpy as np
 
 from leaderboard.api import pairs, records
-from leaderboard.api.pairs import LivePart
-from leaderboard.data import schema_queries
+from leaderboard.data import sandbox
 from leaderboard.data.shortlist import Conditions
 from leaderboard.data.suite_cache import SuiteCache
-from leaderboard.live.live import QUEUE
+from leaderboard.live.live import QUEUE, Live
 from leaderboard.web.errors import explain
 from leaderboard.web.limits import QUERIES
 
@@ -33,7 +32,7 @@ class EndpointError(gr.Error):
         return self.message  # Gradio's own adds quotation marks, which a tool's caller would read
 
 
-def add(suite_cache: SuiteCache, live: LivePart) -> None:
+def add(suite_cache: SuiteCache, live: Live) -> None:
     """Adds the endpoints to the Blocks that are being built."""
 
     def choose_model(
@@ -241,7 +240,7 @@ def add(suite_cache: SuiteCache, live: LivePart) -> None:
             seconds (number): that it took
             hint (string): names in a query without rows that the database does not have, and the nearest ones
         """
-        return schema_queries.answer(suite_cache.db, sql)
+        return sandbox.answer(suite_cache.db, sql)
 
     def score_pair(
         first: str, second: str, models: list[str] | str = "", request: gr.Request | None = None

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import gradio as gr
 
 from compute.live.inputs import LARGEST_IMAGE
-from compute.rounding import rounded
 from compute.types import BadInput
 from leaderboard.api.records import known
-from leaderboard.data import model_queries
+from leaderboard.data.model_facts import facts
 from leaderboard.data.related_figures import RelatedFigure, related_figures
 from leaderboard.data.suite_cache import SuiteCache
-from leaderboard.html.formatting import blank
+from leaderboard.live.live import Live
 
 ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://\S+", re.IGNORECASE)
 FILE_NAME = re.compile(r"\S+\.(png|jpe?g|webp|gif|avif|bmp|tiff?)", re.IGNORECASE)
@@ -25,29 +23,9 @@ Rows = list[dict[str, Any]]
 LiveInput = tuple[str, str | bytes]  # ("text", words), ("image", the bytes of a file) or ("example", its key)
 
 
-class LivePart(Protocol):
-    """What the endpoints need of the part that loads models; its own LikenessError is the caller's sentence."""
-
-    def admit(self, request: gr.Request | None) -> None:
-        """Raises where this visitor sends too many requests."""
-        ...
-
-    def records(self, mode: str) -> Rows:
-        """Every model that can answer in a mode, or in any: key, title, kind, abilities, state, reason."""
-        ...
-
-    def score(self, inputs: Sequence[LiveInput], models: Sequence[str], request: gr.Request | None) -> Rows:
-        """How similar two inputs are to each model; without keys, to those it chooses itself. `request` is the
-        visitor's, whose questions to judges are counted.
-
-        A row has `model` and `pairing` (image-image, image-text or text-text); the rest is shown as it is.
-        """
-        ...
-
-
 def score_pair(
     suite_cache: SuiteCache,
-    live: LivePart,
+    live: Live,
     first: str,
     second: str,
     models: list[str] | str,
@@ -60,7 +38,7 @@ def score_pair(
     keys, listed = keys_of(models), [row["key"] for row in live.records("")]
     for key in keys:
         known("model", key, listed, lister="list_models with all")
-    answers = model_queries.with_facts(suite_cache.db, live.score(inputs, keys, request), key="model")
+    answers = [row | facts(suite_cache).get(row["model"], {}) for row in live.score(inputs, keys, request)]
     published = {
         pairing: related_figures(
             suite_cache, models=[str(row["model"]) for row in answers], mode="pair", kinds=pairing.split("-")
@@ -113,5 +91,5 @@ def _record(figure: RelatedFigure) -> dict[str, Any]:
     values = vars(figure).copy()
     column = values.pop("column")
     for name, value in (("value", figure.value), ("low", figure.low), ("high", figure.high), ("chance", column.chance)):
-        values[name] = None if blank(value) else float(rounded(value, column.digits, scale=column.scale))
-    return values | {"metric": column.metric_title, "unit": "%" if column.scale == 100 else ""}
+        values[name] = column.rounded(value)
+    return values | {"metric": column.metric_title, "unit": column.unit}

@@ -14,11 +14,12 @@ import numpy as np
 from compute.analysis.table import USUAL
 from compute.rounding import rounded
 from compute.types import ORIGINS, BadInput, fit_of, shortened, unknown, words_of
-from leaderboard.data import model_queries, payload
-from leaderboard.data.board_table import TRAINED, SuiteColumn, origins_in_order
+from leaderboard.data import payload
+from leaderboard.data.board_table import TRAINED, origins_in_order
 from leaderboard.data.comparison import ComparedLine, common_ground, compare, rows_of
 from leaderboard.data.mean_rule import suite_rule
 from leaderboard.data.memo import shared
+from leaderboard.data.model_facts import facts
 from leaderboard.data.related_figures import listed_sources
 from leaderboard.data.shortlist import NEEDS, Conditions, Shortlist, ShortlistedModel, shortlist
 from leaderboard.data.suite_cache import SuiteCache
@@ -30,6 +31,7 @@ MOST_SOURCES = 20  # that a row names
 LONGEST_QUERY, MOST_WORDS = 200, 12  # characters and words of a search
 LEAST_FIT = 0.45  # mean of the words of a search
 SIGNIFICANT = {"better": True, "worse": True, "same": False}  # readings of a test; of the others it is unknown
+COUNTED = ("origin", "ranked", "fitting", "unknown_size", "unknown_license", "ties")  # of a shortlist
 Record = dict[str, Any]
 
 
@@ -64,9 +66,9 @@ def suites(suite_cache: SuiteCache) -> list[Record]:
 def models(suite_cache: SuiteCache, rows: list[Record], wanted: Conditions) -> list[Record]:
     """The rows of models that can be tried, with their facts; those that meet the conditions. The host's own have no
     facts, and meet none."""
-    wanted.check(model_queries.models(suite_cache.db)["license"])
+    wanted.check(suite_cache.db.keyed("models")["license"])
     none = dict.fromkeys(("parameters", "dimension", "open_weights"), None) | {"license": "", "released": ""}
-    rows = model_queries.with_facts(suite_cache.db, [none | row for row in rows], key="key")
+    rows = [none | row | facts(suite_cache).get(row["key"], {}) for row in rows]
     return [row for row in rows if not wanted.unmet(row)]
 
 
@@ -113,31 +115,27 @@ def _ranked(suite_cache: SuiteCache, suite: str, origin: str) -> list[Record]:
     """The rows of one origin, or of USUAL, best first."""
     table, ranked = suite_cache.table(suite), suite_cache.ranked(suite)
     numbers = payload.plain(payload.standing(table, ranked).drop(columns=["excess", "borda"])).to_dict("records")
-    columns = table.category_columns or tuple(column for column in table.columns if column.default)
-    values = (
-        payload.category_means(table, ranked)
-        if table.category_columns
-        else table.scores.values[:, [table.columns.index(column) for column in columns]]
-    )
-    frame = suite_cache.db.query("sources", tasks=sorted({column.task for column in table.columns}))
-    sources = {row: list(group["source"]) for row, group in frame.groupby(["model", "origin"])}
+    every = np.concatenate([payload.category_means(table, ranked), table.scores.values], axis=1)
+    columns = table.category_columns or [column for column in table.columns if column.default]
+    values = every[:, [list(table.by_key).index(column.key) for column in columns]].tolist()
+    tasks = sorted({column.task for column in table.columns})
+    sources = {(row["model"], row["origin"]): row["sources"] for row in suite_cache.db.records("sources", tasks=tasks)}
     trained = (table.marks & TRAINED) > 0
     out = []
     for at in table.rows_of(origin):
-        row, facts = table.rows[at], table.models.loc[table.rows[at].model]
+        row = table.rows[at]
         seen = dict.fromkeys(table.columns[index].group for index in np.flatnonzero(trained[at]))
         out.append(
             numbers[at]
             | {
                 "model": row.model,
-                "title": facts["title"],
-                "kind": facts["kind"],
-                **model_queries.facts(facts),
+                "title": row.title,
+                "kind": table.models["kind"][row.model],
+                **facts(suite_cache)[row.model],
                 "origin": row.origin,
-                "unit": "%" if columns and columns[0].scale == 100 else "",
+                "unit": columns[0].unit if columns else "",
                 "scores": {
-                    column.title: _shown(value, column)
-                    for column, value in zip(columns, values[at].tolist(), strict=True)
+                    column.title: column.rounded(value) for column, value in zip(columns, values[at], strict=True)
                 },
                 "trained_on": list(seen),
                 "trained": table.trained(at),
@@ -161,8 +159,7 @@ def _ranked(suite_cache: SuiteCache, suite: str, origin: str) -> list[Record]:
 
 def model_scores(suite_cache: SuiteCache, model: str, *, suite: str = "", origin: str = "") -> list[Record]:
     """A model's scores on tasks as the boards have them, each once. Raises BadInput."""
-    facts = model_queries.models(suite_cache.db)
-    known("model", model, list(facts["key"]), lister="search")
+    known("model", model, list(facts(suite_cache)), lister="search")
     if suite:
         known("suite", suite, list(suite_cache.suites()), lister="list_suites")
     if origin:
@@ -173,7 +170,7 @@ def model_scores(suite_cache: SuiteCache, model: str, *, suite: str = "", origin
         rows = [at for at, row in enumerate(table.rows) if row.model == model and origin in ("", row.origin)]
         for at, column_at in np.argwhere(~np.isnan(table.scores.values[rows])) if rows else ():
             row, column = table.rows[rows[at]], table.columns[column_at]
-            low, high = table.interval(rows[at], column_at)
+            low, high = (ends[rows[at], column_at] for ends in (table.low, table.high))
             found.setdefault(
                 (column.task, column.metric, row.origin),
                 {
@@ -183,22 +180,18 @@ def model_scores(suite_cache: SuiteCache, model: str, *, suite: str = "", origin
                     "suite": key,
                     "metric": column.metric,
                     "ranked": column.ranked,
-                    "value": _shown(table.scores.values[rows[at], column_at], column),
-                    "low": _shown(low, column),
-                    "high": _shown(high, column),
-                    "unit": "%" if column.scale == 100 else "",
+                    "value": column.rounded(table.scores.values[rows[at], column_at]),
+                    "low": column.rounded(low),
+                    "high": column.rounded(high),
+                    "unit": column.unit,
                     "items": column.n,
-                    "chance": None if column.chance is None else _shown(column.chance, column),
+                    "chance": column.rounded(column.chance),
                     "origin": row.origin,
                     "trained": bool(table.marks[rows[at], column_at] & TRAINED),
-                    **model_queries.facts(facts.loc[model]),
+                    **facts(suite_cache)[model],
                 },
             )
     return list(found.values())
-
-
-def _shown(value: float, column: SuiteColumn) -> float | None:
-    return None if np.isnan(value) else float(rounded(value, column.digits, scale=column.scale))
 
 
 # ---- a choice
@@ -207,37 +200,37 @@ def _shown(value: float, column: SuiteColumn) -> float | None:
 def choice(suite_cache: SuiteCache, need: str, wanted: Conditions) -> Record:
     """The shortlist for a need as a record, with the answer as a sentence. Raises BadInput."""
     found = shortlist(suite_cache, need=need, conditions=wanted)
+    models = [_shortlisted(suite_cache, found, each) for each in found.choices]
     return {
         "answer": found.answer(name="key"),
         "need": NEEDS[need].title,
         "suite": found.table.suite["key"],
-        "origin": found.origin,
-        "unit": "%" if found.table.category_columns[0].scale == 100 else "",
+        "unit": found.table.category_columns[0].unit,
         "tasks": len(found.tasks),
-        "ranked": found.ranked,
-        "fitting": found.fitting,
-        "unknown_size": found.unknown_size,
-        "unknown_license": found.unknown_license,
-        "ties": found.ties,
-        "best": _shortlisted(found, found.choices[0]) if found.choices else None,
-        "runner_up": _shortlisted(found, found.runner_up) if found.runner_up else None,
-        "shortlist": [_shortlisted(found, each) for each in found.choices],
+        **{name: getattr(found, name) for name in COUNTED},
+        "best": models[0] if models else None,
+        "runner_up": found.runner_up and _shortlisted(suite_cache, found, found.runner_up),
+        "shortlist": models,
     }
 
 
-def _shortlisted(found: Shortlist, model: ShortlistedModel) -> Record:
+def _shortlisted(suite_cache: SuiteCache, found: Shortlist, model: ShortlistedModel) -> Record:
     test = model.test
     numbers = {"mean": model.mean, **{name: getattr(test, name, np.nan) for name in ("difference", "low", "high")}}
     return {
         "model": model.facts["key"],
         "title": model.facts["title"],
-        **model_queries.facts(model.facts),
+        **facts(suite_cache)[model.facts["key"]],
         "rank": model.rank,
-        **{name: None if np.isnan(value) else float(rounded(value, found.digits)) for name, value in numbers.items()},
+        **{name: _rounded(value, found.digits) for name, value in numbers.items()},
         "shared_tasks": test.n if test else len(found.tasks),
         "significantly_worse": SIGNIFICANT.get(model.reading),
         "trained": model.trained,
     }
+
+
+def _rounded(value: float, digits: int) -> float | None:
+    return None if np.isnan(value) else float(rounded(value, digits))
 
 
 # ---- search
@@ -247,7 +240,7 @@ def _shortlisted(found: Shortlist, model: ShortlistedModel) -> Record:
 def _entries(suite_cache: SuiteCache) -> list[tuple[Record, list[str], list[str], int]]:
     """Of everything that the search knows its record, the words of its title, its other words, and whether it has
     scores."""
-    found, models = index(suite_cache, pages=()), model_queries.models(suite_cache.db)
+    found = index(suite_cache, pages=())
     out = []
     for kind, title, note, key, others, matters in found["entries"]:
         plural, base = found["kinds"][kind]
@@ -259,7 +252,7 @@ def _entries(suite_cache: SuiteCache) -> list[tuple[Record, list[str], list[str]
             "address": base + (quote(key, safe="/:~") if base else key),
         }
         if plural == "Models":
-            record |= model_queries.facts(models.loc[key])
+            record |= facts(suite_cache)[key]
         out.append((record, words_of(f"{title} {key}"), words_of(f"{others} {note}"), matters))
     return out
 
@@ -292,9 +285,9 @@ def comparison(
 ) -> Record:
     """Models compared with the first of them, by the mean, the categories and, where asked for, the tasks. Raises
     BadInput."""
-    facts = model_queries.models(suite_cache.db)
+    titles = suite_cache.db.keyed("models")["title"]
     for model in models:
-        known("model", model, list(facts["key"]), lister="search")
+        known("model", model, list(titles.index), lister="search")
     if suite:
         known("suite", suite, list(suite_cache.suites()), lister="list_suites")
     suite, origin = common_ground(suite_cache, models, suite=suite, origin=origin)
@@ -308,25 +301,23 @@ def comparison(
         "answer": " ".join(filter(None, (found.sentence(), found.ahead()))),
         "suite": suite,
         "origin": origin,
-        "models": model_queries.with_facts(
-            suite_cache.db, [{"model": model, "title": facts.loc[model, "title"]} for model in models], key="model"
-        ),
+        "models": [{"model": model, "title": titles[model], **facts(suite_cache)[model]} for model in models],
         "lines": [_line(line, models) for line in lines],
     }
 
 
 def _line(line: ComparedLine, models: Sequence[str]) -> Record:
     def shown(value: float) -> float | None:
-        return None if np.isnan(value) else float(rounded(value, line.column.digits + 1))
+        return _rounded(value, line.column.digits + 1)
 
     return {
         "kind": line.kind,
         "key": line.column.key,
         "title": line.column.title,
         "higher_is_better": line.column.higher,
-        "unit": "%" if line.percent else "",
+        "unit": line.column.unit,
         "values": [
-            {"model": model, "value": shown(one.value), "low": shown(one.low), "high": shown(one.high)}
+            {"model": model, **{name: shown(getattr(one, name)) for name in ("value", "low", "high")}}
             for model, one in zip(models, line.values, strict=True)
         ],
         "differences": [

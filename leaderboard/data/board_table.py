@@ -3,29 +3,34 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from compute.analysis.intervals import score_interval
+from compute.analysis.intervals import Z95
 from compute.analysis.ranking import Ranking
-from compute.analysis.table import COLUMNS, USUAL, ScoreTable, of_long, wide
+from compute.analysis.table import USUAL, ScoreTable, of_long, wide
 from compute.arrays import mean_if_known
+from compute.database.store import TASK_VALUES
+from compute.io.files import words_beside
+from compute.rounding import clean, rounded
 from compute.types import ORIGINS, BadInput, UnknownKey
-from leaderboard.data import languages, model_queries, suite_queries
+from leaderboard.data import languages
 from leaderboard.data.database import Database
-from leaderboard.data.own_models import own_facts
+from leaderboard.data.model_facts import own_facts
 from leaderboard.data.scope import WHOLE, Scope, ScopeChoices, scope_choices
-from leaderboard.html.formatting import blank
+from leaderboard.html.formatting import blank, number
 from leaderboard.html.labels import DISPUTED, SUSPECT, TRAINED, is_own
 
 PEOPLE = "People"  # a group of columns: votes
 FEW_TASKS = 20  # of a suite of one category, which opens on its tasks
 PARTIAL, PRINTED = 8, 16  # bits of a cell's marks, besides those of leaderboard.html.labels
+EVERY = slice(None)  # column
+PRESETS = words_beside(__file__)
 APART = SUSPECT | PARTIAL  # bits of what is never the best of its column, and anchors no shading
 
 
@@ -34,8 +39,7 @@ def origins_in_order(origins: Iterable[str]) -> list[str]:
     return sorted(set(origins), key=ORIGINS.index)
 
 
-@dataclass(frozen=True, kw_only=True)
-class SuiteColumn:
+class SuiteColumn(NamedTuple):
     """One task and metric, or the mean of a category. `scale` turns stored values into shown ones."""
 
     key: str
@@ -54,21 +58,37 @@ class SuiteColumn:
     n: int | None
     default: bool
     ranked: bool  # enters the mean
-    cluster: str = ""  # as of a task
-    proportion: bool = False  # as of a metric
+    cluster: str  # as of a task
+    proportion: bool  # as of a metric
 
     @property
-    def category(self) -> str:
-        """Its group, as tables of scores call it."""
-        return self.group
+    def unit(self) -> str:
+        """`%` or nothing."""
+        return "%" if self.scale == 100 else ""
+
+    def shown(self, value: float | None) -> float | None:
+        """A stored value in shown units, for others to round; None for nothing."""
+        return None if blank(value) else clean(value, scale=self.scale)
+
+    def rounded(self, value: float | None) -> float | None:
+        """The same at the digits that are shown."""
+        return None if blank(value) else float(rounded(value, self.digits, scale=self.scale))
+
+    def number(self, value: float | None) -> str:
+        """The same as text with a real minus sign; a dash for nothing."""
+        return number(value, digits=self.digits, scale=self.scale)
+
+    def text(self, value: float, *, more: int = 0) -> str:
+        """A stored value with its unit, at the digits that are shown and some more."""
+        return f"{rounded(value, self.digits + more, scale=self.scale)}{self.unit}"
 
 
-@dataclass(frozen=True, kw_only=True)
-class SuiteRow:
+class SuiteRow(NamedTuple):
     """A model as one origin measured it."""
 
     model: str
     origin: str
+    title: str
 
     @property
     def id(self) -> str:
@@ -85,7 +105,7 @@ class BoardTable:
     models: pd.DataFrame
     columns: tuple[SuiteColumn, ...]  # task columns, in catalogue order
     category_columns: tuple[SuiteColumn, ...]  # category means
-    low: np.ndarray  # of a metric's own 95% interval, which is shown; NaN where it follows from the error
+    low: np.ndarray  # of the 95% interval, a metric's own or else by the standard error; NaN: not known
     high: np.ndarray
     marks: np.ndarray  # int, bits above
     averages: pd.DataFrame  # the means that the paper prints, with their sources
@@ -97,9 +117,9 @@ class BoardTable:
 
     @cached_property
     def rows(self) -> tuple[SuiteRow, ...]:
-        """The model and the origin of every row."""
-        pairs = zip(self.scores.models, self.scores.origins, strict=True)
-        return tuple(SuiteRow(model=model, origin=origin) for model, origin in pairs)
+        """The model, its origin and title of every row."""
+        models = self.scores.models
+        return tuple(map(SuiteRow, models, self.scores.origins, self.models["title"].reindex(models)))
 
     def ranked(
         self,
@@ -165,15 +185,6 @@ class BoardTable:
         """The column of people's votes, if there is one."""
         return next((at for at, column in enumerate(self.columns) if column.group == PEOPLE), None)
 
-    def interval(self, row: int, index: int) -> tuple[float, float]:
-        """The interval that the metric of a column gives of itself, else by the standard error; NaN twice without."""
-        low, high = float(self.low[row, index]), float(self.high[row, index])
-        stderr, column = float(self.scores.stderr[row, index]), self.columns[index]
-        if not np.isnan(low) or not np.isfinite(stderr):
-            return low, high
-        value = float(self.scores.values[row, index])
-        return score_interval(value=value, stderr=stderr, lower=column.lower, upper=column.upper)
-
     def trained(self, row: int) -> str:
         """Whether a row's model saw a data set of the suite in training: `yes`, `no`, or `unknown`.
 
@@ -198,11 +209,11 @@ class BoardTable:
     def fullest_rows(self) -> np.ndarray:
         """Indices of one row a model, its fullest; of equals the one of the usual origin."""
         first: dict[str, int] = {}
-        for row in sorted(range(len(self.rows)), key=self._fullest_first(slice(None))):
+        for row in sorted(range(len(self.rows)), key=self._fullest_first(EVERY)):
             first.setdefault(self.rows[row].model, row)
         return np.array(sorted(first.values()), int)
 
-    def fullest_row(self, rows: Iterable[int], *, columns: np.ndarray) -> int:
+    def fullest_row(self, rows: Iterable[int], *, columns: np.ndarray | slice = EVERY) -> int:
         """Of `rows` the one with most scores in `columns`; of equals as in `rows_of`."""
         return min(rows, key=self._fullest_first(columns))
 
@@ -220,12 +231,11 @@ def load(db: Database, *, suite: str, scope: Scope = WHOLE) -> BoardTable:
 
     Raises UnknownKey for a suite that is not there, and as `ScopeChoices.check` does.
     """
-    known = db.query("suites").set_index("key", drop=False)
+    known = db.keyed("suites")
     if suite not in known.index:
         raise UnknownKey("suite", suite, known.index)
     about = known.loc[suite]
     tasks = db.query("suite_tasks", suite=suite)
-    metrics = suite_queries.metrics(db)
     is_human = about["aggregate"] == "human"
     spoken = languages.parts(db.query("scored_subsets", suite=suite))
     choices = scope_choices(tasks, db.query("subset_metrics", suite=suite), human=is_human, parts=spoken)
@@ -237,47 +247,39 @@ def load(db: Database, *, suite: str, scope: Scope = WHOLE) -> BoardTable:
         keys = tasks["key"][[scope.subset in subsets for subsets in tasks["subsets"]]]
         parts = pd.DataFrame({"task": keys, "source": keys, "subset": scope.subset})
     if parts is None:
-        long = suite_queries.task_values(db, suite=suite)
+        long = db.ask(TASK_VALUES, [suite])
     else:
         tasks = tasks[tasks["key"].isin(parts["task"])]
-        long = suite_queries.part_values(db, parts=parts)
-    models = model_queries.models(db)
+        long = part_values(db, parts)
+    models = db.keyed("models")
     if is_human:
         long = long[long.model.map(models.kind) == "generator"]
-    columns = _columns(tasks, metrics, long, human=is_human, ranked_by=scope.metric)
+    columns = _columns(db, suite, set(tasks["key"]), long, human=is_human, ranked_by=scope.metric)
     if scope:  # no rows of models that have other scores only
         shown = {(column.task, column.metric) for column in columns}
         long = long[[key in shown for key in zip(long.task, long.metric, strict=True)]]
-    facts = _facts(columns)
+    facts = _frame(columns)
     averages = db.query("averages", suite=suite)
     if scope:  # papers print means of whole tasks
         averages = averages.iloc[:0]
     scores = of_long(about, columns=facts, long=long, averages=averages)
     rows = tuple(zip(scores.models, scores.origins, strict=True))
     alone = len(scores.categories) == 1 and 1 < len(columns) <= FEW_TASKS  # its mean is the suite's: tasks say more
-    columns = tuple(replace(column, default=column.default or alone) for column in columns)
+    columns = tuple(column._replace(default=column.default or alone) for column in columns)
     reasons, missing = _reasons(db, suite, rows, columns)
     trained = set(db.query("trained_on", suite=suite).itertuples(index=False, name=None))
-    own = is_own(about["benchmark"])
+    long = long.assign(marks=_marks(db, suite, long, trained=trained, means=set(tasks["key"][~tasks["ranked"]])))
+    low, high = (wide(long, end, rows=rows, columns=facts) for end in ("low", "high"))
+    own, half = ~np.isnan(low), Z95 * np.where(np.isfinite(scores.stderr), scores.stderr, np.nan)
     return BoardTable(
         scores=replace(scores, reasons=reasons, missing=missing),
         suite=about,
         models=models,
         columns=columns,
-        low=wide(long, "low", rows=rows, columns=facts),
-        high=wide(long, "high", rows=rows, columns=facts),
-        marks=_marks(
-            db,
-            suite,
-            rows,
-            columns,
-            scores.values,
-            trained=trained,
-            means=set(tasks["key"][~tasks["ranked"].astype(bool)]),
-        ),
-        category_columns=_category_columns(columns, scores.categories, own=own, shown=not alone)
-        if not is_human
-        else (),
+        low=np.where(own, low, np.maximum(scores.values - half, scores.lower)),
+        high=np.where(own, high, np.minimum(scores.values + half, scores.upper)),
+        marks=np.nan_to_num(wide(long, "marks", rows=rows, columns=facts)).astype(int),
+        category_columns=_category_columns(columns, scores.categories, own=is_own(about["benchmark"]), shown=not alone),
         presets=presets(about, scores.categories),
         averages=averages,
         trained_models=frozenset(model for model, _ in trained),
@@ -287,65 +289,47 @@ def load(db: Database, *, suite: str, scope: Scope = WHOLE) -> BoardTable:
     )
 
 
+def part_values(db: Database, parts: pd.DataFrame) -> pd.DataFrame:
+    """The scores of the parts of tasks: rows of task, source (the task whose runs have the part) and subset."""
+    return db.query("part_values", **{f"{name}s": list(parts[name]) for name in ("task", "source", "subset")})
+
+
 def language_rankings(db: Database, *, suite: str) -> dict[str, Ranking]:
     """The models of a suite by each of its languages alone, as the board opens with the language chosen, by code."""
-    about = db.query("suites").set_index("key", drop=False).loc[suite]
-    tasks, metrics = db.query("suite_tasks", suite=suite), suite_queries.metrics(db)
+    about = db.keyed("suites").loc[suite]
     rankings = {}
     for code, parts in languages.parts(db.query("scored_subsets", suite=suite)).groupby("language"):
-        long = suite_queries.part_values(db, parts=parts)
-        columns = _columns(tasks[tasks["key"].isin(parts["task"])], metrics, long, human=False, ranked_by="")
-        scores = of_long(about, columns=_facts(columns), long=long)
+        long = part_values(db, parts)
+        columns = _columns(db, suite, set(parts["task"]), long)
+        scores = of_long(about, columns=_frame(columns), long=long)
         rankings[str(code)] = Ranking.of(scores.rows(scores.rows_of(USUAL)))
     return rankings
 
 
-def _facts(columns: tuple[SuiteColumn, ...]) -> pd.DataFrame:
+def _frame(columns: Sequence[SuiteColumn]) -> pd.DataFrame:
     """The columns as `of_long` takes them."""
-    return pd.DataFrame([[getattr(column, name) for name in COLUMNS] for column in columns], columns=list(COLUMNS))
+    return pd.DataFrame(list(columns), columns=SuiteColumn._fields).rename(columns={"group": "category"})
 
 
 def _columns(
-    tasks: pd.DataFrame, metrics: pd.DataFrame, long: pd.DataFrame, *, human: bool, ranked_by: str
+    db: Database, suite: str, tasks: set[str], long: pd.DataFrame, *, human: bool = False, ranked_by: str = ""
 ) -> tuple[SuiteColumn, ...]:
     """A ranked task gives one column, its headline or else the metric `ranked_by`; others one a metric with scores."""
-    seen = set(zip(long.task, long.metric, strict=True))
-    columns = []
-    for task in tasks.to_dict("records"):
-        several = human or not task["ranked"]
-        with_scores = [key for key in task["metrics"] if (task["key"], key) in seen]
-        chosen = with_scores if several else [ranked_by or task["metrics"][0]]
-        for key in chosen:
-            metric = metrics.loc[key]
-            chance, n = task["chance"], task["n_items"]
-            columns.append(
-                SuiteColumn(
-                    key=f"{task['key']}:{key}" if several else task["key"],
-                    title=metric["title"] if several else task["title"],
-                    group=_group(task, key, human),
-                    kind="task",
-                    task=task["key"],
-                    metric=key,
-                    metric_title=metric["title"],
-                    higher=bool(metric["higher_is_better"]),
-                    lower=-math.inf if pd.isna(metric["lower"]) else float(metric["lower"]),
-                    upper=math.inf if pd.isna(metric["upper"]) else float(metric["upper"]),
-                    scale=float(metric["scale"]),
-                    digits=int(metric["digits"]),
-                    chance=None if pd.isna(chance) or key != task["metrics"][0] else float(chance),
-                    n=None if pd.isna(n) else int(n),
-                    default=several and not key.endswith("_rank"),
-                    ranked=bool(task["ranked"]) and not human,
-                    cluster=task["cluster"],
-                    proportion=bool(metric["proportion"]),
-                )
-            )
+    seen, columns = set(zip(long.task, long.metric, strict=True)), []
+    for row in db.records("suite_columns", suite=suite):
+        task, metric, is_headline = row["task"], row["metric"], row.pop("headline")
+        several = human or not row["ranked"]
+        chosen = (task, metric) in seen if several else metric == ranked_by if ranked_by else is_headline
+        if task in tasks and chosen:
+            row |= {"key": f"{task}:{metric}", "title": row["metric_title"]} if several else {"key": task}
+            row |= {"group": _group(metric)} if human else {}
+            row["ranked"] &= not human
+            columns.append(SuiteColumn(**row, kind="task", default=several and not metric.endswith("_rank")))
     return tuple(columns)
 
 
-def _group(task: dict, metric: str, human: bool) -> str:
-    if not human:
-        return task["category"]
+def _group(metric: str) -> str:
+    """What a metric of generators is grouped under."""
     if metric.endswith("_rank"):
         return "Printed ranks"
     if metric in ("human_rate", "elo"):
@@ -370,8 +354,7 @@ def _category_columns(
         # Guessing on every task scores the mean of their chances, as long as it is known for all.
         chance = mean_if_known([column.chance for column in tasks])
         means.append(
-            replace(
-                first,
+            first._replace(
                 key=category,
                 title=first.title if own and len(tasks) == 1 else category,
                 group="Categories",
@@ -392,27 +375,21 @@ def _category_columns(
 def _marks(
     db: Database,
     suite: str,
-    rows: Sequence[tuple[str, str]],
-    columns: tuple[SuiteColumn, ...],
-    values: np.ndarray,
+    long: pd.DataFrame,
     *,
     trained: set[tuple[str, str]],  # models and tasks
     means: set[str],  # the tasks that stand for the paper's means of others
-) -> np.ndarray:
-    disputed = set(db.query("disagreements", suite=suite).itertuples(index=False, name=None))
-    remarks = db.query("notes", suite=suite)
-    suspect = set(zip(remarks.model, remarks.task, remarks.metric, strict=True))
-    marks = np.zeros(values.shape, int)
-    for r, (model, origin) in enumerate(rows):
-        for c, column in enumerate(columns):
-            pair = (model, column.task)
-            noted = origin == "published" and bool({(*pair, ""), (*pair, column.metric)} & suspect)
-            # A printed mean that is not that of the printed scores is no doubtful score: the tables disagree
-            other = (noted and column.task in means) or (origin == "published" and pair in disputed)
-            marks[r, c] = (
-                TRAINED * (pair in trained) + SUSPECT * (noted and column.task not in means) + DISPUTED * other
-            )
-    marks[np.isnan(values)] = 0
+) -> list[int]:
+    """The marks of every score."""
+    asked = db.query("disagreements", suite=suite), db.query("notes", suite=suite)
+    disputed, suspect = (set(frame.itertuples(index=False, name=None)) for frame in asked)
+    marks = []
+    for row in long.itertuples():
+        pair, published, is_mean = (row.model, row.task), row.origin == "published", row.task in means
+        noted = published and bool({(*pair, ""), (*pair, row.metric)} & suspect)
+        # A printed mean that is not that of the printed scores is no doubtful score: the tables disagree
+        other = (noted and is_mean) or (published and pair in disputed)
+        marks.append(TRAINED * (pair in trained) + SUSPECT * (noted and not is_mean) + DISPUTED * other)
     return marks
 
 
@@ -421,16 +398,13 @@ def _reasons(
 ) -> tuple[tuple[str, ...], np.ndarray]:
     """Why cells are empty: what the paper's table leaves blank, else that the source has no such run."""
     gaps = {(gap.model, gap.task): gap.reason for gap in db.query("gaps", suite=suite).itertuples()}
-    blank_at = {
-        (r, c): gaps.get((model, column.task))
-        for r, (model, origin) in enumerate(rows)
-        for c, column in enumerate(columns)
-        if origin == "published"
-    }
-    reasons = ["No score in this source", *dict.fromkeys(filter(None, blank_at.values()))]
-    missing = np.zeros((len(rows), len(columns)), int)
-    for at, reason in blank_at.items():
-        missing[at] = reasons.index(reason) if reason else 0
+    reasons, missing = ["No score in this source"], np.zeros((len(rows), len(columns)), int)
+    for r, c in np.ndindex(missing.shape):
+        model, origin = rows[r]
+        reason = origin == "published" and gaps.get((model, columns[c].task))
+        if reason:
+            reasons += [reason] * (reason not in reasons)
+            missing[r, c] = reasons.index(reason)
     return tuple(reasons), missing
 
 
@@ -443,19 +417,10 @@ def presets(suite: pd.Series, categories: tuple[str, ...]) -> dict[str, dict[str
     weighted = {name: float(own.get(name, 1.0)) for name in categories}
     if len(set(weighted.values())) > 1:
         named = {"suite": weighted, **named}
-    if suite["benchmark"] == "mieb":
-        english = [name for name in categories if name not in ("Multilingual Retrieval", "Visual STS (cross & multi)")]
-        choices = {
-            "english": english,
-            "multilingual": [name for name in categories if name not in english],
-            "documents": ["Document Understanding", "Visual STS (en)"],
-            "search": ["Retrieval", "Multilingual Retrieval", "Document Understanding"],
-            "classify": ["Zero-shot Classification", "Linear Probing", "Clustering"],
-        }
-        for name, chosen in choices.items():
-            weights = {category: float(category in chosen) for category in categories}
-            if any(weights.values()) and weights not in named.values():
-                named[name] = weights
-    else:
-        named |= {f"only {name}": {other: float(other == name) for other in categories} for name in categories}
+    if suite["benchmark"] not in PRESETS:
+        return named | {f"only {name}": {other: float(other == name) for other in categories} for name in categories}
+    for name, chosen in PRESETS[suite["benchmark"]].items():
+        weights = {category: float(category in chosen) for category in categories}
+        if any(weights.values()) and weights not in named.values():
+            named[name] = weights
     return named

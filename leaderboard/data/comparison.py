@@ -64,11 +64,6 @@ class ComparedLine:
     parts: tuple[ComparedLine, ...] = ()
 
     @property
-    def percent(self) -> bool:
-        """Whether its values are percentages."""
-        return self.column.scale == 100
-
-    @property
     def tasks(self) -> list[ComparedLine]:
         """The lines of its tasks; of a task its own."""
         return [self] if self.kind == "task" else [task for part in self.parts for task in part.tasks]
@@ -89,7 +84,7 @@ class ComparedLine:
 
     def of_pair(self, test: Comparison, place: str) -> str:
         """The sentence of one of its tests."""
-        return test.sentence(place, text=self.text, unit=" points" * self.percent, counts=self.kind != "task")
+        return test.sentence(place, text=self.text, unit=" points" * bool(self.column.unit), counts=self.kind != "task")
 
     def sentence(self) -> str:
         """Says which rows are better than the first; of two rows also by how much and with what certainty."""
@@ -115,33 +110,31 @@ class ComparedLine:
         if self.kind != "mean" or len(lines) < 2:
             lines, noun = self.tasks, "task"
 
-        def where(at: int, *readings: Reading) -> str:
-            titles = [line.column.title for line in lines if line.tests[at].reading in readings]
+        def where(at: int, reading: Reading) -> str:
+            titles = [line.column.title for line in lines if line.tests[at].reading == reading]
             return listed(titles) if len(titles) <= MOST_NAMED else counted(len(titles), noun)
 
-        first, *others = self.names
-        if self.kind == "task" or not any(where(at, "better", "worse", "same") for at in range(len(others))):
+        known = {test.reading for line in lines for test in line.tests} & {"better", "worse", "same"}
+        if self.kind == "task" or not known:
             return ""
+        first, *others = self.names
         if len(others) > 1:
             sentences, level = [], []
             for at, name in enumerate(others):
-                leads, trails = where(at, "better"), where(at, "worse")
-                parts = [f"ahead in {leads}"] * bool(leads) + [f"behind in {trails}"] * bool(trails)
+                sides = (("ahead", where(at, "better")), ("behind", where(at, "worse")))
+                parts = [f"{side} in {titles}" for side, titles in sides if titles]
                 if parts:
                     sentences.append(f"{name} is {' and '.join(parts)}")
                 else:
                     level.append(name)
             if level:
-                sentences.append(
-                    f"{listed(level)} {'is' if len(level) == 1 else 'are'} not significantly ahead or behind"
-                )
+                are = "is" if len(level) == 1 else "are"
+                sentences.append(f"{listed(level)} {are} not significantly ahead or behind")
             return f"Compared with {first}, {'; '.join(sentences)}."
-        leads = {
-            name: titles for name, titles in ((first, where(0, "worse")), (others[0], where(0, "better"))) if titles
-        }
-        parts = [
-            f"{name}{' is ahead' if at == 0 else ''} in {titles}" for at, (name, titles) in enumerate(leads.items())
+        leads = [
+            (name, titles) for name, titles in ((first, where(0, "worse")), (*others, where(0, "better"))) if titles
         ]
+        parts = [f"{name}{' is ahead' * (not at)} in {titles}" for at, (name, titles) in enumerate(leads)]
         rest = []
         for words, readings in (("not significant", ("same",)), ("of unknown significance", ("unknown", "none"))):
             if count := sum(line.tests[0].reading in readings for line in lines):
@@ -163,19 +156,49 @@ def compare(table: BoardTable, ranked: Ranking | None, rows: Sequence[int], *, b
     chosen = list(dict.fromkeys(rows))
     if not 2 <= len(chosen) <= MOST:
         raise BadInput(f"A comparison takes two to {MOST} rows, not {len(chosen)}. Choose others")
-    lines = _Lines(table, ranked, rows=chosen)
     column = table.by_key.get(by)
     if column is None and ranked is None:  # where people rank, their column is what the mean of others is
         column = table.columns[table.people or 0]
-    if column is None:
-        parts = tuple(lines.category(one) for one in table.category_columns if lines.counts(one))
-        return replace(lines.mean(), parts=parts)
-    return lines.category(column) if column.kind == "family" else lines.of_task(table.columns.index(column))
+    if column is not None:
+        index = -1 if column.kind == "family" else table.columns.index(column)
+        return _category(table, ranked, chosen, column) if index < 0 else _of_task(table, ranked, chosen, index)
+    counted = ranked.table.codes[ranked.table.counted]
+    own = [one for code, one in enumerate(table.category_columns) if code in counted]
+    return replace(of_mean(table, ranked, chosen), parts=tuple(_category(table, ranked, chosen, one) for one in own))
 
 
-def mean_difference(table: BoardTable, ranked: Ranking, row: int, *, first: int) -> ComparedLine:
-    """The mean line of two rows of a ranking, by their indices: `row` minus `first`."""
-    return _Lines(table, ranked, rows=[first, row]).mean()
+def of_mean(table: BoardTable, ranked: Ranking, rows: Sequence[int]) -> ComparedLine:
+    """The mean line of some rows of a ranking, by their indices."""
+    changed = changed_rule(table, ranked)
+    column = table.category_columns[0]._replace(
+        key="", title="Your mean" if changed else "Mean", higher=ranked.higher_is_better
+    )
+    ends = [each[rows] for each in (ranked.mean, ranked.mean_low, ranked.mean_high, ranked.few)]
+    scores = replace(ranked.table, values=ranked.scores)
+    return _line(table, rows, column, "mean", rule(table, changed), ends, scores, ranked.stands_in, board=ranked)
+
+
+def _category(table: BoardTable, ranked: Ranking, rows: Sequence[int], column: SuiteColumn) -> ComparedLine:
+    """A category with its tasks that count."""
+    code = ranked.table.categories.index(column.key)
+    scores = replace(ranked.table, values=ranked.scores).within(column.key)
+    own = Ranking.of(replace(ranked.table.within(column.key).rows(rows), least=0.0))
+    has_score = ~np.isnan(table.scores.values[rows]).all(axis=0)
+    inside = np.flatnonzero((scores.codes == code) & ranked.table.chosen & has_score)
+    means, marks = (each[rows, code] for each in (ranked.category_means, table.mean_marks(ranked)))
+    ends = [means, own.mean_low, own.mean_high, own.few & ~np.isnan(own.mean_low), marks]
+    about, board = f"Mean of its tasks, {column.metric_title}", ranked.by_category[code]
+    line = _line(table, rows, column, "category", about, ends, scores, ranked.stands_in, board=board)
+    return replace(line, parts=tuple(_of_task(table, ranked, rows, index) for index in inside.tolist()))
+
+
+def _of_task(table: BoardTable, ranked: Ranking | None, rows: Sequence[int], index: int) -> ComparedLine:
+    """A task by its items: the rows' own scores, though a category may take a printed mean instead."""
+    column, scores = table.columns[index], table.scores
+    rule = {"aggregate": "task-mean", "weights": None, "task_weights": None}  # that of a human suite has no mean
+    task = replace(scores.columns([index]), codes=None, categories=(column.title,), printed=None, **rule)
+    values, low, high, marks = (each[rows, index] for each in (scores.values, table.low, table.high, table.marks))
+    return _line(table, rows, column, "task", column.metric_title, [values, low, high, values < values, marks], task)
 
 
 def common_ground(suite_cache: SuiteCache, models: Sequence[str], *, suite: str, origin: str) -> tuple[str, str]:
@@ -187,7 +210,7 @@ def common_ground(suite_cache: SuiteCache, models: Sequence[str], *, suite: str,
     found: list[tuple[Any, ...]] = []
     for key in [suite] if suite else suite_cache.suites():
         table = suite_cache.table(key)
-        counting = np.array([column.ranked for column in table.columns])
+        counting = np.array([column.ranked for column in table.columns], bool)
         counting = counting if counting.any() else ~counting
         real = not is_synthetic(table.suite["benchmark"])
         for each in [origin] if origin else dict.fromkeys((table.origin, *ORIGINS, ALL)):
@@ -200,110 +223,60 @@ def common_ground(suite_cache: SuiteCache, models: Sequence[str], *, suite: str,
 def rows_of(table: BoardTable, models: Sequence[str], *, origin: str) -> list[int | None]:
     """The row of each model: of the origin in its name, else of `origin`; of ALL, its fullest."""
     at = {row.id: index for index, row in enumerate(table.rows)}
-    everything = np.ones(len(table.columns), bool)
 
     def row(name: str) -> int | None:
         own = [at[key] for key in (name, *(f"{name}~{each}" for each in ORIGINS)) if key in at]
         if "~" not in name and origin != ALL:
             own = [index for index in own if table.rows[index].origin == origin]
-        return table.fullest_row(own, columns=everything) if own else None
+        return table.fullest_row(own) if own else None
 
     return [row(name) for name in models]
 
 
-class _Lines:
-    """Makes the lines of one comparison."""
-
-    def __init__(self, table: BoardTable, ranked: Ranking | None, *, rows: list[int]) -> None:
-        self.table, self.ranked, self.rows = table, ranked, rows
-        own = [table.rows[row] for row in rows]
-        several = len({row.origin for row in own}) > 1
-        self.names = tuple(f"{table.models.loc[row.model, 'title']}{f' ({row.origin})' * several}" for row in own)
-        # Those behind the means
-        self.scores = table.scores if ranked is None else replace(ranked.table, values=ranked.scores)
-
-    def counts(self, category: SuiteColumn) -> bool:
-        """Whether a category has a weight and a task that counts."""
-        scores = self.ranked.table
-        return bool(scores.counted[scores.codes == scores.categories.index(category.key)].any())
-
-    def mean(self) -> ComparedLine:
-        ranked, changed = self.ranked, changed_rule(self.table, self.ranked)
-        title = "Your mean" if changed else "Mean"
-        column = replace(self.table.category_columns[0], key="", title=title, higher=ranked.higher_is_better)
-        ends = [each[self.rows] for each in (ranked.mean, ranked.mean_low, ranked.mean_high, ranked.few)]
-        return self._line(column, "mean", rule(self.table, changed), ends, self.scores, ranked)
-
-    def category(self, column: SuiteColumn) -> ComparedLine:
-        """A category with its tasks that count."""
-        ranked, scores = self.ranked, self.scores.within(column.key)
-        code = scores.categories.index(column.key)
-        own = Ranking.of(replace(ranked.table.within(column.key).rows(self.rows), least=0.0))
-        has_score = ~np.isnan(self.table.scores.values[self.rows]).all(axis=0)
-        inside = np.flatnonzero((scores.codes == code) & ranked.table.chosen & has_score)
-        means, marks = (each[self.rows, code] for each in (ranked.category_means, self.table.mean_marks(ranked)))
-        ends = [means, own.mean_low, own.mean_high, own.few & ~np.isnan(own.mean_low), marks]
-        about = f"Mean of its tasks, {column.metric_title}"
-        line = self._line(column, "category", about, ends, scores, ranked.by_category[code])
-        return replace(line, parts=tuple(map(self.of_task, inside.tolist())))
-
-    def of_task(self, index: int) -> ComparedLine:
-        """A task by its items: the rows' own scores, though a category may take a printed mean instead."""
-        column, scores = self.table.columns[index], self.table.scores
-        low, high = np.array([self.table.interval(row, index) for row in self.rows]).T
-        rule = {"aggregate": "task-mean", "weights": None, "task_weights": None}  # that of a human suite has no mean
-        task = replace(scores.columns([index]), codes=None, categories=(column.title,), printed=None, **rule)
-        ends = [
-            scores.values[self.rows, index],
-            low,
-            high,
-            np.zeros(len(low), bool),
-            self.table.marks[self.rows, index],
-        ]
-        return self._line(column, "task", column.metric_title, ends, task, None)
-
-    def _line(
-        self,
-        column: SuiteColumn,
-        kind: Literal["mean", "category", "task"],
-        about: str,
-        ends: Sequence[np.ndarray],  # [rows] each, as in ComparedValue, in stored units
-        scores: ScoreTable,
-        board: Ranking | None,
-    ) -> ComparedLine:
-        """Every other row against the first, over the tasks that count in `scores`; `n` counts those with own ones."""
-        first, tests, scale = self.rows[0], [], column.scale
-        for name, row in zip(self.names[1:], self.rows[1:], strict=True):
-            pair, own, stands_in = [row, first], scores, None
-            if kind != "task":
-                own, stands_in = self.table.scores, self.ranked.stands_in[pair].any(axis=0)
-            one = compared(scores, row, first, stands_in=stands_in)
-            reason = one.reason
-            if kind == "task" and reason:
-                without = [one for one, at in ((self.names[0], first), (name, row)) if np.isnan(scores.values[at, 0])]
-                why = NO_VOTES if column.group == PEOPLE else NO_ERROR
-                reason = f"{listed(without)} {'has' if len(without) == 1 else 'have'} no score" if without else why
-            tests.append(
-                replace(
-                    one,
-                    a=name,
-                    b=self.names[0],
-                    n=int((~np.isnan(own.values[pair].sum(axis=0)) & scores.counted).sum()),
-                    reason=reason,
-                    decided="unknown" if reason else "same",
-                    **{end: getattr(one, end) * scale for end in ("difference", "low", "high")},
-                )
-            )
-        known = [at for at, test in enumerate(tests) if test.reading == "same" and test.about == "items"]
-        for at, passes in zip(known, holm([tests[at].p for at in known]), strict=True):
-            if passes:
-                tests[at] = replace(tests[at], decided=replace(tests[at], decided=None).reading)
-        if board is not None:
-            tests = [test.on_board(board, row, first) for test, row in zip(tests, self.rows[1:], strict=True)]
-        values = [
-            ComparedValue(value * scale, low * scale, high * scale, *more)
-            for value, low, high, *more in zip(*(end.tolist() for end in ends), strict=True)
-        ]
-        return ComparedLine(
-            names=self.names, column=column, kind=kind, about=about, values=tuple(values), tests=tuple(tests)
+def _line(
+    table: BoardTable,
+    rows: Sequence[int],
+    column: SuiteColumn,
+    kind: Literal["mean", "category", "task"],
+    about: str,
+    ends: Sequence[np.ndarray],  # [rows] each, as in ComparedValue, in stored units
+    scores: ScoreTable,
+    stands_in: np.ndarray | None = None,  # [rows of the table, categories], of a mean
+    *,
+    board: Ranking | None = None,
+) -> ComparedLine:
+    """Every other row against the first, over the tasks that count in `scores`; `n` counts those with own ones."""
+    own = [table.rows[row] for row in rows]
+    several = len({row.origin for row in own}) > 1
+    names = tuple(f"{row.title}{f' ({row.origin})' * several}" for row in own)
+    tests = []
+    for at, row in enumerate(rows[1:], start=1):
+        pair = [row, rows[0]]
+        one = compared(scores, *pair, stands_in=None if stands_in is None else stands_in[pair].any(axis=0))
+        reason = one.reason
+        if kind == "task" and reason:
+            without = [names[which] for which in (0, at) if np.isnan(ends[0][which])]
+            why = NO_VOTES if column.group == PEOPLE else NO_ERROR
+            reason = f"{listed(without)} {'has' if len(without) == 1 else 'have'} no score" if without else why
+        values = (scores if kind == "task" else table.scores).values[pair].sum(axis=0)
+        one = replace(
+            one,
+            a=names[at],
+            b=names[0],
+            n=int((~np.isnan(values) & scores.counted).sum()),
+            reason=reason,
+            decided="unknown" if reason else "same",
+            **{end: getattr(one, end) * column.scale for end in ("difference", "low", "high")},
         )
+        tests.append(one)
+    known = [at for at, test in enumerate(tests) if test.reading == "same" and test.about == "items"]
+    for at, passes in zip(known, holm([tests[at].p for at in known]), strict=True):
+        if passes:
+            tests[at] = replace(tests[at], decided=replace(tests[at], decided=None).reading)
+    if board is not None:
+        tests = [test.on_board(board, row, rows[0]) for test, row in zip(tests, rows[1:], strict=True)]
+    values = tuple(
+        ComparedValue(value * column.scale, low * column.scale, high * column.scale, *more)
+        for value, low, high, *more in zip(*(end.tolist() for end in ends), strict=True)
+    )
+    return ComparedLine(names=names, column=column, kind=kind, about=about, values=values, tests=tuple(tests))

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import atexit
 import logging
 import os
 import shutil
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +19,9 @@ import duckdb
 import pandas as pd
 
 from compute.database import store
+from compute.io.files import temporary_folder
 from compute.paths import DATABASE
 from compute.types import DatabaseError
-from leaderboard.data.private_folder import private_folder
 
 MEMORY_MB, THREADS = 256, 2  # of DuckDB for one file; what needs more goes to its private folder for a while
 VECTORS = 1  # of DuckDB, 2,048 rows each: what is read at once of an answer in parts
@@ -29,6 +31,15 @@ QUERIES = dict(
     part.split("\n", 1) for part in Path(__file__).with_name("queries.sql").read_text("utf-8").split("-- name: ")[1:]
 )
 log = logging.getLogger(__name__)
+_until_the_end = ExitStack()
+atexit.register(_until_the_end.close)
+
+
+@cache
+def private_folder() -> Path:
+    """A folder of this process alone for large files, made on first use among the system's temporary ones. It goes with
+    the process, after a kill at the next start. Raises OSError."""
+    return _until_the_end.enter_context(temporary_folder())
 
 
 class OpenDatabase:
@@ -51,12 +62,12 @@ class OpenDatabase:
             raise
         self._local = threading.local()
 
-    def ask(self, sql: str, values: list | dict[str, Any] | None = None) -> pd.DataFrame:
-        """The answer to one SELECT with `values` for its question marks, or by name for its parameters."""
+    def ask(self, sql: str, values: list | dict[str, Any] | None = None) -> duckdb.DuckDBPyConnection:
+        """This thread's cursor with the answer to one SELECT, `values` for its question marks, or by name for its
+        parameters."""
         if not hasattr(self._local, "cursor"):
             self._local.cursor = self._connection.cursor()
-        cursor: duckdb.DuckDBPyConnection = self._local.cursor
-        return cursor.execute(sql, values or []).df()
+        return self._local.cursor.execute(sql, values or [])
 
     def parts(self, sql: str) -> Iterator[pd.DataFrame]:
         """The answer to one SELECT without question marks, some thousand rows at a time, at least one frame."""
@@ -179,13 +190,24 @@ class Database:
                 self._end(opening)
 
     def ask(self, sql: str, values: list | dict[str, Any] | None = None) -> pd.DataFrame:
-        """The answer to one SELECT, as `OpenDatabase.ask` gives it."""
+        """The answer to one SELECT with `values`, as for `OpenDatabase.ask`."""
         with self.snapshot() as opening:
-            return opening.ask(sql, values)
+            return opening.ask(sql, values).df()
 
     def query(self, name: str, /, **values: Any) -> pd.DataFrame:
         """The answer to the statement of queries.sql that has this name, with `values` for its parameters."""
         return self.ask(QUERIES[name], values)
+
+    def keyed(self, name: str, /, **values: Any) -> pd.DataFrame:
+        """The same, indexed by its column `key`."""
+        return self.query(name, **values).set_index("key", drop=False)
+
+    def records(self, name: str, /, **values: Any) -> list[dict[str, Any]]:
+        """The same as dictionaries of plain values, None for NULL."""
+        with self.snapshot() as opening:
+            cursor = opening.ask(QUERIES[name], values)
+            names = [column for column, *_ in cursor.description]
+            return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
 
     def swap(self, path: Path, *, check: Callable[[Database], None] = lambda database: None) -> None:
         """Reads `path` from now on; the file before it is closed after the last request that reads it.

@@ -17,10 +17,10 @@ from leaderboard.html.formatting import number, rank_range
 from leaderboard.html.labels import SUSPECT
 
 
-def ranked_rows(table: BoardTable, ranked: Ranking) -> tuple[str, list[int]]:
-    """The table's origin, and its rows with a rank, best first."""
+def ranked_rows(table: BoardTable, ranked: Ranking) -> list[int]:
+    """The rows of the table's origin with a rank, best first."""
     rows = [index for index in table.rows_of(table.origin) if ranked.rank[index] > 0]
-    return table.origin, sorted(rows, key=lambda index: (ranked.rank[index], -ranked.mean[index]))
+    return sorted(rows, key=lambda index: (ranked.rank[index], -ranked.mean[index]))
 
 
 def leading(table: BoardTable, ranked: Ranking | None) -> list[dict[str, Any]]:
@@ -35,7 +35,7 @@ def leading(table: BoardTable, ranked: Ranking | None) -> list[dict[str, Any]]:
             "range": rank_range(row.rank_low, row.rank_high),
             "mean": number(row.mean, digits=digits),
             "model": table.rows[row.Index].model,
-            "title": table.models.loc[table.rows[row.Index].model]["title"],
+            "title": table.rows[row.Index].title,
         }
         for row in known.sort_index().sort_values("rank", kind="stable").itertuples()
     ]

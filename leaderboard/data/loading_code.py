@@ -1,14 +1,16 @@
-"""Code that loads a model with a public library and embeds an image and a text, and the command that evaluates it."""
+"""How to use a model: code that loads it and embeds an image and a text, and the commands that evaluate it."""
 
 from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from leaderboard.data.model_queries import hub_id
-from leaderboard.data.own_models import own_facts
+from compute.catalog.own.models import MARK
+from compute.io.files import words_beside
+from compute.models.own.own_model import FROM_ENDPOINT, FROM_FILE, FROM_FOLDER, FROM_HUB, FROM_SESSION
+from leaderboard.data.model_facts import hub_id, own_facts, own_note
 from leaderboard.html.formatting import blank
 
 # Suites that mteb itself evaluates, for models that only mteb loads.
@@ -25,90 +27,7 @@ FOLDER = "FOLDER"  # stands for the reader's own copy of the weights
 MTEB = "mteb model_meta"  # where the facts of models are from that mteb loads
 LATE, DENSE = "VidoreDocVQARetrieval", "Flickr30kT2IRetrieval"  # tasks whose prompts stand in for the reader's own
 
-TRANSFORMERS = """\
-import torch
-from transformers import {model}, {processor}
-
-name, revision = "{name}", "{revision}"
-model = {model}.from_pretrained(name, revision=revision).eval()
-processor = {processor}.from_pretrained(name, revision=revision)"""
-
-PROCESSED = (
-    'pixels = processor(images=image, return_tensors="pt")',
-    'tokens = processor(text=[text], padding=True, truncation=True, return_tensors="pt")',
-)
-
-OPEN_CLIP = """\
-import open_clip
-import torch
-
-model, preprocess = open_clip.create_model_from_pretrained("{name}"{tag})
-tokenizer = open_clip.get_tokenizer("{name}")
-model.eval()"""
-
-TIMM = """\
-import timm
-import torch
-
-model = timm.create_model("hf-hub:{name}", pretrained=True, num_classes=0{size}).eval()
-config = timm.data.resolve_model_data_config(model)
-preprocess = timm.data.create_transform(**config, is_training=False)"""
-
-SENTENCE_TRANSFORMERS = """\
-import torch
-from sentence_transformers import SentenceTransformer
-
-model = SentenceTransformer("{name}", revision="{revision}")"""
-
-DREAMSIM = """\
-import torch
-from dreamsim import dreamsim
-
-model, preprocess = dreamsim(pretrained=True, dreamsim_type="{kind}", device="cpu")"""
-
-BY_MTEB = """\
-import mteb
-import torch
-from datasets import Dataset
-from mteb.types import PromptType
-from torch.utils.data import DataLoader
-
-model = mteb.get_model("{name}")
-task = mteb.get_task("{task}").metadata  # its prompt is used
-
-def encode(kind, item, role):
-    data = Dataset.from_dict({{kind: [item]}})
-    batches = DataLoader(data, collate_fn=lambda rows: {{kind: [row[kind] for row in rows]}})
-    where = {{"task_metadata": task, "hf_split": "test", "hf_subset": "default", "prompt_type": role}}
-    return model.encode(batches, **where, batch_size=1)
-"""
-
-JUDGE = """\
-from PIL import Image
-from transformers import pipeline
-
-name, revision = "{name}", "{revision}"
-judge = pipeline("image-text-to-text", model=name, revision=revision)
-question = "How similar are the two images, from 1 to 10? Answer with the number alone."
-content = [{{"type": "image", "image": Image.open(path)}} for path in ("first.jpg", "second.jpg")]
-content.append({{"type": "text", "text": question}})
-answers = judge(text=[{{"role": "user", "content": content}}], max_new_tokens=16, return_full_text=False)
-print(answers[0]["generated_text"])"""
-
-ASKED = """\
-import base64
-from pathlib import Path
-
-from openai import OpenAI
-
-judge = OpenAI()  # OPENAI_BASE_URL and OPENAI_API_KEY name its server: the vendor's, or vLLM's
-question = "How similar are the two images, from 1 to 10? Answer with the number alone."
-content = [{{"type": "text", "text": question}}]
-for path in ("first.jpg", "second.jpg"):
-    image = base64.b64encode(Path(path).read_bytes()).decode()
-    content.append({{"type": "image_url", "image_url": {{"url": f"data:image/jpeg;base64,{{image}}"}}}})
-answer = judge.chat.completions.create(model="{name}", messages=[{{"role": "user", "content": content}}])
-print(answer.choices[0].message.content)"""
+CODE = {adapter: code for code in words_beside(__file__).values() for adapter in code.pop("adapters")}
 
 
 def loading_code(model: Mapping[str, Any]) -> str:
@@ -116,72 +35,36 @@ def loading_code(model: Mapping[str, Any]) -> str:
     `images` and `texts` (1, dimension), or each alone; of a judge, it rates a pair. Empty where no public library is
     known to load it.
     """
-    options, by_mteb = json.loads(model["options"] or "{}"), mteb_name(model)
-    name = by_mteb or model["weights"]
-    hub = {"name": name, "revision": model["revision"] or "main"}
-    if own_facts(model["options"]) is not None or not (hub_id(name) or model["adapter"] in ("dreamsim", "endpoint")):
+    options, by_mteb, adapter = json.loads(model["options"] or "{}"), mteb_name(model), model["adapter"]
+    name = by_mteb or model["weights"] or ""
+    code = CODE.get("mteb" if by_mteb else adapter)
+    if own_facts(model["options"]) is not None or not (hub_id(name) or adapter in ("dreamsim", "endpoint")) or not code:
         return ""
-    ready, similarity = ("", ""), "torch.nn.functional.cosine_similarity"
-    hub |= {"model": "AutoModel", "processor": "AutoProcessor"}
-    match model["adapter"]:
-        case "clip" | "align":
-            load, ready = TRANSFORMERS.format(**hub), PROCESSED
-            image = "model.get_image_features(**pixels).pooler_output"
-            text = "model.get_text_features(**tokens).pooler_output"
-        case "siglip":  # trained on texts padded to full length, whose padding is not masked
-            load = TRANSFORMERS.format(**hub)
-            ready = PROCESSED[0], PROCESSED[1].replace("True", '"max_length"', 1)
-            image = "model.get_image_features(**pixels).pooler_output"
-            text = "model.get_text_features(input_ids=tokens.input_ids).pooler_output"
-        case "blip":
-            load, ready = TRANSFORMERS.format(**hub | {"model": "BlipForImageTextRetrieval"}), PROCESSED
-            image = "model.vision_proj(model.vision_model(**pixels)[0][:, 0])"
-            text = "model.text_proj(model.text_encoder(**tokens)[0][:, 0])"
-        case "late_interaction":
-            load = TRANSFORMERS.format(**hub | {"model": "AutoModelForPreTraining"})
-            image, text = (
-                f'model(**processor.process_{items}, return_tensors="pt")).embeddings'
-                for items in ("images(images=[image]", "queries(text=[text]")
-            )
-            similarity = "processor.score_retrieval"
-        case "vision":
-            load, ready = TRANSFORMERS.format(**hub | {"processor": "AutoImageProcessor"}), PROCESSED
-            image = "model(**pixels).last_hidden_state" + (".mean(dim=1)" if "ijepa" in name else "[:, 0]")
-        case "open_clip":
-            known = options.get("architecture", f"hf-hub:{name}")
-            tag = f', pretrained="{options["tag"]}"' if "tag" in options else ""
-            load = OPEN_CLIP.format(name=known, tag=tag)
-            image, text = "model.encode_image(preprocess(image).unsqueeze(0))", "model.encode_text(tokenizer([text]))"
-        case "timm":
-            size = f", img_size={options['image_size']}" if "image_size" in options else ""
-            load, image = TIMM.format(**hub, size=size), "model(preprocess(image).unsqueeze(0))"
-        case "bert" | "t5" | "sentence_transformer":
-            load, text = SENTENCE_TRANSFORMERS.format(**hub), "model.encode([text], convert_to_tensor=True)"
-        case "dreamsim":
-            load, image = DREAMSIM.format(kind=options["dreamsim_type"]), "model.embed(preprocess(image))"
-        case "endpoint":
-            return ASKED.format(name=options.get("model") or name or model["key"])
-        case "vlm":
-            return JUDGE.format(**hub)
-        case _ if by_mteb:
-            late = not blank(model["late_interaction"]) and model["late_interaction"]
-            load = BY_MTEB.format(name=name, task=LATE if late else DENSE)
-            image, text = 'encode("image", image, PromptType.document)', 'encode("text", text, PromptType.query)'
-            similarity = "model.similarity"
-        case _:
-            return ""
+    facts = {
+        "name": name,
+        "revision": model["revision"] or "main",
+        "pooled": ".mean(dim=1)" if "ijepa" in name else "[:, 0]",
+        "architecture": options.get("architecture", f"hf-hub:{name}"),
+        "tag": f', pretrained="{options["tag"]}"' if "tag" in options else "",
+        "size": f", img_size={options['image_size']}" if "image_size" in options else "",
+        "kind": options.get("dreamsim_type"),
+        "task": DENSE if blank(model["late_interaction"]) or not model["late_interaction"] else LATE,
+        "served": options.get("model") or name or model["key"],
+    }
+    code = {part: text.format(**facts) for part, text in code.items()}
+    if "whole" in code:
+        return code["whole"]
     sees, reads = (f"embed_{kind}" in model["abilities"] for kind in ("image", "text"))
-    if sees:
-        load = load.replace("import torch\n", "import torch\nfrom PIL import Image\n")
+    similarity = code.get("similarity", "torch.nn.functional.cosine_similarity")
     lines = [
-        load,
+        code["load"].replace("import torch\n", "import torch\nfrom PIL import Image\n" if sees else "import torch\n"),
         'image = Image.open("photo.jpg").convert("RGB")' if sees else "",
         f'text = "{options.get("text_prefix", "")}a photo of a cat"' if reads else "",
-        ready[0] if sees else "",
-        ready[1] if reads else "",
+        code.get("pixels", "") if sees else "",
+        code.get("tokens", "") if reads else "",
         "with torch.inference_mode():",
-        f"    images = {image}" if sees else "",
-        f"    texts = {text}" if reads else "",
+        f"    images = {code['image']}" if sees else "",
+        f"    texts = {code['text']}" if reads else "",
         f"print({similarity}(texts, images))" if sees and reads else f"print({'images' if sees else 'texts'}.shape)",
     ]
     return "\n".join(filter(None, lines))
@@ -202,3 +85,29 @@ def evaluation_command(model: Mapping[str, Any], *, suite: str) -> str:
     if not model["adapter"] and (name := mteb_name(model)) and suite in BENCHMARKS:
         return f'mteb run --model {shlex.quote(name)} --benchmarks "{BENCHMARKS[suite]}"'
     return f"likeness run --suite {suite} --models {shlex.quote(model['key']) if model['adapter'] else FOLDER}"
+
+
+def commands(options: str | None, *, title: str, suites: Sequence[str]) -> list[str]:
+    """How to run an own model again, a command for each suite that it was run on; none for one of the catalogue.
+
+    `title`: the recorded one, which is the name that an object of a session was evaluated under.
+    """
+    note = own_note(options)
+    return [] if note is None else [_command(note, title=title, suite=suite) for suite in suites]
+
+
+def _command(note: Mapping[str, Any], *, title: str, suite: str) -> str:
+    source, name = note["source"], str(note.get("name", ""))
+    if source in (FROM_FILE, FROM_SESSION):
+        called = MARK.sub("", title)
+        named = "" if called == name else f", name={json.dumps(called, ensure_ascii=False)}"
+        others = "".join(f", {argument}=..." for argument in note.get("arguments", ()))
+        return f'compute.evaluate(model, suite="{suite}"{named}{others})  # model: {name}'
+    served, _, host = name.rpartition("@")
+    # A record is shown without its path.
+    named, where = {
+        FROM_FOLDER: (f"FOLDER/{name}", "  # FOLDER: the one that holds it"),
+        FROM_HUB: (f"hub:{name}", ""),
+        FROM_ENDPOINT: (f"endpoint:{served}", f"  # LIKENESS_ENDPOINT at {host}"),
+    }[source]
+    return f"likeness run --suite {suite} --models {shlex.quote(named)}{where}"

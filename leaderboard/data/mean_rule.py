@@ -13,6 +13,8 @@ from leaderboard.html.labels import CONDITIONS
 from leaderboard.web.parameters import Number
 
 OF_A_LANGUAGE = "A task counts by the mean of its parts in this language; a pair of languages counts for both."
+WEIGHT = Number(key="w", default=1, low=0, high=100)
+COVERAGE = Number(key="coverage", default=0, low=0, high=1)
 MOST_NAMES = 3  # tasks that are named; of more the number is given
 
 
@@ -22,17 +24,11 @@ def choice(query: str) -> tuple[tuple[tuple[str, float], ...], frozenset[str] | 
     weights = []
     for part in filter(None, params.get("w", "").split(",")):
         name, _, text = part.rpartition(":")
-        try:
-            weight = float(text)
-        except ValueError as error:
-            raise BadInput(f"The weight of {name!r} is {text!r}, not a number") from error
-        if not 0 <= weight <= 100:
-            raise BadInput(f"The weight of {name!r} must lie between 0 and 100")
+        if (weight := WEIGHT.read(text)) is None:
+            raise BadInput(f"The weight of {name!r} is {text!r}, not a number from 0 to 100")
         weights.append((name, weight))
     tasks = frozenset(filter(None, params.get("tasks", "").split(","))) or None
-    coverage = (
-        Number(key="coverage", default=0, low=0, high=1).read(params["coverage"]) if "coverage" in params else None
-    )
+    coverage = COVERAGE.read(params["coverage"]) if "coverage" in params else None
     if "coverage" in params and coverage is None:
         raise BadInput("The minimum coverage is a number from 0 to 1")
     return tuple(sorted(weights)), tasks, coverage

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Hashable
 from functools import lru_cache, partial
 from threading import Lock
@@ -37,11 +38,15 @@ def shared(make: Callable[..., Value], *, most: int | None = None) -> Callable[.
     """`make(owner, *key)` memoised for each file of `owner.db`, for all that call it: a page, its routes and its
     description make a value once. The value must not depend on which owner of a database asks."""
 
-    def ask(owner: Any, *key: Hashable) -> Value:
+    signature = inspect.signature(make)
+
+    def ask(owner: Any, *given: Hashable, **named: Hashable) -> Value:
+        key = signature.bind(owner, *given, **named)
+        key.apply_defaults()
         with owner.db.snapshot() as opening:
             values = opening.made.get(ask)
             if values is None:
                 values = opening.made.setdefault(ask, memoised(partial(make, owner), most=most))
-            return values(*key)
+            return values(*key.args[1:])
 
     return ask

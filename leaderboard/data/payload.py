@@ -12,17 +12,17 @@ import pandas as pd
 from starlette.requests import Request
 from starlette.responses import Response
 
+from compute.analysis.pareto import ON
 from compute.analysis.ranking import Ranking
 from compute.analysis.ranks.means import rank
 from compute.rounding import clean, rounded
-from leaderboard.data import model_queries, suite_queries
 from leaderboard.data.board_table import SUSPECT, TRAINED, BoardTable, SuiteColumn
 from leaderboard.data.database import Database
-from leaderboard.data.fronts import on_size_front
+from leaderboard.data.fronts import size_front
 from leaderboard.data.languages import name_of
 from leaderboard.data.mean_rule import changed_rule, description, suite_rule
 from leaderboard.data.memo import memoised
-from leaderboard.data.own_models import own_facts
+from leaderboard.data.model_facts import is_usable, own_facts
 from leaderboard.html import labels
 from leaderboard.web.errors import Handler
 from leaderboard.web.responses import compress, respond
@@ -55,10 +55,10 @@ def board(db: Database, table: BoardTable, ranked: Ranking | None) -> dict[str, 
         "suites": [
             {
                 "key": row.key,
-                "title": labels.plain_title(row.title, row.benchmark),
+                "title": (title := labels.plain_title(row.title, row.benchmark)),
                 "benchmark_title": row.benchmark_title,
                 "group": labels.group(row.benchmark, row.benchmark_title),
-                "variant": labels.variant(labels.plain_title(row.title, row.benchmark), row.benchmark_title),
+                "variant": labels.variant(title, row.benchmark_title),
                 "synthetic": labels.is_synthetic(row.benchmark),
                 "own": labels.is_own(row.benchmark),
             }
@@ -71,7 +71,7 @@ def board(db: Database, table: BoardTable, ranked: Ranking | None) -> dict[str, 
         "categories": list(table.scores.categories),
         "choices": _choices(db, table),
         "columns": [_column(column, shown[:, index]) for index, column in enumerate(columns)],
-        "rows": [_row(table, index) for index in range(len(table.rows))],
+        "rows": _rows(db, table),
         "cells": _cells(shown, columns),
         "marks": _nonzero(np.concatenate([of_means, table.marks], axis=1)),
         "reasons": list(table.scores.reasons),
@@ -165,7 +165,8 @@ def ranking(table: BoardTable, ranked: Ranking | None, *, with_categories: bool 
     nothing.
     """
     out = plain(standing(table, ranked)).rename(columns=SHORT).to_dict("list")
-    front = {} if ranked is None else on_size_front(table, ranked)
+    fronts = {} if ranked is None else size_front(table, ranked)
+    front = {row: untested for row, (state, _, untested) in sorted(fronts.items()) if state == ON}
     out |= {"fixed": [], "front": list(front), "front_untested": list(front.values())}
     out["changed"] = changed_rule(table, ranked)
     if ranked is not None:
@@ -199,7 +200,7 @@ def compressed(
 
 def _choices(db: Database, table: BoardTable) -> dict[str, Any]:
     """The scopes of a suite, each with the words for it. A metric names the conditions that it has scores of."""
-    offered, metrics = table.choices, suite_queries.metrics(db)
+    offered, metrics = table.choices, db.keyed("metrics")
     return {
         "conditions": [
             {"key": key, "title": key.capitalize(), "hint": labels.CONDITIONS.get(key, "")} for key in offered.subsets
@@ -216,7 +217,7 @@ def _choices(db: Database, table: BoardTable) -> dict[str, Any]:
         "languages": [
             {"key": key, "title": name_of(key), "hint": f"{tasks} tasks"} for key, tasks in offered.languages.items()
         ],
-        "splits": [{"key": split.key, "title": split.title, "tasks": list(split.tasks)} for split in offered.splits],
+        "splits": offered.splits,
     }
 
 
@@ -225,7 +226,7 @@ def _column(column: SuiteColumn, shown: np.ndarray) -> dict[str, Any]:
     low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 0.0)
     return {
         **{name: getattr(column, name) for name in COLUMN_FACTS},
-        "chance": None if column.chance is None else clean(column.chance, scale=column.scale),
+        "chance": column.shown(column.chance),
         "hint": labels.hint(column.title),
         "short": labels.SHORT.get(column.title, ""),
         "low": clean(low),
@@ -233,36 +234,22 @@ def _column(column: SuiteColumn, shown: np.ndarray) -> dict[str, Any]:
     }
 
 
-def _row(table: BoardTable, index: int) -> dict[str, Any]:
-    row = table.rows[index]
-    facts = table.models.loc[row.model]
-
-    def known(name: str, kind: type) -> Any:
-        return None if pd.isna(facts[name]) else kind(facts[name])
-
-    return {
-        "id": row.id,
-        "model": row.model,
-        "title": facts["title"],
-        "organisation": facts["organisation"] or "",
-        "family": labels.FAMILIES.get(facts["family"], facts["family"] or ""),
-        "kind": facts["kind"],
-        "parameters": known("parameters_m", float),
-        "memory": known("memory_mb", float),
-        "dimension": known("embed_dim", int),
-        "tokens": known("max_tokens", int),
-        "late": known("late_interaction", bool),
-        "instructions": known("instructions", bool),
-        "open": known("open_weights", bool),
-        "usable": model_queries.is_usable(known("open_weights", bool), facts["license"]),
-        "released": facts["released"] or "",
-        "modalities": list(facts["modalities"]),
-        "group": facts["group"] or "",
-        "origin": row.origin,
-        "own": own_facts(facts["options"]) is not None,
-        "license": facts["license"] or "",
-        "trained": table.trained(index),
-    }
+def _rows(db: Database, table: BoardTable) -> list[dict[str, Any]]:
+    """What the browser shows and filters of every row."""
+    known = {row.pop("key"): row for row in db.records("board_models")}
+    return [
+        {
+            "id": row.id,
+            "model": row.model,
+            **(facts := known[row.model]),
+            "family": labels.FAMILIES.get(facts["family"], facts["family"]),
+            "usable": is_usable(facts["open"], facts["license"]),
+            "origin": row.origin,
+            "own": own_facts(table.models["options"][row.model]) is not None,
+            "trained": table.trained(index),
+        }
+        for index, row in enumerate(table.rows)
+    ]
 
 
 def _cells(shown: np.ndarray, columns: Sequence[SuiteColumn]) -> list[list[int | None]]:

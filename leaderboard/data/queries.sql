@@ -16,6 +16,17 @@ FROM suites JOIN benchmarks ON benchmarks.key = suites.benchmark ORDER BY positi
 SELECT tasks.* FROM tasks JOIN suite_tasks ON suite_tasks.task = tasks.key
 WHERE suite_tasks.suite = $suite ORDER BY position
 
+-- name: suite_columns
+-- The metrics of a suite's tasks with their facts, in catalogue order, a task's headline first; bounds may be infinite.
+SELECT tasks.key AS task, metrics.key AS metric, tasks.title, tasks.category AS "group", t.n = 1 AS headline,
+       coalesce(tasks.cluster, '') AS cluster, CASE WHEN t.n = 1 THEN tasks.chance END AS chance, tasks.n_items AS n,
+       tasks.ranked, metrics.title AS metric_title, metrics.higher_is_better AS higher,
+       coalesce(metrics.lower, '-inf'::DOUBLE) AS lower, coalesce(metrics.upper, 'inf'::DOUBLE) AS upper,
+       metrics.scale, metrics.digits, metrics.proportion
+FROM suite_tasks JOIN tasks ON tasks.key = suite_tasks.task
+CROSS JOIN unnest(range(1, len(tasks.metrics) + 1)) AS t(n) JOIN metrics ON metrics.key = tasks.metrics[t.n]
+WHERE suite_tasks.suite = $suite ORDER BY tasks.position, t.n
+
 -- name: suites_of_task
 -- The suites a task belongs to, in order.
 SELECT suites.* FROM suites JOIN suite_tasks ON suite_tasks.suite = suites.key
@@ -94,8 +105,11 @@ FROM benchmarks LEFT JOIN tasks ON tasks.benchmark = benchmarks.key LEFT JOIN ru
 LEFT JOIN scores ON scores.run = runs.id GROUP BY ALL ORDER BY benchmarks.key
 
 -- name: claims
--- Every claim, conflicts first within a paper's order.
-SELECT * FROM claims ORDER BY paper, "where", claim
+-- Every claim in the papers' order: its fields as texts.
+SELECT key, paper, claim, coalesce("where", '') AS "where", coalesce(printed, '') AS printed,
+       coalesce(recomputed, '') AS recomputed, verdict, severity, coalesce(formula, '') AS formula,
+       coalesce(note, '') AS note, coalesce(why, '') AS why
+FROM claims ORDER BY paper, claims."where", claim
 
 -- name: lite_claims
 -- MIEB's claims on how well its lite suite preserves the order: claim, printed.
@@ -116,7 +130,53 @@ SELECT (SELECT count(DISTINCT model) FROM runs) AS models, (SELECT count(*) FROM
 SELECT origin, count(*) AS scores FROM scores JOIN runs ON runs.id = scores.run
 GROUP BY origin ORDER BY scores DESC
 
+-- name: metrics
+-- Every metric.
+SELECT * FROM metrics
+
+-- name: datasets
+-- Every data set.
+SELECT * FROM datasets
+
+-- name: years
+-- The years of the papers that the published scores are from, each once, the first first: year.
+SELECT DISTINCT CAST(regexp_extract(bibtex, 'year = \{(\d{4})\}', 1) AS INTEGER) AS year
+FROM benchmarks WHERE regexp_matches(bibtex, 'year = \{\d{4}\}') ORDER BY year
+
+-- name: claim_counts
+-- One row, how many claims there are: claims, recomputed, and conflicts among these.
+SELECT count(*) AS claims, count(*) FILTER (verdict != 'cannot be recomputed') AS recomputed,
+       count(*) FILTER (verdict = 'conflict') AS conflicts FROM claims
+
+-- name: data_version
+-- The version of the published scores; no row where the database does not record it: version.
+SELECT value AS version FROM meta WHERE key = 'version'
+
 -- ---- tasks and single cells of the board
+
+-- name: part_values
+-- One row a (model, origin, task, metric): means over all parts of a task, as TASK_VALUES has those of whole tasks.
+--
+-- The parts are three lists: tasks, sources, subsets. A source is the task whose runs have the part; of a task's sources
+-- its own comes first.
+WITH parts AS (SELECT unnest($tasks::VARCHAR[]) AS task, unnest($sources::VARCHAR[]) AS source,
+                      unnest($subsets::VARCHAR[]) AS subset),
+     wanted AS (SELECT *, count(*) OVER (PARTITION BY task, source) AS parts FROM parts)
+SELECT runs.model, runs.origin, wanted.task, scores.metric, avg(scores.value) AS value,
+       CASE WHEN count(*) = count(scores.stderr) THEN avg(scores.stderr) END AS stderr,
+       CASE WHEN count(*) = count(scores.bias) THEN avg(scores.bias) END AS bias,
+       CASE WHEN count(*) = 1 THEN any_value(scores.n) END AS n,
+       CASE WHEN count(*) = 1 THEN any_value(scores.printed) END AS printed,
+       CASE WHEN count(*) = 1 THEN any_value(scores.low) END AS low,
+       CASE WHEN count(*) = 1 THEN any_value(scores.high) END AS high, any_value(runs.source) AS source
+FROM wanted JOIN runs ON runs.task = wanted.source
+JOIN scores ON scores.run = runs.id AND scores.subset = wanted.subset
+WHERE runs.main
+GROUP BY runs.model, runs.origin, wanted.task, wanted.source, scores.metric
+HAVING count(*) = any_value(wanted.parts)
+QUALIFY row_number() OVER (PARTITION BY runs.model, runs.origin, wanted.task, scores.metric
+                           ORDER BY wanted.source <> wanted.task) = 1
+ORDER BY ALL
 
 -- name: task
 -- One task with its benchmark's and data set's facts, as a frame of at most one row; a data set that no catalogue
@@ -145,9 +205,9 @@ FROM tasks JOIN benchmarks ON benchmarks.key = tasks.benchmark
 LEFT JOIN datasets ON datasets.key = tasks.dataset ORDER BY tasks.benchmark, tasks.position
 
 -- name: task_scores
--- Every score on one task, with its model: one row a score, with what `scores.listing` shows of it.
-SELECT models.key AS model, models.key AS link, models.title, models.kind,
-       (SELECT benchmark FROM tasks WHERE key = runs.task) AS benchmark,
+-- Every score on one task, with its model, best first within the headline metric: one row a score, with what
+-- `scores.listing` shows of it.
+SELECT models.key AS model, models.key AS link, models.title, models.kind, tasks.benchmark,
        scores.subset, scores.metric, metrics.title AS metric_title, metrics.scale, metrics.digits,
        metrics.lower, metrics.upper, metrics.proportion, scores.value, scores.printed, scores.n,
        scores.stderr, scores.coverage, scores.lower_bound, scores.low, scores.high, scores.bias, runs.origin,
@@ -157,8 +217,12 @@ SELECT models.key AS model, models.key AS link, models.title, models.kind,
                AND coalesce(notes.metric, '') IN ('', scores.metric)) AS suspect,
        bool_or(NOT runs.main AND runs.origin = 'published') OVER (PARTITION BY runs.model, runs.task) AS disputed
 FROM scores JOIN runs ON runs.id = scores.run JOIN models ON models.key = runs.model
-JOIN metrics ON metrics.key = scores.metric
-WHERE runs.task = $task ORDER BY runs.main DESC, runs.origin, models.title, scores.metric, scores.subset
+JOIN metrics ON metrics.key = scores.metric JOIN tasks ON tasks.key = runs.task
+WHERE runs.task = $task
+ORDER BY coalesce(nullif(list_position(tasks.metrics, scores.metric), 0), 99), runs.main DESC,
+         scores.subset NOT IN ('default', 'average'), scores.subset,
+         CASE WHEN metrics.higher_is_better THEN -scores.value ELSE scores.value END, runs.origin, models.title,
+         scores.metric
 
 -- name: task_notes
 -- Remarks on one task and on single models' scores there: note, model, metric, specific, title (of the model).
@@ -179,9 +243,9 @@ JOIN runs ON runs.id = scores.run WHERE runs.task = $task AND runs.main
   AND scores.metric IN ('rho_squared', 'rank_accuracy')
 
 -- name: sources
--- Where the shown scores of some tasks come from: model, origin, task, source.
-SELECT DISTINCT model, origin, task, source FROM runs
-WHERE main AND task IN (SELECT unnest($tasks)) ORDER BY model, origin, task, source
+-- Where the shown scores of some tasks come from: model, origin, sources.
+SELECT model, origin, list(DISTINCT source) AS sources FROM runs
+WHERE main AND task IN (SELECT unnest($tasks)) GROUP BY model, origin
 
 -- name: cell
 -- Every score of one model on one task, from all sources, the shown one first.
@@ -201,6 +265,27 @@ SELECT note FROM notes WHERE model IN ('*', $model) AND task = $task AND metric 
 ORDER BY bool_or(specific) DESC, bool_and(model = '*'), note
 
 -- ---- models
+
+-- name: models
+-- Every model with the number of its runs.
+SELECT models.* REPLACE (coalesce(organisation, '') AS organisation, coalesce(family, '') AS family,
+                         coalesce(license, '') AS license, coalesce(released, '') AS released),
+       (SELECT count(*) FROM runs WHERE model = models.key) AS runs
+FROM models ORDER BY key
+
+-- name: model_facts
+-- What programs get of each model; null or empty where it is not stated.
+SELECT key, CAST(round(parameters_m * 1e6) AS BIGINT) AS parameters, embed_dim AS dimension, open_weights,
+       coalesce(license, '') AS license, coalesce(released, '') AS released
+FROM models
+
+-- name: board_models
+-- What a board shows and filters of each model; null or empty where it is not stated.
+SELECT key, title, coalesce(organisation, '') AS organisation, coalesce(family, '') AS family, kind,
+       parameters_m AS parameters, memory_mb AS memory, embed_dim AS dimension, max_tokens AS tokens,
+       late_interaction AS late, instructions, open_weights AS open, coalesce(released, '') AS released, modalities,
+       coalesce("group", '') AS "group", coalesce(license, '') AS license
+FROM models
 
 -- name: model
 -- One model as a frame of at most one row.
@@ -411,14 +496,15 @@ WHERE suite_tasks.suite = $suite AND runs.main AND tasks.procedure = 'judging'
 ORDER BY lower(models.title), runs.model, runs.origin, tasks.position, scores.metric, scores.subset
 
 -- name: judged_runs
--- The computed runs of a suite's judges: id, model, task, settings (JSON), seconds, total (pairs that it should
--- rate), stored (pairs with ratings).
-SELECT runs.id, runs.model, runs.task, runs.settings, runs.seconds,
-       try_cast(runs.settings->>'$.items' AS BIGINT) AS total, coalesce(counted.pairs, 0) AS stored
+-- The computed runs of one of a suite's judges that have ratings: settings (JSON), seconds, total (pairs that it
+-- should rate), stored (pairs with ratings).
+SELECT runs.settings, runs.seconds, counted.pairs AS stored,
+       coalesce(try_cast(runs.settings->>'$.items' AS BIGINT), counted.pairs) AS total
 FROM runs JOIN tasks ON tasks.key = runs.task JOIN suite_tasks ON suite_tasks.task = runs.task
-LEFT JOIN (SELECT run, count(*) AS pairs FROM ratings GROUP BY run) AS counted ON counted.run = runs.id
-WHERE suite_tasks.suite = $suite AND runs.main AND runs.origin = 'computed' AND tasks.procedure = 'judging'
-ORDER BY runs.model, tasks.position
+JOIN (SELECT run, count(*) AS pairs FROM ratings GROUP BY run) AS counted ON counted.run = runs.id
+WHERE suite_tasks.suite = $suite AND runs.model = $model AND runs.main AND runs.origin = 'computed'
+  AND tasks.procedure = 'judging'
+ORDER BY tasks.position
 
 -- name: flips
 -- The pairs that a page can open whose two scores are farthest apart, of one judge; the largest difference first.
@@ -436,6 +522,23 @@ WHERE suite_tasks.suite = $suite AND runs.main AND tasks.procedure = 'judging'
   AND least(expected_score, forward, reverse) >= 1 AND greatest(expected_score, forward, reverse) <= 10
   AND forward IS NOT NULL AND reverse IS NOT NULL AND expected_score IS NOT NULL
 ORDER BY abs(forward - reverse) DESC, runs.task, items.item LIMIT $most
+
+-- name: ratings
+-- Every pair that a judge of a suite rated, as both orders were.
+--
+-- One row a pair: task, condition, source, type, expected_score, forward, reverse (NaN: no score), template (NaN: of a
+-- model without a prompt), forward_problem, reverse_problem (empty: a score; missing: no score, and no reason stated).
+SELECT runs.task, subset AS condition, ratings.source, type, expected AS expected_score, forward::FLOAT AS forward,
+       reverse::FLOAT AS reverse, template::FLOAT AS template,
+       coalesce(forward_problem::VARCHAR, if(forward IS NULL, 'missing', '')) AS forward_problem,
+       coalesce(reverse_problem::VARCHAR, if(reverse IS NULL, 'missing', '')) AS reverse_problem
+FROM ratings JOIN runs ON runs.id = ratings.run JOIN tasks ON tasks.key = runs.task
+JOIN suite_tasks ON suite_tasks.task = runs.task
+WHERE suite_tasks.suite = $suite AND runs.main AND tasks.procedure = 'judging' AND runs.model = $model ORDER BY ALL
+
+-- name: pictured_pairs
+-- The small pictures of a suite's pairs: task, image.
+SELECT task, image FROM thumbnails WHERE task IN (SELECT task FROM suite_tasks WHERE suite = $suite)
 
 -- ---- sets of generators that were computed
 
@@ -491,6 +594,17 @@ AND runs.settings->>'$.model.strength' IS NOT NULL
 ORDER BY 1, 2
 
 -- ---- the database's own form
+
+-- name: names
+-- What a visitor's query can be about, by its key or title: name.
+SELECT key AS name FROM tasks UNION SELECT title FROM tasks UNION SELECT category FROM tasks
+UNION SELECT key FROM models UNION SELECT title FROM models UNION SELECT key FROM metrics
+UNION SELECT key FROM suites UNION SELECT key FROM benchmarks UNION SELECT origin FROM runs
+UNION SELECT subset FROM scores
+
+-- name: everything
+-- The whole contract view: one row a score.
+SELECT * FROM leaderboard_scores ORDER BY benchmark, task, model, origin, subset, metric
 
 -- name: columns
 -- Every column of every table and view in its order: table_name, column_name, data_type.

@@ -9,43 +9,21 @@ from urllib.parse import quote
 import numpy as np
 import pandas as pd
 
-from compute.analysis.intervals import score_interval
+from compute.analysis.intervals import Z95
+from compute.database.store import TASK_VALUES
 from compute.io.files import words_beside
 from compute.types import ORIGINS
-from leaderboard.data import suite_queries
 from leaderboard.data.board_table import SuiteColumn
 from leaderboard.data.memo import shared
 from leaderboard.data.suite_cache import SuiteCache
-from leaderboard.html.formatting import blank, number, task_url
+from leaderboard.html.formatting import blank, task_url
 from leaderboard.html.labels import TRAINED
 
 MOST = 3  # scores of one model
 MOST_SOURCES = 2  # that are named; the others are counted
 
 
-@dataclass(frozen=True, kw_only=True)
-class RelatedColumn:
-    """A column of a suite: the mean of one of its categories, or one task, with `metric` where that is not its first.
-
-    The tasks of a category share direction and unit.
-    """
-
-    title: str
-    suite: str
-    category: str = ""
-    task: str = ""
-    metric: str = ""
-
-    def shows(self, column: SuiteColumn) -> bool:
-        """Whether the score is this column of the suite, or its mean has it."""
-        if self.category:
-            return column.ranked and column.group == self.category
-        return column.task == self.task and self.metric in ("", column.metric)
-
-
-_FILE = words_beside(__file__)
-COLUMNS = {name: RelatedColumn(**facts) for name, facts in _FILE["columns"].items()}
-QUESTIONS = {key: tuple(COLUMNS[name] for name in names) for key, names in _FILE["questions"].items()}
+COLUMNS, QUESTIONS = words_beside(__file__).values()  # columns of suites by name; their names by the kind of question
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,8 +50,7 @@ class RelatedFigure:
         """A value with its unit, or `low to high`; empty where it is not known."""
         if any(map(blank, values)):
             return ""
-        texts = (number(value, digits=self.column.digits, scale=self.column.scale) for value in values)
-        return f"{' to '.join(texts)}{'%' * (self.column.scale == 100)}"
+        return f"{' to '.join(map(self.column.number, values))}{self.column.unit}"
 
 
 def related_figures(
@@ -108,61 +85,68 @@ def listed_sources(sources: Sequence[str], *, origin: str, most: int = MOST_SOUR
 @shared
 def _by_model(suite_cache: SuiteCache, key: str) -> dict[str, tuple[RelatedFigure, ...]]:
     """Every model's scores for a key of QUESTIONS, the first to be shown first; of a column one origin a model."""
-    figures = [pair for column in QUESTIONS.get(key, ()) for pair in _of_column(suite_cache, column)]
+    figures = [pair for name in QUESTIONS.get(key, ()) for pair in _of_column(suite_cache, **COLUMNS[name])]
     first: dict[str, dict[str, RelatedFigure]] = {}  # by model and title
     for model, figure in sorted(figures, key=lambda pair: ORIGINS.index(pair[1].origin)):
         first.setdefault(model, {}).setdefault(figure.title, figure)
     return {model: tuple(by_title.values()) for model, by_title in first.items()}
 
 
-def _of_column(suite_cache: SuiteCache, related: RelatedColumn) -> Iterator[tuple[str, RelatedFigure]]:
-    """The model and score of every row of the board with a value in one column; none in a database without such
-    scores."""
-    table, ranked = suite_cache.table(related.suite), suite_cache.ranked(related.suite)
-    at = [index for index, column in enumerate(table.columns) if related.shows(column)]
+def _of_column(
+    suite_cache: SuiteCache, *, title: str, suite: str, category: str = "", task: str = "", metric: str = ""
+) -> Iterator[tuple[str, RelatedFigure]]:
+    """The model and score of every row of the board with a value in one column; none in a database without such scores.
+
+    It is the mean of a category, whose tasks share direction and unit, or a task, by a metric if that is not its first.
+    """
+    table, ranked = suite_cache.table(suite), suite_cache.ranked(suite)
+    at = [
+        index
+        for index, one in enumerate(table.columns)
+        if (one.ranked and one.group == category if category else one.task == task and metric in ("", one.metric))
+    ]
     if ranked is None or not at:
         return
-    column = table.by_key[related.category] if related.category else table.columns[at[0]]
-    cells = table.scores.values[:, at]  # [rows, tasks]
-    values, is_printed = cells[:, 0], np.zeros(len(cells), bool)
+    column = table.by_key[category] if category else table.columns[at[0]]
+    cells, lows, highs = (each[:, at] for each in (table.scores.values, table.low, table.high))  # [rows, tasks]
+    values, low, high, is_printed = cells[:, 0], lows[:, 0], highs[:, 0], np.zeros(len(cells), bool)
     whole = values
-    if related.category:
-        code = table.scores.categories.index(related.category)
+    if category:
+        code = table.scores.categories.index(category)
         values, is_printed = ranked.category_means[:, code], ranked.stands_in[:, code]
         whole = table.whole_means(ranked)[:, code]
+        # Its tasks are independent; a mean of some of them, or a printed one, has no error
+        half = Z95 * np.linalg.norm(table.scores.stderr[:, at], axis=1) / len(at)
+        low, high = np.maximum(values - half, column.lower), np.minimum(values + half, column.upper)
     by_origin = pd.Series(whole).groupby(np.array(table.scores.origins))
     ranks, counts = by_origin.rank(ascending=not column.higher, method="min"), by_origin.transform("count")
-    tasks = [table.columns[index].task for index in at]
-    long = suite_queries.task_values(suite_cache.db, suite=related.suite)
-    sources = long[long["task"].isin(tasks)].groupby(["model", "origin"])["source"].agg(list)
-    printed = table.averages[table.averages["category"] == related.category].set_index("model")["source"]
+    long = suite_cache.db.ask(TASK_VALUES, [suite])
+    of_tasks = long[long["task"].isin([table.columns[index].task for index in at])]
+    sources = of_tasks.groupby(["model", "origin"])["source"].agg(list)
+    printed = table.averages[table.averages["category"] == category].set_index("model")["source"]
     for row in np.flatnonzero(~np.isnan(values)):
-        model, origin = table.rows[row].model, table.rows[row].origin
+        model, origin, _ = table.rows[row]
         known = int((~np.isnan(cells[row])).sum())
-        low, high = table.interval(row, at[0])
-        if related.category:  # its tasks are independent; a mean of some of them, or a printed one, has no error
-            stderr = float(np.sqrt((table.scores.stderr[row, at] ** 2).sum())) / len(at)
-            low, high = score_interval(value=values[row], stderr=stderr, lower=column.lower, upper=column.upper)
         note = ""
         if is_printed[row]:
             note = "the mean that the paper prints"
         elif len(at) > 1:
             note = f"mean of {f'{known} of ' if known < len(at) else ''}{len(at)} tasks"
-        select = quote(f"{model}~{origin}", safe="/:~")
+        select = quote(table.rows[row].id, safe="/:~")
         yield (
             model,
             RelatedFigure(
-                title=related.title,
+                title=title,
                 column=column,
                 value=float(values[row]),
-                low=float(low),
-                high=float(high),
+                low=float(low[row]),
+                high=float(high[row]),
                 rank=None if np.isnan(whole[row]) else int(ranks[row]),
                 of=int(counts[row]),
                 origin=origin,
                 source=listed_sources([printed[model]] if is_printed[row] else sources[model, origin], origin=origin),
                 note=note,
                 trained_on=bool((table.marks[row, at] & TRAINED).any()),
-                address=task_url(related.task) if related.task else f"board?suite={related.suite}&select={select}",
+                address=task_url(task) if task else f"board?suite={suite}&select={select}",
             ),
         )

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -17,7 +18,8 @@ from typing import Any
 
 from compute import bare_process
 from compute.paths import IMPORTED_FROM
-from compute.types import BadInput
+from compute.types import BadInput, nearest
+from leaderboard.data.database import Database
 from leaderboard.web.limits import QUERIES
 
 STARTING = 20.0  # seconds until the process must have started, on a machine that does much else
@@ -30,6 +32,20 @@ STOPPED = (
 )
 log = logging.getLogger(__name__)
 turns = threading.BoundedSemaphore(QUERIES)  # of the page and the endpoint together
+
+
+def answer(db: Database, sql: str) -> dict[str, Any]:
+    """The answer to a visitor's SELECT as `run` gives it; one without rows has a `hint`: which of its quoted texts are
+    not keys or titles in the database, and the nearest to each. Raises BadInput."""
+    result = run(db.copy, sql)
+    if result["rows"]:
+        return result
+    known = set(db.query("names")["name"].dropna())
+    texts = dict.fromkeys(text.replace("''", "'") for text in re.findall(r"'((?:[^']|'')+)'", sql))
+    unknown = [text for text in texts if text not in known and not set("%_") & set(text)][:3]
+    near = ((text, nearest(text[:80], known)) for text in unknown)
+    hint = " ".join(f"Nothing is called {text[:80]!r}{f'; near: {other!r}' if other else ''}." for text, other in near)
+    return result | {"hint": hint}
 
 
 def run(path: Path, sql: str, *, command: tuple[str, ...] = COMMAND) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 from urllib.parse import parse_qs
 
 import pandas as pd
@@ -44,25 +45,17 @@ def scope_of(query: str) -> Scope:
 
 
 @dataclass(frozen=True, kw_only=True)
-class TaskSplit:
-    """Tasks of a suite that ask the same of different data."""
-
-    key: str
-    title: str
-    tasks: tuple[str, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
 class ScopeChoices:
     """The scopes that a suite has; empty where its tasks do not share several.
 
-    `metrics` are those with scores, the headline first, each with the subsets that it has scores of; `languages` the
-    number of tasks with scores of a language alone, by code.
+    `metrics` are those with scores, the headline first, each with the subsets that it has scores of; `splits` have a
+    key, a title and the tasks that ask the same of other data; `languages` is the number of tasks with scores of a
+    language alone, by code.
     """
 
     subsets: tuple[str, ...]
     metrics: dict[str, frozenset[str]]
-    splits: tuple[TaskSplit, ...]
+    splits: tuple[dict[str, Any], ...]
     languages: Mapping[str, int] = field(default_factory=dict)
 
     def check(self, scope: Scope) -> None:
@@ -109,15 +102,15 @@ def _shared(values: pd.Series) -> tuple[str, ...]:
     return distinct.pop() if len(distinct) == 1 else ()
 
 
-def _splits(tasks: pd.DataFrame) -> tuple[TaskSplit, ...]:
+def _splits(tasks: pd.DataFrame) -> tuple[dict[str, Any], ...]:
     """PairBench's splits that the tasks are of, in its order; empty unless there are several."""
     of = [split_of(key, split=split or "") for key, split in zip(tasks["key"], tasks["split"], strict=True)]
     splits = tuple(
-        TaskSplit(
-            key=key,
-            title=split.title,
-            tasks=tuple(task for task, own in zip(tasks["key"], of, strict=True) if own == key),
-        )
+        {
+            "key": key,
+            "title": split.title,
+            "tasks": [task for task, own in zip(tasks["key"], of, strict=True) if own == key],
+        }
         for key, split in SPLITS.items()
         if key in of
     )

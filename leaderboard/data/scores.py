@@ -2,48 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
-import pandas as pd
-
-from compute.analysis.intervals import bias_note, error_interval
+from compute.analysis.intervals import bias_note, interval
 from compute.rounding import clean, rounded
 from leaderboard.html.formatting import blank, percent
 from leaderboard.html.labels import is_synthetic
 
 
-def interval(
-    *,
-    value: float,
-    stderr: float | None,
-    n: float | None,
-    limits: Mapping[str, Any] | pd.Series,
-    own: tuple[float | None, float | None] = (None, None),
-) -> tuple[float, float] | tuple[None, None]:
-    """A score's 95% interval in stored units within the metric's bounds, None twice where the error is not known, or
-    is none.
-
-    own: the ends of an interval that the metric itself gives, blank where it gives none: it stands before the error's.
-    limits: the metric's lower, upper (NaN: none) and proportion, whether a score is a share of its `n` items. Of such a
-    share an error of 0 has Wilson's interval; of any other it shows that all items are equal, not how certain they are.
-    """
-    if not blank(own[0]) and not blank(own[1]):
-        return float(own[0]), float(own[1])  # type: ignore[arg-type]
-    share_of = int(n) if limits["proportion"] and not blank(n) else None
-    if blank(stderr) or not 0 <= stderr < math.inf:
-        return None, None
-    lower, upper = (None if blank(limits[side]) else float(limits[side]) for side in ("lower", "upper"))
-    ends = error_interval(value=float(value), stderr=float(stderr), lower=lower, upper=upper, share_of=share_of)
-    return ends or (None, None)
-
-
 def shown_interval(score: Mapping[str, Any]) -> list[float | None]:
-    """The interval of a row of scores, with its metric's facts, in shown units."""
-    own = (score["low"], score["high"])
-    ends = interval(value=score["value"], stderr=score["stderr"], n=score["n"], limits=score, own=own)
-    return [shown(end, score) for end in ends]
+    """The 95% interval of a row of scores, with its metric's facts, in shown units; None twice where not known."""
+    row = SimpleNamespace(**score)
+    return [shown(end, score) for end in interval(row, row) or (None, None)]
 
 
 def shown(value: float | None, score: Mapping[str, Any]) -> float | None:
@@ -56,7 +28,7 @@ def marks(score: Mapping[str, Any]) -> str:
     is_published = score["origin"] == "published"
     said = {
         answered(score, score): True,
-        bias_note(score["value"], score["bias"], digits=int(score["digits"]), scale=score["scale"]): True,
+        bias_note(score["value"], score["bias"], digits=score["digits"], scale=score["scale"]): True,
         "synthetic": is_synthetic(score["benchmark"]),
         "† trained on": score["trained"],
         "? suspect": is_published and score["suspect"],
@@ -75,7 +47,7 @@ def answered(score: Mapping[str, Any], metric: Mapping[str, Any]) -> str:
     share = f"{percent(score['coverage'], digits=1)} of the items"
     if blank(score["lower_bound"]):
         return share
-    least = rounded(score["lower_bound"], int(metric["digits"]), scale=metric["scale"])
+    least = rounded(score["lower_bound"], metric["digits"], scale=metric["scale"])
     return f"{share}; at least {least} if the rest count as wrong"
 
 
@@ -123,7 +95,7 @@ VALUES = (
     ScoreColumn("printed", "Printed", hint="The source's own digits", of=lambda s: s["printed"] or "", numeric=True),
     ScoreColumn("low", "95% from", 1, of=lambda score: shown_interval(score)[0]),
     ScoreColumn("high", "to", 1, of=lambda score: shown_interval(score)[1]),
-    ScoreColumn("n", "n", 0, "Items that the score rests on", lambda s: None if blank(s["n"]) else int(s["n"])),
+    ScoreColumn("n", "n", 0, "Items that the score rests on", lambda s: s["n"]),
 )
 ORIGINS = (
     ScoreColumn("origin", "Origin"),

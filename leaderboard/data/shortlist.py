@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -14,11 +14,11 @@ from compute.analysis.intervals import Z95
 from compute.io.files import words_beside
 from compute.types import BadInput, unknown
 from leaderboard.data.board_table import BoardTable
-from leaderboard.data.comparison import ComparedLine, mean_difference
+from leaderboard.data.comparison import ComparedLine, of_mean
 from leaderboard.data.database import Database
 from leaderboard.data.languages import NAMES, code_of, name_of
 from leaderboard.data.leaders import ranked_rows
-from leaderboard.data.model_queries import facts, license_kind
+from leaderboard.data.model_facts import facts, license_kind
 from leaderboard.data.scope import WHOLE, Scope
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html.formatting import number
@@ -30,18 +30,17 @@ MANY = "many"  # languages
 LICENSES = ("permissive", "stated", "unknown")  # kinds of them, in the order of ties
 
 
-@dataclass(frozen=True, kw_only=True)
-class ModelUse:
+class ModelUse(NamedTuple):
     """A use of a model, and which tasks are evidence for it. No `categories`: all that count in the suite's mean."""
 
     title: str
     suite: str
-    categories: tuple[str, ...] = ()
-    multilingual: tuple[str, ...] = ()  # categories that ask the same in many languages
+    categories: Sequence[str] = ()
+    multilingual: Sequence[str] = ()  # categories that ask the same in many languages
 
-    def asked(self, language: str) -> tuple[str, ...]:
+    def asked(self, language: str) -> Sequence[str]:
         """The categories for a language, MANY, or any (empty)."""
-        return {"": self.categories, MANY: self.multilingual}.get(language, self.categories + self.multilingual)
+        return {"": self.categories, MANY: self.multilingual}.get(language, [*self.categories, *self.multilingual])
 
     def tasks(self, table: BoardTable, *, language: str) -> frozenset[str]:
         """The tasks that are evidence for it; none where no task asks the same in many languages."""
@@ -49,11 +48,7 @@ class ModelUse:
         return frozenset(column.task for column in table.columns if column.ranked and column.group in own)
 
 
-_FILE = words_beside(__file__)
-NEEDS = {
-    key: ModelUse(**{name: fact if isinstance(fact, str) else tuple(fact) for name, fact in use.items()})
-    for key, use in _FILE.items()
-}
+NEEDS = {key: ModelUse(**use) for key, use in words_beside(__file__).items()}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +77,7 @@ class Conditions:
             )
 
     def unmet(self, model: Mapping[str, Any]) -> frozenset[str]:
-        """Those of size, license and weights that a model does not meet, by what `model_queries.facts` gives."""
+        """Those of size, license and weights that a model does not meet, by what `model_facts.facts` gives."""
         size, license = model["parameters"], model["license"]
         kinds = {license.lower(), license_kind(license), "stated" if license else ""}
         failed = {
@@ -109,14 +104,14 @@ class ShortlistedModel:
         """The model minus the best. It is `worse` only where it is significantly so."""
         return self.line and self.line.tests[0]
 
-    def sentence(self, best: str, model: str) -> str:
-        """The test in a sentence, with these names of the two."""
-        return self.line.of_pair(replace(self.test, a=model, b=best), "the mean")
-
     @property
     def reading(self) -> str:
         """That of the test; empty: it is the best."""
         return self.test.reading if self.test else ""
+
+    def sentence(self, best: str, model: str) -> str:
+        """The test in a sentence, with these names of the two."""
+        return self.line.of_pair(replace(self.test, a=model, b=best), "the mean")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,7 +121,7 @@ class Shortlist:
     table: BoardTable
     tasks: frozenset[str]
     language: str = ""  # in words; empty: any
-    categories: tuple[str, ...] = ()  # that the tasks are of; empty: all
+    categories: Sequence[str] = ()  # that the tasks are of; empty: all
     choices: tuple[ShortlistedModel, ...] = ()
     runner_up: ShortlistedModel | None = None  # the next by its mean of those that fit, also if significantly worse
     origin: str = ""  # of the scores
@@ -203,22 +198,19 @@ def shortlist(suite_cache: SuiteCache, *, need: str, conditions: Conditions) -> 
         ranked = None
     if ranked is None or not (ranked.rank > 0).any():
         return nothing
-    origin, rows = ranked_rows(table, ranked)
-    known = {row: facts(table.models.loc[table.rows[row].model]) for row in rows}
+    rows = ranked_rows(table, ranked)
+    known = {row: facts(suite_cache)[table.rows[row].model] for row in rows}
     unmet = {row: conditions.unmet(known[row]) for row in rows}
     fitting = [row for row in rows if not unmet[row]]
     scale = table.category_columns[0].scale
 
     def model(row: int) -> ShortlistedModel:
-        line = None
-        if row != fitting[0]:
-            line = mean_difference(table, ranked, row, first=fitting[0])
         return ShortlistedModel(
             facts=table.models.loc[table.rows[row].model],
             row=table.rows[row].id,
             rank=int(ranked.rank[row]),
             mean=float(ranked.mean[row]) * scale,
-            line=line,
+            line=None if row == fitting[0] else of_mean(table, ranked, [fitting[0], row]),
             trained=bool((table.marks[row, ranked.table.chosen] & TRAINED).any()),
         )
 
@@ -236,7 +228,7 @@ def shortlist(suite_cache: SuiteCache, *, need: str, conditions: Conditions) -> 
         nothing,
         choices=tuple(models[row] for row in picked),
         runner_up=models[fitting[1]] if len(fitting) > 1 else None,
-        origin=origin,
+        origin=table.origin,
         ranked=len(rows),
         fitting=len(fitting),
         unknown_size=sum(known[row]["parameters"] is None and unmet[row] == {"size"} for row in rows),
@@ -257,7 +249,7 @@ def _on_items(db: Database, table: BoardTable, tasks: Collection[str], means: np
     columns = [column for column in table.columns if column.task in tasks]
     if len(columns) != 1 or not columns[0].n or (columns[0].lower, columns[0].upper) != (0.0, 1.0):
         return ""
-    about = db.query("suite_tasks", suite=table.suite["key"]).set_index("key").loc[columns[0].task]
+    about = db.keyed("suite_tasks", suite=table.suite["key"]).loc[columns[0].task]
     parts = len(about["subsets"]) if table.scope.language else 1
     n, gap = columns[0].n / parts, abs(means[0] - means[1])
     half = Z95 * np.sqrt((means * (1 - means)).sum() / n)

@@ -39,50 +39,34 @@ class SuiteCache:
         """The rankings of MULTILINGUAL by each language alone."""
         return board_table.language_rankings(self.db, suite=MULTILINGUAL)
 
+    @shared
     def table(self, suite: str, scope: Scope = WHOLE) -> BoardTable:
         """A suite's table. Raises as `leaderboard.data.board_table.load` does."""
-        return self._table(suite, scope)
+        return board_table.load(self.db, suite=suite, scope=scope)
 
+    @partial(shared, most=256)
     def ranked(
         self,
         suite: str,
         weights: Weights = (),
         tasks: frozenset[str] | None = None,
         coverage: float | None = None,
-        *,
         scope: Scope = WHOLE,
     ) -> Ranking | None:
         """The ranking of a suite's table under one choice. Raises as `table` and `BoardTable.ranked` do."""
-        own = self.table(suite, scope).weights()
-        changed = tuple(pair for pair in weights if own.get(pair[0]) != pair[1])  # equal choices are computed once
-        return self._ranked(suite, scope, changed, tasks, coverage)
-
-    def board(self, suite: str, scope: Scope = WHOLE) -> bytes:
-        """The payload of a table, compressed."""
-        return self._board(suite, scope)
-
-    def ranking(self, suite: str, *choice: object, scope: Scope = WHOLE) -> bytes:
-        """The ranking under one choice, as the browser gets it."""
-        return self._ranking(suite, scope, *choice)
-
-    @shared
-    def _table(self, suite: str, scope: Scope) -> BoardTable:
-        return board_table.load(self.db, suite=suite, scope=scope)
-
-    @partial(shared, most=256)
-    def _ranked(
-        self, suite: str, scope: Scope, weights: Weights, tasks: frozenset[str] | None, coverage: float | None
-    ) -> Ranking | None:
         return self.table(suite, scope).ranked(weights=dict(weights), tasks=tasks, coverage=coverage)
 
     @shared
-    def _board(self, suite: str, scope: Scope) -> bytes:
+    def board(self, suite: str, scope: Scope = WHOLE) -> bytes:
+        """The payload of a table, compressed."""
         ranked = self.ranked(suite, scope=scope)
         return compress(payload.encode(payload.board(self.db, self.table(suite, scope), ranked)))
 
     @partial(shared, most=256)
-    def _ranking(self, suite: str, scope: Scope, *choice: object) -> bytes:
-        ranked = self.ranked(suite, *choice, scope=scope)
+    def ranking(
+        self, suite: str, weights: Weights, tasks: frozenset[str] | None, coverage: float | None, scope: Scope
+    ) -> bytes:
+        """The ranking under one choice, as the browser gets it."""
+        ranked = self.ranked(suite, weights, tasks, coverage, scope)
         # Only other tasks make other means of categories: else the browser has them, with the table.
-        with_categories = len(choice) > 1 and choice[1] is not None
-        return payload.encode(payload.ranking(self.table(suite, scope), ranked, with_categories=with_categories))
+        return payload.encode(payload.ranking(self.table(suite, scope), ranked, with_categories=tasks is not None))

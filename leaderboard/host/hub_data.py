@@ -20,8 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from compute.types import BadInput, DatabaseError, LikenessError, NotHere
-from leaderboard.data.database import Database
-from leaderboard.data.private_folder import private_folder
+from leaderboard.data.database import Database, private_folder
 from leaderboard.host.rebuilt import check_contents
 
 if TYPE_CHECKING:

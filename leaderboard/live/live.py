@@ -295,13 +295,17 @@ class Live:
     # ---- for programs
 
     def records(self, mode: str) -> list[dict[str, Any]]:
-        """As pairs.LivePart says."""
+        """Every model that can answer in a mode, or in any: key, title, kind, abilities, state, reason."""
         return self.roster.records(mode)
 
     def score(
         self, inputs: Sequence[tuple[str, str | bytes]], models: Sequence[str], request: Any = None
     ) -> list[dict[str, Any]]:
-        """As pairs.LivePart says; no input is stored."""
+        """How similar two inputs are to each model; without keys, to those that it chooses itself.
+
+        `request` is the visitor's, whose questions to judges are counted. A row has `model` and `pairing` (image-image,
+        image-text or text-text); the rest is shown as it is. No input is stored.
+        """
         question, rows = self.pair(inputs, models)
         judges = self.judges(request, pressed=True)  # a program names the models that it asks
         answers = self.answers(question, rows, cache={}, judges=judges)

@@ -14,7 +14,6 @@ from urllib.parse import urlencode
 from markupsafe import Markup
 
 from compute.types import SEVERITIES
-from leaderboard.data import model_queries, suite_queries
 from leaderboard.data.board_table import BoardTable, SuiteColumn
 from leaderboard.data.database import Database
 from leaderboard.data.languages import MULTILINGUAL, name_of, spellings_of
@@ -62,10 +61,10 @@ def index(suite_cache: SuiteCache, *, pages: Sequence[tuple[str, str]]) -> dict[
 
 def _models(db: Database) -> Iterator[Entry]:
     spellings = db.query("spellings").groupby("model")["printed"].agg(list).to_dict()
-    for row in model_queries.models(db).to_dict("records"):
+    for row in db.records("models"):
         title, key = row["title"], row["key"]
         note = ", ".join(filter(None, (row["organisation"], model_kind(row["kind"]))))
-        others = dict.fromkeys((*spellings.get(key, ()), row["family"] or ""))
+        others = dict.fromkeys((*spellings.get(key, ()), row["family"]))
         yield [
             MODEL,
             title,
@@ -77,14 +76,14 @@ def _models(db: Database) -> Iterator[Entry]:
 
 
 def _suites(db: Database) -> Iterator[Entry]:
-    for row in db.query("suites").to_dict("records"):
+    for row in db.records("suites"):
         note = f"{row['tasks']} {'task' if row['tasks'] == 1 else 'tasks'} on the board"
         yield [SUITE, row["title"], note, row["key"], f"{row['benchmark_title']} {row['paper']}", 1]
 
 
 def _metrics(suite_cache: SuiteCache) -> Iterator[Entry]:
     """The metrics that some suite shows, each with the address where its scores can be compared."""
-    metrics = suite_queries.metrics(suite_cache.db)
+    metrics = suite_cache.db.keyed("metrics")
     suites = [suite_cache.table(key) for key in suite_cache.db.query("suites")["key"]]
     addresses: dict[str, str] = {}
     for table in sorted(suites, key=lambda table: is_synthetic(table.suite["benchmark"])):
@@ -115,7 +114,7 @@ def _methods() -> list[Entry]:
 
 def _definitions(db: Database) -> Iterator[Entry]:
     """What each metric is, in the table of About."""
-    for row in suite_queries.metrics(db).to_dict("records"):
+    for row in db.records("metrics"):
         if not row["key"].endswith("_rank"):
             yield [
                 DOC,
@@ -154,7 +153,7 @@ def _languages(suite_cache: SuiteCache) -> Iterator[Entry]:
 
 
 def _tasks(db: Database) -> Iterator[Entry]:
-    for row in db.query("tasks").to_dict("records"):
+    for row in db.records("tasks"):
         note = ", ".join(filter(None, (row["benchmark_title"], row["category"])))
         if is_synthetic(row["benchmark"]) and "synthetic" not in note:
             note = f"{note} (synthetic)"
@@ -163,6 +162,6 @@ def _tasks(db: Database) -> Iterator[Entry]:
 
 
 def _claims(db: Database) -> Iterator[Entry]:
-    for row in db.query("claims").to_dict("records"):
+    for row in db.records("claims"):
         note = f"{row['paper']}, {row['where']}: {row['verdict']}"
         yield [CLAIM, row["claim"], note, row["key"], "", int(row["severity"] == SEVERITIES[0])]

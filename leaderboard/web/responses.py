@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import re
 from collections.abc import Sequence
 from urllib.parse import quote
 
 import brotli
+import pandas as pd
 from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -79,6 +82,23 @@ def disposition(name: str) -> str:
 def safe_cell(text: str) -> str:
     """The text of a cell in a file, quoted where a spreadsheet would take it for a formula; a number stays one."""
     return f"'{text}" if text.startswith(FORMULA) and not NO_FORMULA.fullmatch(text) else text
+
+
+def csv_bytes(frame: pd.DataFrame, *, header: bool = True) -> bytes:
+    """The frame as CSV with safe cells, with its headings if `header`."""
+    safe = frame.map(lambda cell: safe_cell(cell) if isinstance(cell, str) else cell)
+    return safe.rename(columns=safe_cell).to_csv(index=False, lineterminator="\n", header=header).encode()
+
+
+def safe_csv(content: bytes) -> bytes:
+    """A CSV file in UTF-8 whose cells are safe; as it is where all are."""
+    rows = list(csv.reader(io.StringIO(content.decode(), newline="")))
+    safe = [list(map(safe_cell, row)) for row in rows]
+    if safe == rows:
+        return content
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows(safe)
+    return out.getvalue().encode()
 
 
 def bounded_sentence(text: str) -> str:

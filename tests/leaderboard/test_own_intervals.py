@@ -25,13 +25,13 @@ def test_every_page_shows_the_stored_interval(tmp_path):
     ).itertuples()
     assert abs(row.low - (row.value - 1.96 * row.stderr)) + abs(row.high - (row.value + 1.96 * row.stderr)) > 1e-3
     ends = pytest.approx([100 * row.low, 100 * row.high])
-    of_model, of_task = db.query("model_scores", model=MODEL), db.query("task_scores", task=TASK)
+    of_model, of_task = db.records("model_scores", model=MODEL), db.records("task_scores", task=TASK)
     for each in (
-        of_model[of_model["task"] == TASK],
-        of_task[of_task["model"] == MODEL],
-        db.query("run_scores", key=row.id),
+        [score for score in of_model if score["task"] == TASK],
+        [score for score in of_task if score["model"] == MODEL],
+        db.records("run_scores", key=row.id),
     ):
-        (score,) = each[(each["metric"] == METRIC) & (each["subset"] == "default")].to_dict("records")
+        (score,) = [score for score in each if (score["metric"], score["subset"]) == (METRIC, "default")]
         assert scores.shown_interval(score) == ends
     table = SuiteCache(db).table(judge_stand_ins.SUITE)
     index, column = next(

@@ -42,7 +42,6 @@ def error_rate(accuracy):
 '''
 PAGE = '''"""A page that counts models."""
 
-from leaderboard.data import model_queries
 from leaderboard.html.templates import render
 from leaderboard.page import Site, View, heading, static_html
 

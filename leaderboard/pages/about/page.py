@@ -12,7 +12,6 @@ from compute import bare_process
 from compute.analysis.correlation import Leftover, leftover
 from compute.analysis.ranks.variance import FEW
 from compute.analysis.table import USUAL
-from leaderboard.data import suite_queries
 from leaderboard.data.memo import memoised
 from leaderboard.html.labels import ABBREVIATIONS, is_own
 from leaderboard.html.templates import render
@@ -42,14 +41,14 @@ def draw(site: Site) -> None:
 def body(site: Site) -> Markup:
     """The whole page."""
     sizes = site.db.query("benchmark_sizes")
-    metrics = suite_queries.metrics(site.db)
+    metrics = site.db.keyed("metrics")
     return render(
         "pages/about/page.html",
         few=FEW,
         leftover=dependence(site),
         limited=bare_process.enforced(),
         benchmarks=sizes[~sizes["key"].map(is_own)],
-        years=suite_queries.years(site.db),
+        years=site.db.query("years")["year"].tolist(),
         mieb=cells(site, "mieb"),
         facts=site.db.query("differing_facts"),
         origins=site.db.query("origins"),
@@ -59,8 +58,8 @@ def body(site: Site) -> Markup:
         fetched=bool(site.data and site.data.path == site.db.path),
         built=datetime.fromtimestamp(site.db.copy.stat().st_mtime, tz=UTC).strftime("%Y-%m-%d %H:%M UTC"),
         counts=site.db.query("counts").iloc[0],
-        claims=suite_queries.claim_counts(site.db),
-        data_version=suite_queries.data_version(site.db),
+        claims=site.db.records("claim_counts")[0],
+        data_version="".join(site.db.query("data_version")["version"]),
         packages=", ".join(f"{name} {version(name)}" for name in PACKAGES),
     )
 

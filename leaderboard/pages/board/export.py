@@ -3,30 +3,28 @@
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
+from starlette.responses import Response
 
 from compute.analysis.ranking import Ranking
 from compute.database import store
 from compute.io.files import replacing
-from compute.rounding import clean, rounded, rounded_array
+from compute.rounding import rounded, rounded_array
 from compute.types import BadInput, CannotWrite
-from leaderboard.data import suite_queries
 from leaderboard.data.board_table import APART, DISPUTED, PARTIAL, PRINTED, SUSPECT, TRAINED, BoardTable, SuiteColumn
-from leaderboard.data.csv_files import csv_bytes
-from leaderboard.data.database import Database
+from leaderboard.data.database import QUERIES, Database
 from leaderboard.data.mean_rule import changed_rule, description, rule
-from leaderboard.data.payload import category_marks, category_means, standing
-from leaderboard.html.formatting import blank, or_dash, parameters_text
+from leaderboard.data.payload import category_marks, category_means, plain, standing
+from leaderboard.html.formatting import blank, parameters_text
 from leaderboard.html.labels import SHORT, SIGNS, described, is_synthetic
-from leaderboard.pages.board import latex
+from leaderboard.pages.board.text_tables import latex, markdown
+from leaderboard.web.responses import csv_bytes, download
 
 MEDIA = {
     "csv": "text/csv; charset=utf-8",
@@ -52,13 +50,26 @@ USUAL = ("rank", "range", "class", "parameters", "mean")  # columns other than s
 BEST, NO_VALUE = "bold: best of its column", "— no value"
 
 
-@dataclass(frozen=True, kw_only=True)
-class ExportFile:
-    """Bytes to download, with their name and media type."""
+def _range(low: float, high: float, digits: int) -> str:
+    return f"{rounded(low, digits)}–{rounded(high, digits)}"
 
-    name: str
-    media: str
-    content: bytes
+
+# Columns other than scores, by the board's names: title, what it shows of a row, how, also by the digits of means.
+BESIDE: dict[str, tuple[str, tuple[str, ...], Callable[..., str]]] = {
+    "rank": ("Rank", ("rank",), lambda rank, _: str(rank)),
+    "range": ("Range", ("rank_low", "rank_high"), lambda low, high, _: _range(low, high, 0)),
+    "class": ("Class", ("tie_class",), lambda letter, _: letter),
+    "parameters": ("Params", ("parameters_m",), lambda millions, _: parameters_text(millions)),
+    "memory": ("MB", ("memory_mb",), lambda size, _: rounded(size, 0)),
+    "dimension": ("Dim.", ("embed_dim",), lambda size, _: str(int(size))),
+    "tokens": ("Tokens", ("max_tokens",), lambda size, _: str(int(size))),
+    "date": ("Released", ("released",), lambda date, _: date),
+    "late": ("Late", ("late_interaction",), lambda late, _: "yes" if late else "no"),
+    "coverage": ("Cov.", ("coverage",), lambda share, _: f"{int(100 * share + 1e-9)}%"),
+    "mean": ("Mean", ("mean",), rounded),
+    "interval": ("95% interval", ("mean_low", "mean_high"), _range),
+    "borda": ("Borda", ("borda",), lambda points, _: rounded(points, 1)),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,14 +86,14 @@ class BoardView:
     columns: list[str]
     suite_ranked: Ranking | None = None
 
-    def file(self, form: str, *, filters: Sequence[str] = (), beside: Collection[str] = USUAL) -> ExportFile:
+    def file(self, form: str, *, filters: Sequence[str] = (), beside: Collection[str] = USUAL) -> Response:
         """The view as a file. For the formats that people read, `filters` say in words which rows are shown, and
         `beside` are the columns shown other than scores."""
         table = self.table
         name = f"likeness-{table.suite['key']}{table.scope.suffix}"
         if form == "bibtex":
-            return _file(name, form, str(table.suite["bibtex"]).encode())
-        if form in ("markdown", "latex"):
+            content = str(table.suite["bibtex"]).encode()
+        elif form in ("markdown", "latex"):
             scales = {column.scale for column in (*self.chosen, *table.category_columns[:1])}
             unit = " Scores in %." if scales == {100} else ""
             shown = self.to_read(beside=beside, unit=not unit)
@@ -91,12 +102,13 @@ class BoardView:
                 caption += " Range: the ranks that are possible at 95%."
             others = np.zeros((len(self.rows), shown.shape[1] - len(self.columns)), bool)
             best = np.concatenate([others, self.best], axis=1)
-            made = (_markdown if form == "markdown" else _latex)(shown, best, caption=caption, label=f"tab:{name}")
-            return _file(name, form, made.encode())
-        encode = {"csv": csv_bytes, "parquet": store.parquet_bytes, "json": _json}.get(form)
-        if encode is None:
+            write = markdown if form == "markdown" else partial(latex, label=f"tab:{name}")
+            content = write(shown, best, caption=caption).encode()
+        elif form in ("csv", "parquet", "json"):
+            content = {"csv": csv_bytes, "parquet": store.parquet_bytes, "json": _json}[form](self.frame)
+        else:
             raise BadInput(f"{form!r} is not an export format. Choose from: {', '.join(MEDIA)}")
-        return _file(name, form, encode(self.frame))
+        return download(content, name=f"{name}.{ENDINGS.get(form, form)}", media=MEDIA[form])
 
     @cached_property
     def indices(self) -> list[int]:
@@ -137,7 +149,7 @@ class BoardView:
         facts = table.models.loc[[row.model for row in rows]].reset_index(drop=True)
         facts = facts[["key", "title", "kind", "parameters_m", "license", "released"]].rename(columns={"key": "model"})
         facts.insert(3, "origin", [row.origin for row in rows])
-        frame = facts.fillna({"license": "", "released": ""}).assign(
+        frame = facts.assign(
             trained=[table.trained(index) for index in self.indices],
             suite=str(table.suite["key"]),
             synthetic=is_synthetic(table.suite["benchmark"]),
@@ -150,27 +162,17 @@ class BoardView:
         values = np.concatenate([category_means(table, ranked), table.scores.values], axis=1)[self.indices]
         every = list(table.by_key)
         figures = {
-            column.key: [
-                math.nan if math.isnan(value) else clean(value, scale=column.scale)
-                for value in values[:, every.index(column.key)]
-            ]
+            column.key: [column.shown(value) for value in values[:, every.index(column.key)].tolist()]
             for column in chosen
         }
+        bits = {"trained_on_tasks": TRAINED, "suspect_columns": SUSPECT, "disputed_columns": DISPUTED}
         lists = {
-            name: pd.Series(
-                [
-                    ";".join(key for key, mark in zip(self.columns, line, strict=True) if mark & bit)
-                    for line in self.marks
-                ],
-                dtype=str,
-            )
-            for name, bit in (
-                ("trained_on_tasks", TRAINED),
-                ("suspect_columns", SUSPECT),
-                ("disputed_columns", DISPUTED),
-            )
+            name: [";".join(np.array(self.columns, object)[line & bit > 0]) for line in self.marks]
+            for name, bit in bits.items()
         }
-        return pd.concat([*parts, pd.DataFrame(figures, index=frame.index), pd.DataFrame(lists)], axis=1)
+        return pd.concat(
+            [*parts, pd.DataFrame(figures, index=frame.index, dtype=float), pd.DataFrame(lists, dtype=str)], axis=1
+        )
 
     def caption(self, filters: Sequence[str]) -> str:
         """The suite, the rule of the mean and how many ranks it changes, the filters, and the signs of the marks."""
@@ -197,34 +199,27 @@ class BoardView:
         out: dict[str, list[str]] = {"Model": frame["title"].tolist()}
         if frame["origin"].nunique() > 1:
             out["Origin"] = frame["origin"].tolist()
-        facts: dict[str, tuple[str, list[str]]] = {
-            "parameters": ("Params", _texts(frame["parameters_m"], parameters_text)),
-            "memory": ("MB", _texts(models["memory_mb"], lambda size: rounded(size, 0))),
-            "dimension": ("Dim.", _texts(models["embed_dim"], lambda size: str(int(size)))),
-            "tokens": ("Tokens", _texts(models["max_tokens"], lambda size: str(int(size)))),
-            "date": ("Released", frame["released"].tolist()),
-            "late": ("Late", _texts(models["late_interaction"], lambda late: "yes" if late else "no")),
-        }
+        known, first = models.assign(**frame.set_index(models.index)), None
         if ranked is not None:
-            first = table.category_columns[0]
-            title = ("Your mean" if changed_rule(table, ranked) else "Mean") + _unit(unit, first)
-            facts = {
-                "rank": ("Rank", _texts(frame["rank"], str)),
-                "range": ("Range", _ranges(frame["rank_low"], frame["rank_high"], digits=0)),
-                "class": ("Class", frame["tie_class"].tolist()),
-                **facts,
-                "coverage": ("Cov.", _texts(frame["coverage"], lambda share: f"{int(100 * share + 1e-9)}%")),
-                "mean": (title, _texts(frame["mean"], partial(rounded, digits=first.digits))),
-                "interval": ("95% interval", _ranges(frame["mean_low"], frame["mean_high"], digits=first.digits)),
-                "borda": ("Borda", _texts(ranked.borda[self.indices], partial(rounded, digits=1))),
-            }
-        out |= {title: texts for key, (title, texts) in facts.items() if key in beside and any(texts)}
+            known, first = known.assign(borda=ranked.borda[self.indices]), table.category_columns[0]
+        for key, (title, names, write) in BESIDE.items():
+            if key == "mean" and first:
+                title = ("Your mean" if changed_rule(table, ranked) else title) + _unit(unit, first)
+            if key in beside and {*names} <= {*known}:
+                texts = [
+                    "" if any(map(blank, values)) else write(*values, first and first.digits)
+                    for values in zip(*(known[name] for name in names), strict=True)
+                ]
+                out |= {title: texts} if any(texts) else {}
         for column, marks in zip(self.chosen, self.marks.T, strict=True):
             title = SHORT.get(column.title, column.title) + _unit(unit, column) + " ↓" * (not column.higher)
             while title in out:
                 title += f" [{column.key}]"
-            shown = _texts(frame[column.key], partial(rounded, digits=column.digits))
-            out[title] = [value and f"{value}{_signs(bits)}" for value, bits in zip(shown, marks, strict=True)]
+            signs = ["".join(sign for bit, sign, _ in CELL_SIGNS if own & bit) for own in marks]
+            out[title] = [
+                "" if blank(value) else rounded(value, column.digits) + own
+                for value, own in zip(frame[column.key], signs, strict=True)
+            ]
         return pd.DataFrame(out)
 
     @property
@@ -256,88 +251,29 @@ def everything(db: Database, *, form: str) -> tuple[str, Path]:
             raise CannotWrite("There is no folder for temporary files")
         parts = (
             part.assign(synthetic=part["benchmark"].map(is_synthetic).astype(bool))
-            for part in suite_queries.everything(opening)
+            for part in opening.parts(QUERIES["everything"])
         )
         path = opening.folder / f"likeness-scores.{form}"
         if form == "parquet":
             store.write_parquet(path, frame=pd.concat(parts, ignore_index=True))
         else:
             with replacing(path) as draft, draft.open("wb") as file:
-                for text in (_csv_parts if form == "csv" else _json_parts)(parts):
-                    file.write(text)
+                for index, part in enumerate(parts):
+                    if form == "csv":
+                        file.write(csv_bytes(part, header=not index))
+                    else:  # one list: every part's own brackets and line ends are cut off
+                        file.write((b",\n" if index else b"[\n") + _json(part)[len("[\n") : -len("\n]")])
+                if form == "json":
+                    file.write(b"\n]")
         return path.name, path
 
 
-def _signs(marks: int) -> str:
-    return "".join(sign for bit, sign, _ in CELL_SIGNS if marks & bit)
-
-
-def _texts(values: Iterable[Any], write: Callable[[Any], str]) -> list[str]:
-    """Each value as text, empty where it is blank."""
-    return ["" if blank(value) else write(value) for value in values]
-
-
-def _ranges(low: Iterable[float], high: Iterable[float], *, digits: int) -> list[str]:
-    ends = zip(low, high, strict=True)
-    return ["" if blank(a) or blank(b) else f"{rounded(a, digits)}–{rounded(b, digits)}" for a, b in ends]
-
-
 def _unit(said: bool, column: SuiteColumn) -> str:
-    return f" ({PERCENT})" if said and column.scale == 100 else ""
-
-
-def _file(name: str, form: str, content: bytes) -> ExportFile:
-    return ExportFile(name=f"{name}.{ENDINGS.get(form, form)}", media=MEDIA[form], content=content)
-
-
-def _csv_parts(parts: Iterable[pd.DataFrame]) -> Iterator[bytes]:
-    for index, part in enumerate(parts):
-        yield csv_bytes(part, header=index == 0)
-
-
-def _json_parts(parts: Iterable[pd.DataFrame]) -> Iterator[bytes]:
-    """The text of one list; every part's own brackets and line ends are cut off."""
-    before = b"[\n"
-    for part in parts:
-        if len(part):
-            yield before + _json(part)[len("[\n") : -len("\n]")]
-            before = b",\n"
-    yield b"[]" if before == b"[\n" else b"\n]"
+    return f" ({PERCENT})" if said and column.unit else ""
 
 
 def _json(frame: pd.DataFrame) -> bytes:
-    records = frame.astype(object).where(frame.notna(), None).to_dict("records")
-    return json.dumps(records, ensure_ascii=False, default=_plain, indent=1).encode()
-
-
-def _markdown(frame: pd.DataFrame, best: np.ndarray, *, caption: str, label: str) -> str:
-    def line(cells: Iterable[str]) -> str:
-        return f"| {' | '.join(cells)} |"
-
-    def text(cell: object) -> str:
-        return _shown(cell).translate(MARKDOWN)
-
-    body = [
-        [
-            latex.NUMBER.sub(r"**\g<0>**", text(cell), count=1) if bold else text(cell)
-            for cell, bold in zip(row, bolds, strict=True)
-        ]
-        for row, bolds in zip(frame.itertuples(index=False), best, strict=True)
-    ]
-    lines = [text(caption), "", line(map(text, frame.columns)), "|" + "---|" * frame.shape[1], *map(line, body), ""]
-    return "\n".join(lines)
-
-
-def _latex(frame: pd.DataFrame, best: np.ndarray, *, caption: str, label: str) -> str:
-    rows = [[_shown(cell) for cell in row] for row in frame.itertuples(index=False)]
-    return latex.table(list(frame.columns), rows, best=best.tolist(), caption=caption, label=label)
-
-
-MARKDOWN = str.maketrans({"&": "&amp;", "<": "&lt;", "\\": r"\\", "|": r"\|"})
-
-
-def _shown(cell: object) -> str:
-    return " ".join(str(or_dash(cell)).splitlines())
+    return json.dumps(plain(frame).to_dict("records"), ensure_ascii=False, default=_plain, indent=1).encode()
 
 
 def _plain(cell: object) -> object:

@@ -11,7 +11,6 @@ from markupsafe import Markup
 from leaderboard.data import payload
 from leaderboard.data.leaders import leading
 from leaderboard.html.components import scripted
-from leaderboard.html.formatting import number
 from leaderboard.html.labels import ORIGIN_TITLES, SHORT
 from leaderboard.html.templates import render
 from leaderboard.page import Site, View, citations, heading
@@ -45,11 +44,6 @@ def rows(site: Site, query: Mapping[str, str]) -> Markup:
     table = site.suite_cache.table(suite if suite in suites else HOME)
     ranked = site.suite_cache.ranked(table.suite["key"])
     listed, means, columns = leading(table, ranked), payload.category_means(table, ranked), table.category_columns
-    digits = [(column.digits, column.scale) for column in columns]
-    shown = [
-        [number(mean, digits=own, scale=scale) for mean, (own, scale) in zip(line, digits, strict=True)]
-        for line in means[[row["row"] for row in listed[:MOST_ROWS]]].tolist()
-    ]
     return render(
         "pages/board/rows.html",
         suite=payload.suite_facts(table),
@@ -57,7 +51,10 @@ def rows(site: Site, query: Mapping[str, str]) -> Markup:
         categories=[SHORT.get(column.title, column.title) for column in columns],
         origin=ORIGIN_TITLES[table.origin] if len({row.origin for row in table.rows}) > 1 else "",
         ranked=len(listed),
-        rows=[row | {"means": line} for row, line in zip(listed, shown, strict=False)],
+        rows=[
+            row | {"means": [column.number(mean) for column, mean in zip(columns, means[row["row"]], strict=True)]}
+            for row in listed[:MOST_ROWS]
+        ],
     )
 
 

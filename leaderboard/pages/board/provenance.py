@@ -3,98 +3,96 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from types import SimpleNamespace
 from typing import Any
 from urllib.parse import quote
 
-import pandas as pd
-
-from compute.analysis.intervals import bias_note
+from compute.analysis.intervals import bias_note, interval
 from compute.analysis.ranking import Ranking
 from compute.importing.snapshot import SOURCE
-from compute.rounding import rounded
 from compute.types import BadInput
-from leaderboard.data import suite_queries
 from leaderboard.data.board_table import SUSPECT, TRAINED, BoardTable, SuiteColumn
 from leaderboard.data.database import Database
-from leaderboard.data.scores import answered, interval
+from leaderboard.data.scores import answered
 from leaderboard.html.labels import SYNTHETIC_NOTE, is_synthetic
+
+ANOTHER = {"computed": "Another run of the same cell; not the one shown."}  # of a score that the board does not show
+OTHER_TABLE = "Another table's score for the same cell; not the one shown."
+Parts = tuple[list[tuple[str, str]], list[dict[str, Any]], list[str]]  # lines (label, text), sources, notes
 
 
 def cell(db: Database, table: BoardTable, ranked: Ranking | None, *, row_id: str, key: str) -> dict[str, Any]:
     """The sources behind one cell, ready to show. Raises UnknownKey for a row or column that is not there."""
-    position = table.row(row_id)
-    row = table.rows[position]
-    title = table.models.loc[row.model]["title"]
-    column = table.by_key.get(key)
+    position, column = table.row(row_id), table.by_key.get(key)
     if column is None:
         raise BadInput(f"{table.suite['key']} has no column {key!r}. Reload the page: its columns may have changed")
-    if column.kind == "family":
-        return _category(db, table, ranked, position, column, title)
-    index = table.columns.index(column)
-    limits = suite_queries.metrics(db).loc[column.metric]
-    parts = (
-        {} if table.parts is None else table.parts[table.parts.task == column.task].groupby("source")["subset"].agg(set)
-    )
-    sources = [
-        {**_source(score, column, limits=limits), "url": _address(db, score.source, score.file, score.commit)}
-        for source in sorted(parts.keys() or {column.task})
-        for score in db.query("cell", model=row.model, task=source).itertuples()
-        if score.metric == column.metric and score.subset in parts.get(source, {score.subset})
-    ]
-    notes = db.query("cell_notes", model=row.model, task=column.task, metric=column.metric)["note"].tolist()
-    if table.marks[position, index] & TRAINED:
-        notes.insert(0, "The model was trained on this data set, so the score says little about new data.")
-    label = "No score" if math.isnan(table.scores.values[position, index]) else "Shown"
-    lines = [
-        {"label": label, "text": _shown(table, position, index)},
-        {"label": "Metric", "text": f"{column.metric_title}, {'higher' if column.higher else 'lower'} is better"},
-    ]
-    if column.chance is not None:
-        lines.append({"label": "By chance", "text": _number(column.chance, column)})
-    if is_synthetic(table.suite["benchmark"]):
-        notes.insert(0, SYNTHETIC_NOTE)
-    return {
-        "title": f"{title} on {column.title}",
-        "lines": lines,
+    row, is_task = table.rows[position], column.kind == "task"
+    parts = _task(db, table, position, column) if is_task else _category(db, table, ranked, position, column)
+    lines, sources, notes = parts
+    found = {
+        "title": f"{row.title}{' on' if is_task else ':'} {column.title}",
+        "lines": [{"label": label, "text": text} for label, text in lines],
         "sources": sources,
         "notes": notes,
         "model": row.model,
         "task": column.task,
-        "items": any(source["items"] for source in sources),
     }
+    return found | ({"items": any(source["items"] for source in sources)} if is_task else {})
 
 
-def _category(
-    db: Database, table: BoardTable, ranked: Ranking, position: int, category: SuiteColumn, title: str
-) -> dict[str, Any]:
-    row = table.rows[position]
-    code = table.category_columns.index(category)
+def _task(db: Database, table: BoardTable, position: int, column: SuiteColumn) -> Parts:
+    model, index = table.rows[position].model, table.columns.index(column)
+    parts = (
+        {} if table.parts is None else table.parts[table.parts.task == column.task].groupby("source")["subset"].agg(set)
+    )
+    sources = [
+        _source(db, score, column)
+        for source in sorted(parts.keys() or {column.task})
+        for score in db.records("cell", model=model, task=source)
+        if score["metric"] == column.metric and score["subset"] in parts.get(source, {score["subset"]})
+    ]
+    notes = db.query("cell_notes", model=model, task=column.task, metric=column.metric)["note"].tolist()
+    if table.marks[position, index] & TRAINED:
+        notes.insert(0, "The model was trained on this data set, so the score says little about new data.")
+    if is_synthetic(table.suite["benchmark"]):
+        notes.insert(0, SYNTHETIC_NOTE)
+    lines = [
+        ("No score" if math.isnan(table.scores.values[position, index]) else "Shown", _shown(table, position, index)),
+        ("Metric", f"{column.metric_title}, {'higher' if column.higher else 'lower'} is better"),
+        *([] if column.chance is None else [("By chance", column.text(column.chance))]),
+    ]
+    return lines, sources, notes
+
+
+def _category(db: Database, table: BoardTable, ranked: Ranking, position: int, category: SuiteColumn) -> Parts:
+    row, code = table.rows[position], table.category_columns.index(category)
     whole = [index for index, column in enumerate(table.columns) if column.group == category.key]
     members = [index for index in whole if ranked.table.chosen[index]]
-    have = [index for index in members if not math.isnan(table.scores.values[position, index])]
+    have = sum(not math.isnan(table.scores.values[position, index]) for index in members)
     mean = ranked.category_means[position, code]
     printed = table.averages[(table.averages.model == row.model) & (table.averages.category == category.key)]
     own = row.origin == "published" and len(printed) > 0 and len(members) == len(whole)
     if len(members) < len(whole):
         made_of = f"the mean of the tasks that count, {len(members)} of {len(whole)}"
-    elif len(have) == len(members):
+    elif have == len(members):
         made_of = "the mean of all its tasks"
     elif own:
         made_of = "the mean that the paper prints"
     else:
         made_of = "the mean of the available scores" if have else "—"
     lines = [
-        {"label": "Shown", "text": "no mean" if math.isnan(mean) else _number(mean, category)},
-        {"label": "Made of", "text": made_of},
-        {"label": "Tasks", "text": f"{len(have)} of {len(members)} have a readable score"},
-        *({"label": table.columns[index].title, "text": _shown(table, position, index)} for index in members),
+        ("Shown", "no mean" if math.isnan(mean) else category.text(mean)),
+        ("Made of", made_of),
+        ("Tasks", f"{have} of {len(members)} have a readable score"),
+        *((table.columns[index].title, _shown(table, position, index)) for index in members),
     ]
     sources = [
         {
             "source": average.source,
             "url": _address(db, average.source),
             "printed": average.printed,
-            "value": _number(average.value, category),
+            "value": category.text(average.value),
             "subset": f"mean of {average.tasks} tasks",
             "metric": category.metric_title,
             "n": None,
@@ -112,14 +110,7 @@ def _category(
         )
         if (titles := [table.columns[index].title for index in members if table.marks[position, index] & bit])
     ]
-    return {
-        "title": f"{title}: {category.title}",
-        "lines": lines,
-        "sources": sources,
-        "notes": notes,
-        "model": row.model,
-        "task": "",
-    }
+    return lines, sources, notes
 
 
 def _address(db: Database, source: str, file: str = "", commit: str = "") -> str:
@@ -130,45 +121,30 @@ def _address(db: Database, source: str, file: str = "", commit: str = "") -> str
     return next((row.url for row in papers.itertuples() if source.lower().startswith(row.key)), "") or ""
 
 
-def _source(score: Any, column: SuiteColumn, *, limits: pd.Series) -> dict[str, Any]:
-    low, high = interval(value=score.value, stderr=score.stderr, n=score.n, limits=limits, own=(score.low, score.high))
+def _source(db: Database, score: Mapping[str, Any], column: SuiteColumn) -> dict[str, Any]:
+    value, origin = score["value"], score["origin"]
+    ends = " to ".join(map(column.text, interval(SimpleNamespace(**score), column) or ()))
+    bias = bias_note(value, score["bias"], digits=column.digits, scale=column.scale)
     return {
-        "source": score.source,
-        "printed": score.printed or "",
-        "value": _number(score.value, column, more=0 if score.printed else 2),
-        "subset": "" if score.subset == "default" else score.subset,
+        "source": score["source"],
+        "printed": score["printed"] or "",
+        "value": column.text(value, more=0 if score["printed"] else 2),
+        "subset": "" if score["subset"] == "default" else score["subset"],
         "metric": column.metric_title,
-        "n": None if pd.isna(score.n) else int(score.n),
-        "interval": "; ".join(
-            filter(
-                None,
-                (
-                    "" if low is None or high is None else f"{_number(low, column)} to {_number(high, column)}",
-                    bias_note(score.value, score.bias, digits=column.digits, scale=column.scale),
-                ),
-            )
-        ),
-        "origin": score.origin,
-        "run": score.run if score.origin == "computed" else "",
-        "items": bool(score.items),
-        "coverage": answered(score._asdict(), {"scale": column.scale, "digits": column.digits}),
-        "note": ""
-        if score.main
-        else "Another run of the same cell; not the one shown."
-        if score.origin == "computed"
-        else "Another table's score for the same cell; not the one shown.",
+        "n": score["n"],
+        "interval": "; ".join(filter(None, (ends, bias))),
+        "origin": origin,
+        "run": score["run"] if origin == "computed" else "",
+        "items": score["items"],
+        "coverage": answered(score, column._asdict()),
+        "note": "" if score["main"] else ANOTHER.get(origin, OTHER_TABLE),
+        "url": _address(db, score["source"], score["file"], score["commit"]),
     }
 
 
 def _shown(table: BoardTable, position: int, index: int) -> str:
     """The score of a row in a column, or why there is none."""
     value = table.scores.values[position, index]
-    return (
-        table.scores.reasons[table.scores.missing[position, index]]
-        if math.isnan(value)
-        else _number(value, table.columns[index])
-    )
-
-
-def _number(value: float, column: SuiteColumn, *, more: int = 0) -> str:
-    return f"{rounded(value, column.digits + more, scale=column.scale)}{'%' if column.scale == 100 else ''}"
+    if math.isnan(value):
+        return table.scores.reasons[table.scores.missing[position, index]]
+    return table.columns[index].text(value)

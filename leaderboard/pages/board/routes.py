@@ -17,7 +17,7 @@ from leaderboard.data.memo import memoised
 from leaderboard.data.scope import scope_of
 from leaderboard.page import Site
 from leaderboard.pages.board import export, provenance
-from leaderboard.web.responses import CHECK, download, refusal, respond
+from leaderboard.web.responses import CHECK, refusal, respond
 
 MOST_FILTERS = 40  # that a caption names
 log = logging.getLogger(__name__)
@@ -38,7 +38,7 @@ def routes(site: Site) -> list[Route]:
         if request.query_params.get("version", db.version) != db.version:
             raise BadInput("The scores were updated after this page was opened. Reload it to see them")
         suite, query = request.path_params["suite"], request.url.query
-        return respond(request, suite_cache.ranking(suite, *choice(query), scope=scope_of(query)))
+        return respond(request, suite_cache.ranking(suite, *choice(query), scope_of(query)))
 
     def cell(request: Request) -> Response:
         suite, query, scope = request.path_params["suite"], request.url.query, scope_of(request.url.query)
@@ -65,8 +65,7 @@ def routes(site: Site) -> list[Route]:
             columns=columns,
             suite_ranked=suite_cache.ranked(suite, scope=scope),
         )
-        file = shown.file(form, filters=filters, beside=beside)
-        return download(file.content, name=file.name, media=file.media)
+        return shown.file(form, filters=filters, beside=beside)
 
     async def export_view(request: Request) -> Response:
         body = await request.body()

@@ -6,22 +6,7 @@ import re
 from typing import Any
 
 from compute.types import SEVERITIES, VERDICTS
-from leaderboard.data import suite_queries
 from leaderboard.data.database import Database
-
-FIELDS = (
-    "key",
-    "paper",
-    "claim",
-    "where",
-    "printed",
-    "recomputed",
-    "verdict",
-    "severity",
-    "formula",
-    "note",
-    "why",
-)
 
 Sources = dict[str, dict[str, str]]  # key, source and suite of a published table, by names such as `MIEB Table 9`
 
@@ -32,17 +17,15 @@ def claims(db: Database) -> dict[str, Any]:
     `tables` lists them once for each text that names some, under `paper|text`; the text is where a claim stands, or the
     formula that recomputes it.
     """
-    frame = db.query("claims").fillna("")
-    frame["turn"] = frame["verdict"].map(VERDICTS.index)
-    frame["weight"] = frame["severity"].map(SEVERITIES.index)
-    frame = frame.sort_values(["turn", "weight", "paper"], kind="stable")
+    rows = db.records("claims")
+    rows.sort(key=lambda row: (VERDICTS.index(row["verdict"]), SEVERITIES.index(row["severity"]), row["paper"]))
     sources = _sources(db)
-    texts = {(row.paper, text) for row in frame.itertuples() for text in (row.where, row.formula)}
+    texts = {(row["paper"], text) for row in rows for text in (row["where"], row["formula"])}
     tables = {f"{paper}|{text}": tables_of(paper, text, sources=sources) for paper, text in sorted(texts)}
     return {
-        "fields": list(FIELDS),
-        "counts": suite_queries.claim_counts(db),
-        "rows": frame[list(FIELDS)].to_numpy().tolist(),
+        "fields": [*next(iter(rows), ())],
+        "counts": db.records("claim_counts")[0],
+        "rows": [list(row.values()) for row in rows],
         "tables": {location: entries for location, entries in tables.items() if entries},
     }
 

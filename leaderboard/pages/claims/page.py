@@ -11,13 +11,12 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from compute.types import BadInput
-from leaderboard.data.csv_files import safe_csv
 from leaderboard.data.memo import shared
 from leaderboard.html.components import scripted
 from leaderboard.html.templates import render
 from leaderboard.page import Site, View, citations, heading, static_html
 from leaderboard.pages.claims.listing import claims
-from leaderboard.web.responses import download
+from leaderboard.web.responses import download, safe_csv
 
 MOST_ROWS = 15  # before the table is there
 SENTENCE = "Every number and statement of the four papers that their own tables can check, printed and recomputed."

@@ -14,7 +14,6 @@ from compute.analysis.ranks.variance import listed
 from compute.analysis.significance import ALPHA
 from compute.analysis.table import ALL
 from compute.types import ORIGINS, BadInput
-from leaderboard.data import model_queries
 from leaderboard.data.comparison import MOST, ComparedLine, common_ground, compare, rows_of
 from leaderboard.data.leaders import ranked_rows
 from leaderboard.data.mean_rule import choice
@@ -88,7 +87,7 @@ def draw(site: Site) -> None:
     static_html(f'<link rel="stylesheet" href="{site.assets}pages/compare/compare.css">')
 
     def page(*, models: list[str], suite: str, origin: str, **rule: str) -> tuple:
-        titles, more = model_queries.models(site.db)["title"], []  # rows, which the list of models does not have
+        titles, more = site.db.keyed("models")["title"], []  # rows, which the list of models does not have
         for model, tilde, row_origin in (key.partition("~") for key in models):
             if tilde:
                 more.append((f"{titles[model]} · {ORIGIN_TITLES[row_origin].lower()}", f"{model}~{row_origin}"))
@@ -115,11 +114,11 @@ def address(models: Sequence[str], **rest: str) -> str:
 
 def start(suite_cache: SuiteCache, model: str = "") -> Markup:
     """Pairs to begin with: the leaders of some suites, or a model and leaders of the suite with most of its scores."""
-    pairs, titles = [], model_queries.models(suite_cache.db)["title"]
+    pairs, titles = [], suite_cache.db.keyed("models")["title"]
     key = model.partition("~")[0]
     for suite in [common_ground(suite_cache, [model], suite="", origin="")[0]] if model else READY:
         table, ranked = suite_cache.table(suite), suite_cache.ranked(suite)
-        rows = [] if ranked is None else ranked_rows(table, ranked)[1]
+        rows = [] if ranked is None else ranked_rows(table, ranked)
         leaders = [(table.rows[row].model, ranked.rank[row]) for row in rows if table.rows[row].model != key]
         if model:
             found = [((model, leader), f"{rank} in {table.suite['title']}") for leader, rank in leaders[:OFFERED]]
@@ -156,7 +155,7 @@ def shown(
     if known != weights:
         notes.append(f"{table.suite['title']} has other categories than the weights of the address name.")
     ranked = suite_cache.ranked(suite, known, tasks, coverage, scope=table.scope)
-    found, titles = rows_of(table, models, origin=origin), model_queries.models(suite_cache.db)["title"]
+    found, titles = rows_of(table, models, origin=origin), suite_cache.db.keyed("models")["title"]
     without = [titles[key.partition("~")[0]] for key, row in zip(models, found, strict=True) if row is None]
     rows = list(dict.fromkeys(row for row in found if row is not None))
     origins = list(dict.fromkeys(table.rows[row].origin for row in rows))
@@ -224,7 +223,7 @@ def _chart(group: ComparedLine, found: ComparedLine) -> dict[str, Any] | None:
         "verdict": own.sentence() if own else "",
         "dumbbells": [dumbbell(line, on=on) for line in lines],
         "ticks": on.marked(),
-        "unit": "%" if group.percent else "",
+        "unit": group.column.unit,
     }
 
 

@@ -106,7 +106,7 @@ def _block(suite_cache: SuiteCache, suite: str, query: CorrelationQuery) -> Axis
         means = table.scores.printed if query.means == "printed" else ranked.category_means
         columns = [
             (
-                replace(column, key=f"{suite}:{column.key}", group=about["title"]),
+                column._replace(key=f"{suite}:{column.key}", group=about["title"]),
                 means[:, code],
                 trained[:, table.scores.codes == code].any(axis=1) * TRAINED,
             )
@@ -116,12 +116,12 @@ def _block(suite_cache: SuiteCache, suite: str, query: CorrelationQuery) -> Axis
         whole = {"key": suite, "title": about["title"], "group": about["benchmark_title"], "task": "", "higher": True}
         people = table.people
         if ranked is not None:
-            axis = replace(table.category_columns[0], metric_title="mean", **whole)
+            axis = table.category_columns[0]._replace(metric_title="mean", **whole)
             counted = [column.ranked for column in table.columns]
             columns = [(axis, ranked.mean, trained[:, counted].any(axis=1) * TRAINED)]
         elif people is not None:
             columns = [
-                (replace(table.columns[people], **whole), table.scores.values[:, people], table.marks[:, people])
+                (table.columns[people]._replace(**whole), table.scores.values[:, people], table.marks[:, people])
             ]
     axes, values, marks = zip(*columns, strict=True) if columns else ((), (), ())
     nothing = np.empty((len(table.rows), 0))
@@ -148,7 +148,7 @@ def _distinct(axes: Sequence[Axis]) -> tuple[Axis, ...]:
     for extra in ("group", "key"):
         titles = [axis.title for axis in axes]
         axes = [
-            axis if titles.count(axis.title) == 1 else replace(axis, title=f"{axis.title} ({getattr(axis, extra)})")
+            axis if titles.count(axis.title) == 1 else axis._replace(title=f"{axis.title} ({getattr(axis, extra)})")
             for axis in axes
         ]
     return tuple(axes)

@@ -13,12 +13,11 @@ from starlette.routing import Route
 
 from compute.rounding import clean
 from leaderboard.data import payload
-from leaderboard.data.csv_files import csv_bytes
 from leaderboard.data.memo import memoised
 from leaderboard.page import Site
 from leaderboard.pages.correlations import query as correlation_query
 from leaderboard.pages.correlations.matrix import CorrelationMatrix, matrix_of, why_blank
-from leaderboard.web.responses import compress, disposition, respond
+from leaderboard.web.responses import compress, csv_bytes, disposition, respond
 
 HEADS = ("first", "second", "correlation", "low", "high", "models", "note")
 

@@ -109,17 +109,17 @@ def suite_front(suite_cache: SuiteCache, *, suite: str, category: str = "", axis
     table = suite_cache.table(suite)
     cost = fronts.costs(table, axis)
 
-    def front(category: str) -> tuple[Ranking, str, list[int], Front]:
+    def front(category: str) -> tuple[Ranking, list[int], Front]:
         others = tuple((name, 0.0) for name in table.scores.categories if name != category) if category else ()
         ranked = suite_cache.ranked(suite, others)
         if ranked is None:
             raise BadInput(f"{table.suite['title']} has no scores that make a mean. Choose another suite")
-        origin, rows = ranked_rows(table, ranked)
-        return ranked, origin, rows, fronts.front_of(ranked, rows=rows, cost=cost)
+        rows = ranked_rows(table, ranked)
+        return ranked, rows, fronts.front_of(ranked, rows=rows, cost=cost)
 
     category = category if category in table.scores.categories else ""
-    ranked, origin, rows, found = front(category)
-    models = [(table.rows[row].model, table.models.loc[table.rows[row].model, "title"]) for row in rows]
+    ranked, rows, found = front(category)
+    models = [(table.rows[row].model, table.rows[row].title) for row in rows]
     unknown = [
         ranked.unknown[row] or (NO_RIVAL if state == UNKNOWN else "")
         for row, state in zip(rows, found.states, strict=True)
@@ -142,7 +142,7 @@ def suite_front(suite_cache: SuiteCache, *, suite: str, category: str = "", axis
         unknown=unknown,
         trained=[table.trained(row) == "yes" for row in rows],
     )
-    others = [table.rows[row].model for row in table.rows_of(origin) if row not in set(rows)]
+    others = [table.rows[row] for row in table.rows_of(table.origin) if row not in set(rows)]
     nothing = not category and {*found.states} - {""} == {UNKNOWN}
     return SuiteFront(
         suite=table.suite,
@@ -150,11 +150,11 @@ def suite_front(suite_cache: SuiteCache, *, suite: str, category: str = "", axis
         category=category,
         score=f"mean of {category}" if category else suite_rule(table),
         digits=column.digits,
-        origin=origin,
+        origin=table.origin,
         points=tuple(points.itertuples(index=False)),
-        unranked=[(model, table.models.loc[model, "title"]) for model in others],
+        unranked=[(row.model, row.title) for row in others],
         categories=table.scores.categories,
-        testable=[name for name in table.scores.categories if {ON, OFF} & {*front(name)[3].states}] if nothing else [],
+        testable=[name for name in table.scores.categories if {ON, OFF} & {*front(name)[2].states}] if nothing else [],
     )
 
 

@@ -17,7 +17,6 @@ from compute.arrays import Floats
 from compute.engine.generators.backbones import JOIN, subset
 from compute.engine.generators.people import HUMAN_METRICS
 from compute.types import Undefined
-from leaderboard.data import model_queries
 from leaderboard.data.database import Database
 from leaderboard.data.memo import memoised
 from leaderboard.html.labels import choice_title
@@ -111,7 +110,7 @@ def section(db: Database, grid: BackboneSet | None) -> Markup:
     if grid is None:
         return render("pages/generators/backbones.html", grid=None)
     effects = backbone_effects.effects(grid.cells, draws=grid.draws)
-    known = model_queries.models(db)["title"]
+    known = db.keyed("models")["title"]
     images, texts = (
         sorted(side.means, key=lambda key, side=side: -side.means[key].value) for side in (effects.image, effects.text)
     )

@@ -14,7 +14,6 @@ from markupsafe import Markup
 
 from compute.analysis.figures.ranked import strip
 from compute.types import unknown
-from leaderboard.data import suite_queries
 from leaderboard.html.formatting import blank, number, span
 from leaderboard.html.labels import SUSPECT, choice_title
 from leaderboard.html.templates import macro, render
@@ -99,7 +98,7 @@ def page(site: Site, chosen: GeneratorSet, *, metric: str, backbone: str = "") -
     if of_paper:
         column = chosen.column(metric)
     else:
-        titles = suite_queries.metrics(site.db)["title"]
+        titles = site.db.keyed("metrics")["title"]
         column, moved = shown(chosen, metric=metric, backbone=backbone, titles=titles)
     readings = chosen.readings(backbone=backbone) if backbone else chosen.usual
     facts = {
@@ -223,7 +222,7 @@ def _beside_people(chosen: GeneratorSet, column: MetricColumn) -> Any:
 
 def _named(site: Site, metrics: Iterable[str]) -> list[tuple[str, str]]:
     """Metrics to choose from."""
-    titles = suite_queries.metrics(site.db)["title"]
+    titles = site.db.keyed("metrics")["title"]
     return [(titles[key], key) for key in metrics]
 
 

@@ -23,7 +23,6 @@ from compute.engine.generators.people import HUMAN_METRICS
 from compute.engine.generators.table import FIGURE, framed, stored_figures
 from compute.metrics.distribution.intervals import FEWEST_BLOCKS
 from compute.types import BadInput, Undefined
-from leaderboard.data import suite_queries
 from leaderboard.data.board_table import BoardTable
 from leaderboard.data.database import Database
 from leaderboard.data.memo import shared
@@ -277,7 +276,7 @@ paper_set = shared(lambda site, key: of_paper(site.db, site.suite_cache.table(f"
 def load(db: Database) -> dict[str, GeneratorSet]:
     """Every computed set in the database by its suite's key, in the order of the suites."""
     rows = db.query("generator_sets").drop_duplicates("suite")
-    sets = [_computed(db, row, metrics=suite_queries.metrics(db)) for row in rows.itertuples()]
+    sets = [_computed(db, row, metrics=db.keyed("metrics")) for row in rows.itertuples()]
     return {made.key: made for made in sets if made.columns}
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -15,7 +15,7 @@ from compute.analysis.ranking import Ranking
 from compute.analysis.table import ScoreTable
 from compute.metrics import judge
 from compute.metrics.judge import CONDITIONS, METRICS
-from leaderboard.data import suite_queries
+from leaderboard.data.memo import shared
 from leaderboard.data.scope import WHOLE, Scope
 from leaderboard.data.suite_cache import SuiteCache
 
@@ -24,8 +24,7 @@ JUDGE = ["model", "origin"]  # what identifies a row
 PRINTED = ("the printed mean over the splits",)  # the one task of a board without scores by split
 
 
-@dataclass(frozen=True, kw_only=True)
-class Board:
+class Board(NamedTuple):
     """The judges by one metric: one row a judge and origin, best first, those without every split last.
 
     `judges` has model, origin, title, kind, value, low and high (the 95% interval, NaN where it is not known), note
@@ -33,7 +32,6 @@ class Board:
     place: the rank among the judges of the origin with most of them, 0 elsewhere.
     """
 
-    metric: str
     judges: pd.DataFrame
     reading: str  # how sure the lead is
 
@@ -43,21 +41,20 @@ class Board:
         return self.judges[self.judges["place"] == places[place]] if place < len(places) else self.judges[:0]
 
 
-def boards(cache: SuiteCache, *, suite: str, images: bool) -> dict[str, Board]:
+@shared
+def boards(cache: SuiteCache, suite: str, images: bool) -> dict[str, Board]:
     """The boards of a suite's metrics that any judge has, by metric; `images`: of the splits of two images each."""
-    tasks = cache.db.query("judged_tasks", suite=suite)
-    chosen = tasks[tasks["ranked"] & (tasks["images"] | (not images))]["key"]
-    scores = cache.db.query("judged_scores", suite=suite)
-    printed = scores[scores["task"].isin(tasks["key"][~tasks["ranked"] & (not images)])]
-    even = _evenness(scores, tasks=list(chosen))
-    about, models = suite_queries.metrics(cache.db), cache.table(suite).models
-    metrics = cache.table(suite).choices.metrics or {METRICS[0]: ()}
-    found = {}
-    for metric in METRICS if len(chosen) else ():
-        means = printed[printed["metric"] == metric].set_index(JUDGE)["value"]
-        judges = _of_means(means, even if metric == "controllability" else even[:0])
-        if metric in metrics:
-            scope = Scope(metric=metric) if len(metrics) > 1 else WHOLE
+    tasks, scores = cache.db.query("judged_tasks", suite=suite), cache.db.query("judged_scores", suite=suite)
+    chosen = list(tasks["key"][tasks["ranked"] & (tasks["images"] | (not images))])
+    whole = scores[scores["task"].isin(tasks["key"][~tasks["ranked"] & (not images)])]
+    about, table = cache.db.keyed("metrics"), cache.table(suite)
+    ranked_by = table.choices.metrics or METRICS[:1]
+    even, found = _evenness(scores, tasks=chosen), {}
+    for metric in METRICS if chosen else ():
+        printed = whole[whole["metric"] == metric].set_index(JUDGE)["value"]
+        judges = _of_means(printed, even if metric == "controllability" else even[:0])
+        if metric in ranked_by:
+            scope = Scope(metric=metric) if len(ranked_by) > 1 else WHOLE
             ranked = cache.ranked(suite, tasks=frozenset(chosen), scope=scope)
             own = pd.DataFrame(ranked.table.values[:, ranked.table.counted])
             by_split = _judges(ranked, means=own.mean(axis=1), splits=own.count(axis=1))
@@ -66,14 +63,16 @@ def boards(cache: SuiteCache, *, suite: str, images: bool) -> dict[str, Board]:
         if judges.empty:
             continue
         unit = {"digits": int(about["digits"][metric]), "scale": float(about["scale"][metric])}
-        judges["note"] = [bias_note(row.value, row.bias, **unit) for row in judges.itertuples()]
-        judges["title"], judges["kind"] = (judges["model"].map(models[name]) for name in ("title", "kind"))
-        judges["of"] = len(chosen)
-        judges["complete"] = judges["splits"] == judges["of"]
         usual = judges["origin"][judges["rank"] > 0].mode(dropna=False)
-        judges["place"] = judges["rank"].where(judges["origin"].isin(usual[:1]), 0)
-        judges = judges.sort_values(["complete", "value", "title"], ascending=[False, False, True], ignore_index=True)
-        found[metric] = Board(metric=metric, judges=judges, reading=_reading(judges[judges["place"] > 0]))
+        judges = judges.assign(
+            note=[bias_note(row.value, row.bias, **unit) for row in judges.itertuples()],
+            title=judges["model"].map(table.models["title"]),
+            kind=judges["model"].map(table.models["kind"]),
+            of=len(chosen),
+            complete=judges["splits"] == len(chosen),
+            place=judges["rank"].where(judges["origin"].isin(usual[:1]), 0),
+        ).sort_values(["complete", "value", "title"], ascending=[False, False, True], ignore_index=True)
+        found[metric] = Board(judges, _reading(judges[judges["place"] > 0]))
     return found
 
 
@@ -82,28 +81,22 @@ def _evenness(scores: pd.DataFrame, *, tasks: Sequence[str]) -> pd.DataFrame:
     own = scores[(scores["metric"] == "mmscore") & scores["task"].isin(tasks) & scores["subset"].isin(CONDITIONS)]
     wide = own.pivot(index=JUDGE, columns=["subset", "task"], values="value")
     wide = wide.reindex(columns=pd.MultiIndex.from_product([CONDITIONS, tasks]))
-    sensitive, invariant = (wide[condition] for condition in CONDITIONS)
-    values = judge.evenness(sensitive=sensitive, invariant=invariant)
+    values = judge.evenness(**{condition: wide[condition] for condition in CONDITIONS})
     return pd.DataFrame(values, index=wide.index, columns=tasks).dropna(how="all")
 
 
 def _of_means(printed: pd.Series, even: pd.DataFrame) -> pd.DataFrame:
     """The judges by printed means, and where there are none by those over the splits of `even`."""
     means = printed.combine_first(even.mean(axis=1))
-    splits = even.count(axis=1).reindex(means.index)
-    splits[printed.index] = even.shape[1]
-    whole = even.reindex(means.index).to_numpy()
+    counts, splits = even.count(axis=1).reindex(means.index), even.shape[1]
+    counts[printed.index] = splits
+    values, tasks = even.reindex(means.index).to_numpy(), tuple(even.columns)
     if len(printed):
-        whole = means.where(splits == even.shape[1]).to_numpy()[:, None]
+        values, tasks = means.where(counts == splits).to_numpy()[:, None], PRINTED
     models, origins = (tuple(means.index.get_level_values(name)) for name in JUDGE)
-    table = ScoreTable(
-        values=whole,
-        models=models,
-        origins=origins,
-        tasks=PRINTED if len(printed) else tuple(even.columns),
-        upper=np.full(whole.shape[1], np.inf if even.empty else 1.0),
-    )
-    judges = _judges(Ranking.of(table, apart=True), means=means, splits=splits)
+    upper = np.full(len(tasks), np.inf if even.empty else 1.0)
+    table = ScoreTable(values=values, models=models, origins=origins, tasks=tasks, upper=upper)
+    judges = _judges(Ranking.of(table, apart=True), means=means, splits=counts)
     return judges.assign(recomputed=~means.index.isin(printed.index))
 
 
@@ -122,7 +115,7 @@ def _judges(ranked: Ranking, *, means: pd.Series, splits: pd.Series) -> pd.DataF
             "splits": splits.to_numpy(),
             "recomputed": np.array(table.origins) == "published",
             "row": range(len(table.models)),
-            "ranked": [ranked] * len(table.models),
+            "ranked": ranked,
         }
     )
 

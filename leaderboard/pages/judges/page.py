@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
@@ -12,30 +11,36 @@ import gradio as gr
 import pandas as pd
 
 from compute.metrics.judge import CONDITIONS, METRICS
-from leaderboard.data import judge_queries, suite_queries
-from leaderboard.data.memo import memoised, shared
+from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html.labels import suite_choices
 from leaderboard.html.templates import macro, render
 from leaderboard.page import Site, View, bind, heading, message_box
-from leaderboard.pages.judges import diagnosis
 from leaderboard.pages.judges.boards import Board, agreements, boards
+from leaderboard.pages.judges.diagnosis import diagnose, reading
 from leaderboard.web.parameters import Choice
 
 SENTENCE = (
     "Which models can be trusted to rate how similar two items are: whether they agree with the truth, answer the same "
     "in both orders, use the whole scale, and ignore what they are asked to ignore."
 )
-MEANINGS = {
-    "mmscore": "agreement with the true similarity",
-    "relax_sym": "share of pairs whose two orders differ by at most one point",
-    "smoothness": "how many of the ten scores it uses: entropy, in nats",
-    "controllability": "how close its MMScores are under the two conditions",
-}
-BEST = {  # of one judge, and of several that are level
-    "mmscore": ("agrees most with the truth", "agree most with the truth"),
-    "relax_sym": ("is the most symmetric", "are the most symmetric"),
-    "smoothness": ("uses the scale most evenly", "use the scale most evenly"),
+WORDS = {  # what a metric means, and what is said of its best judge, and of several that are level
+    "mmscore": (
+        "agreement with the true similarity",
+        "agrees most with the truth",
+        "agree most with the truth",
+    ),
+    "relax_sym": (
+        "share of pairs whose two orders differ by at most one point",
+        "is the most symmetric",
+        "are the most symmetric",
+    ),
+    "smoothness": (
+        "how many of the ten scores it uses: entropy, in nats",
+        "uses the scale most evenly",
+        "use the scale most evenly",
+    ),
     "controllability": (
+        "how close its MMScores are under the two conditions",
         "is the most even-handed between conditions",
         "are the most even-handed between conditions",
     ),
@@ -46,47 +51,11 @@ SPLITS = {ALL: "All splits", IMAGES: "Two images"}
 LOWEST = -1.0  # of an axis: Controllability has no lower bound
 
 
-@dataclass(frozen=True, kw_only=True)
-class ValueAxis:
-    """A horizontal axis in stored units."""
-
-    low: float
-    high: float
-
-    def at(self, value: float) -> float:
-        """Percent of the width; values beyond an end are at the end."""
-        share = (value - self.low) / (self.high - self.low)
-        return 100 * min(max(share, 0.0), 1.0)
-
-
-def axis(metric: str, values: Sequence[float]) -> ValueAxis:
-    """The axis of a metric's values, over its whole range where it is bounded."""
+def axis(metric: str, values: Sequence[float]) -> tuple[float, float]:
+    """The ends of the axis of a metric's values in stored units: its whole range where it is bounded."""
     if metric == "smoothness":
-        return ValueAxis(low=0.0, high=math.log(10))
-    return ValueAxis(low=max(LOWEST, min(0.0, math.floor(min(values, default=0.0) * 5) / 5)), high=1.0)
-
-
-class Judging:
-    """What the page shows of a database, each made once a file."""
-
-    def __init__(self, site: Site) -> None:
-        db = site.db
-        self.db, self.cache = db, site.suite_cache
-        self.pairs = memoised(lambda suite: judge_queries.ratings(db, suite=suite), most=4, of=db)
-        self.scores = memoised(lambda suite: db.query("judged_scores", suite=suite), most=8, of=db)
-        self.boards = memoised(
-            lambda suite, splits: boards(self.cache, suite=suite, images=splits == IMAGES), most=16, of=db
-        )
-        self.diagnose = memoised(
-            lambda suite, model: diagnosis.diagnose(
-                db, suite=suite, model=model, pairs=self.pairs(suite), runs=db.query("judged_runs", suite=suite)
-            ),
-            most=64,
-            of=db,
-        )
-
-
-judging_of = shared(Judging)  # of a site
+        return 0.0, math.log(10)
+    return max(LOWEST, min(0.0, math.floor(min(values, default=0.0) * 5) / 5)), 1.0
 
 
 def draw(site: Site) -> None:
@@ -118,13 +87,12 @@ def draw(site: Site) -> None:
         )
         judge = gr.Dropdown(judges, value="", label="Judge in detail (type to search)", scale=3, min_width=240)
     detail = gr.HTML("", apply_default_css=False)
-    judging = judging_of(site)
     bind(
         site,
         parameters=parameters,
         controls=[suite, which, judge],
         outputs=[head, detail],
-        draw=lambda suite, splits, judge: page(judging, suite=suite, splits=splits, judge=judge),
+        draw=lambda suite, splits, judge: page(site.suite_cache, suite=suite, splits=splits, judge=judge),
         message=message,
         blank=lambda **_: (every_judge(site), ""),
         lists=lists,
@@ -146,33 +114,25 @@ def every_judge(site: Site) -> str:
     )
 
 
-def page(judging: Judging, *, suite: str, splits: str, judge: str) -> tuple[str, str]:
+def page(cache: SuiteCache, *, suite: str, splits: str, judge: str) -> tuple[str, str]:
     """The two outputs: the answer with its picture, and one judge in detail."""
-    found = judging.boards(suite, splits)
-    metrics = suite_queries.metrics(judging.db)
+    found, metrics = boards(cache, suite, splits == IMAGES), cache.db.keyed("metrics")
     model = judge or next(iter(found["mmscore"].at(0)["model"]) if "mmscore" in found else iter(()), "")
     pairs = agreements(found)
-    together = [
-        f"{metrics['title'][first]} and {metrics['title'][second]}"
-        for first, second, pair in pairs
-        if pair["significant"]
-    ]
     head = render(
         "pages/judges/head.html",
         boards=found,
         all_lead=_all_lead(found),
-        suite=_suite(judging, suite),
+        suite=cache.db.keyed("judged_suites").loc[suite],
         metrics=metrics,
         axes={metric: axis(metric, board.judges["value"]) for metric, board in found.items()},
         agreements=pairs,
-        together=together,
-        meanings=MEANINGS,
-        best=BEST,
+        words=WORDS,
         kinds=KINDS,
         judges=pd.concat([board.judges for board in found.values()] or [pd.DataFrame()]),
         chosen=model,
     )
-    return head, _detail(judging, model=model, suite=suite)
+    return head, _detail(cache, model=model, suite=suite)
 
 
 def _all_lead(boards: Mapping[str, Board]) -> list[str]:
@@ -183,51 +143,40 @@ def _all_lead(boards: Mapping[str, Board]) -> list[str]:
     return [row.title for row in first.itertuples() if all(row.model in set(lead["model"]) for lead in others)]
 
 
-def _suite(judging: Judging, suite: str) -> pd.Series:
-    return judging.db.query("judged_suites").set_index("key", drop=False).loc[suite]
-
-
-def _home(judging: Judging, *, model: str, suite: str) -> str:
-    """The suite to show a judge in: the chosen one, else the first that has it; empty where none has."""
-    others = [key for key in judging.db.query("judged_suites")["key"] if key != suite]
-    return next((key for key in (suite, *others) if model in set(judging.scores(key)["model"])), "")
-
-
-def _detail(judging: Judging, *, model: str, suite: str) -> str:
-    home = _home(judging, model=model, suite=suite) if model else ""
-    if not home:
-        return ""
-    tasks = judging.db.query("judged_tasks", suite=home)
-    tasks = tasks[tasks["ranked"]].set_index("key", drop=False)
-    values = _values(judging, home, model)
+def _detail(cache: SuiteCache, *, model: str, suite: str) -> str:
+    """The judge in the chosen suite, else in the first that has it; empty where none has."""
+    suites = cache.db.keyed("judged_suites")
+    scores = {key: cache.db.query("judged_scores", suite=key) for key in dict.fromkeys((suite, *suites.index))}
+    home = next((key for key, frame in scores.items() if model in set(frame["model"])), "")
+    values = _values(cache, home, model) if home else {}
     if not values:
         return ""
-    ratings = judging.diagnose(home, model)
+    tasks = cache.db.keyed("judged_tasks", suite=home)
+    tasks = tasks[tasks["ranked"]]
+    ratings = diagnose(cache, home, model)
     row = next(iter(values.values()))
     return render(
         "pages/judges/detail.html",
         row=row,
         values=values,
         kind=KINDS.get(row.kind, row.kind),
-        model=judging.db.query("model", key=model).iloc[0],
-        suite=_suite(judging, home),
-        moved=_suite(judging, suite)["title"] if home != suite else "",
+        model=cache.db.query("model", key=model).iloc[0],
+        suite=suites.loc[home],
+        moved=suites["title"][suite] if home != suite else "",
         tasks=tasks,
         ratings=ratings,
-        reading=diagnosis.reading(ratings) if ratings else [],
-        conditions=_conditions(judging.scores(home), row=row, tasks=tasks),
-        metrics=suite_queries.metrics(judging.db),
-        curve=_curve(ratings) if ratings else {},
+        reading=reading(ratings) if ratings else [],
+        conditions=_conditions(scores[home], row=row, tasks=tasks),
+        metrics=cache.db.keyed("metrics"),
         CONDITIONS=CONDITIONS,
         METRICS=METRICS,
-        axis=ValueAxis(low=0.0, high=1.0),
     )
 
 
-def _values(judging: Judging, suite: str, model: str) -> dict[str, Any]:
+def _values(cache: SuiteCache, suite: str, model: str) -> dict[str, Any]:
     """A judge's rows of the boards by metric, on the splits that it has; of the origin with evidence if it has one."""
     for splits in SPLITS:
-        found = {metric: board.judges for metric, board in judging.boards(suite, splits).items()}
+        found = {metric: board.judges for metric, board in boards(cache, suite, splits == IMAGES).items()}
         own = {metric: judges[judges["model"] == model] for metric, judges in found.items()}
         origin = min(
             (origin for rows in own.values() for origin in rows["origin"]),
@@ -246,18 +195,6 @@ def _conditions(scores: pd.DataFrame, *, row: Any, tasks: pd.DataFrame) -> list[
     own = own[own["subset"].isin(CONDITIONS)].pivot(index="task", columns="subset", values="value")
     own = own.reindex(columns=list(CONDITIONS))
     return [(task, own.loc[key].dropna().to_dict()) for key, task in tasks.iterrows() if key in own.index]
-
-
-def _curve(ratings: diagnosis.Diagnosis) -> dict[str, str]:
-    """RelaxSym over epsilon as lines, with its interval as a band."""
-    steps = len(ratings.curve) - 1
-    line = [(at / steps, figure.value) for at, figure in enumerate(ratings.curve)]
-    known = [(at / steps, figure) for at, figure in enumerate(ratings.curve) if figure.low is not None]
-    band = [(x, figure.high) for x, figure in known] + [(x, figure.low) for x, figure in reversed(known)]
-    return {
-        name: " ".join(f"{100 * x},{100 * (1 - y)}" for x, y in points)
-        for name, points in (("line", line), ("band", band))
-    }
 
 
 JUDGES = View(key="judges", title="Judges", sentence=SENTENCE, group="Insights", draw=draw)

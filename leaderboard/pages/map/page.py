@@ -43,7 +43,7 @@ MEASURED = ("size", "dimension", "mean")  # colours that are numbers
 
 def draw(site: Site) -> None:
     """What the clusters are, the figure with what was picked in it, the controls, the settings, and the table."""
-    titles = site.db.query("suites").set_index("key")["benchmark_title"]
+    titles = site.db.keyed("suites")["benchmark_title"]
     offered = [(titles[suites[0]], ",".join(suites)) for suites in SHIPPED.values()]
     usual = Recipe()
     parameters = (

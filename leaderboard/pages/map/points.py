@@ -8,7 +8,6 @@ from collections.abc import Sequence
 import pandas as pd
 
 from compute.analysis.maps.suites import Recipe
-from leaderboard.data import model_queries, suite_queries
 from leaderboard.html.formatting import blank
 from leaderboard.html.labels import FAMILIES, MODEL_KINDS
 from leaderboard.page import Site
@@ -22,7 +21,7 @@ def described_points(site: Site, points: pd.DataFrame, recipe: Recipe) -> pd.Dat
     if recipe.noun == "tasks":
         tasks = pd.concat([site.db.query("suite_tasks", suite=suite) for suite in recipe.suites]).drop_duplicates("key")
         facts = tasks.set_index("key")
-        metrics = suite_queries.metrics(site.db)["title"]
+        metrics = site.db.keyed("metrics")["title"]
         points = points.assign(
             name=facts["title"],
             category=facts["category"],
@@ -33,7 +32,7 @@ def described_points(site: Site, points: pd.DataFrame, recipe: Recipe) -> pd.Dat
         titles = site.db.query("suites").drop_duplicates("benchmark").set_index("benchmark")["benchmark_title"]
         points["benchmark"] = points["benchmark"].map(titles)
     else:
-        facts = model_queries.models(site.db)
+        facts = site.db.keyed("models")
         points = points.assign(
             name=facts["title"],
             size=facts["parameters_m"].astype(float),

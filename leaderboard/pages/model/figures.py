@@ -27,7 +27,7 @@ def strip(field: Field, *, ranked: Ranking | None, by: str) -> go.Figure:
     """
     table, columns = field.table, [field.table.columns[index] for index in field.columns]
     mixed = len({column.scale for column in columns}) > 1 or not table.scores.categories
-    names = [table.models.loc[table.rows[row].model, "title"] for row in field.rows]
+    names = [table.rows[row].title for row in field.rows]
     if by == "category" and len(table.scores.categories) > 1 and ranked is not None:
         members = [table.scores.codes == code for code, _ in enumerate(table.category_columns)]
         lines = [

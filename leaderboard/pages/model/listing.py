@@ -32,10 +32,10 @@ COLUMNS = (
 def model_scores(suite_cache: SuiteCache, *, model: str) -> dict[str, Any]:
     """Every score of one model, from all sources. Raises UnknownKey."""
     db = suite_cache.db
-    frame = db.query("model_scores", model=model)
-    if frame.empty and db.query("model", key=model).empty:
+    rows = db.records("model_scores", model=model)
+    if not rows and db.query("model", key=model).empty:
         raise UnknownKey("model", model, db.query("listed_models")["key"])
-    ranks, rows = _ranks(suite_cache, model), frame.to_dict("records")
+    ranks = _ranks(suite_cache, model)
     for score in rows:
         whole = score["subset"] in ("default", "average") and score["main"]
         rank = ranks.get((score["task"], score["metric"], score["origin"]), UNRANKED) if whole else UNRANKED

@@ -13,13 +13,13 @@ import pandas as pd
 from compute.analysis.maps.suites import SHIPPED
 from compute.analysis.pareto import OFF, ON
 from compute.analysis.ranking import Ranking
+from compute.database.store import TASK_VALUES
 from compute.metrics.judge import METRICS as JUDGE_METRICS
-from leaderboard.data import suite_queries
 from leaderboard.data.board_table import BoardTable
-from leaderboard.data.fronts import SIZE, costs, front_of
+from leaderboard.data.fronts import size_front
 from leaderboard.data.leaders import by_language
-from leaderboard.data.loading_code import loading_code
-from leaderboard.data.own_models import commands, own_facts
+from leaderboard.data.loading_code import commands, loading_code
+from leaderboard.data.model_facts import own_facts
 from leaderboard.data.payload import plain, standing
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html.components import lazy_tables
@@ -111,12 +111,12 @@ def every_model(site: Site) -> str:
 def page(site: Site, *, model: str, suite: str, by: str) -> tuple:
     """The outputs for one model: heading, where it ranks, the strip figure (hidden without a suite), and the rest."""
     db, suite_cache = site.db, site.suite_cache
-    every = db.query("suites").set_index("key")
+    every = db.keyed("suites")
     suites = suites_of(suite_cache, model=model, suites=list(every.index))
     about = db.query("model", key=model).iloc[0]
     chosen = suite if suite in suites else _fullest(suite_cache, model, suites) if suites else ""
     shown = field(suite_cache, suite=chosen, model=model) if chosen else None
-    datasets, metrics = suite_queries.datasets(db)["title"], suite_queries.metrics(db)
+    datasets, metrics = db.keyed("datasets")["title"], db.keyed("metrics")
     address = quote(model, safe="/:~")
     computed = db.query("computed_suites", model=model)["suite"].tolist()
     outstanding = {} if shown is None else _outstanding(shown)
@@ -191,14 +191,14 @@ def judged(suite_cache: SuiteCache, model: str, suites: Iterable[str]) -> list[d
 
     A score that a paper prints of the whole is used where its tasks have none; a mean without some task is not.
     """
-    known = suite_queries.metrics(suite_cache.db)
+    known = suite_cache.db.keyed("metrics")
     rows = []
     for suite in suites:
         table = suite_cache.table(suite)
         if not table.choices.subsets:
             continue
         tasks = {column.task for column in table.columns if column.ranked}
-        values = suite_queries.task_values(suite_cache.db, suite=suite)
+        values = suite_cache.db.ask(TASK_VALUES, [suite])
         for origin, own in values[values["model"] == model].groupby("origin", sort=False):
             of_tasks = own[own["task"].isin(tasks)].groupby("metric")["value"]
             means = of_tasks.mean()[of_tasks.count() == len(tasks)]
@@ -253,17 +253,11 @@ def _rank(suite_cache: SuiteCache, suite: str, index: int) -> dict[str, Any]:
 def _size_front(table: BoardTable, ranked: Ranking, index: int) -> dict[str, Any] | None:
     """Which model of no larger size is significantly better than a row, key and title, both empty for none, and how
     many of them have a higher mean and cannot be tested; None if not known."""
-    rows = table.rows_of(table.rows[index].origin)
-    at = rows.index(index)
-    front = front_of(ranked, rows=rows, cost=costs(table, SIZE))
-    if front.states[at] not in (ON, OFF):
+    state, better, untested = size_front(table, ranked)[index]
+    if state not in (ON, OFF):
         return None
-    model = table.rows[rows[front.beaten_by[at][0]]].model if front.beaten_by[at] else ""
-    return {
-        "model": model,
-        "title": str(table.models.loc[model, "title"]) if model else "",
-        "untested": int(front.untested[at]),
-    }
+    model, _, title = table.rows[better[0]] if better else ("", "", "")
+    return {"model": model, "title": title, "untested": untested}
 
 
 def _outstanding(shown: Field) -> dict[str, Any]:
@@ -293,7 +287,7 @@ def _outstanding(shown: Field) -> dict[str, Any]:
             rows.append(
                 {
                     "model": row.model,
-                    "title": table.models.loc[row.model, "title"],
+                    "title": row.title,
                     "distance": near.distance[at],
                     "r": near.correlation[at],
                     "shared": near.shared[at],

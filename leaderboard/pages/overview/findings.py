@@ -13,7 +13,6 @@ from compute.types import SEVERITIES
 from leaderboard.data.board_table import BoardTable, SuiteColumn
 from leaderboard.data.leaders import ranked_rows
 from leaderboard.data.payload import NO_VOTES
-from leaderboard.html.formatting import number
 from leaderboard.html.labels import TRAINED, is_synthetic
 from leaderboard.page import Site
 
@@ -22,14 +21,12 @@ Facts = dict[str, Any]  # what the template shows; values are texts in the unit 
 
 def findings(site: Site, suites: Sequence[str]) -> list[Facts]:
     """One finding for each of the suites of real data."""
-    claims = site.db.query("claims")
-    failing = claims[claims["verdict"] == "conflict"]
-    failing = failing.assign(weight=failing["severity"].map(SEVERITIES.index)).sort_values("weight", kind="stable")
+    failing = [row for row in site.db.records("claims") if row["verdict"] == "conflict"]
+    failing.sort(key=lambda row: SEVERITIES.index(row["severity"]))
     out = []
     for key in suites:
         table, ranked = site.suite_cache.table(key), site.suite_cache.ranked(key)
         if not is_synthetic(table.suite["benchmark"]):
-            conflicts = failing[failing["paper"] == table.suite["benchmark_title"]]
             out.append(
                 {
                     "suite": key,
@@ -38,7 +35,7 @@ def findings(site: Site, suites: Sequence[str]) -> list[Facts]:
                     "by_people": ranked is None,
                     "lead": people_first(table) if ranked is None else lead(table, ranked),
                     "unranked": ranked and unranked_ahead(table, ranked),
-                    "claims": conflicts.to_dict("records"),
+                    "claims": [row for row in failing if row["paper"] == table.suite["benchmark_title"]],
                 }
             )
     return out
@@ -47,14 +44,14 @@ def findings(site: Site, suites: Sequence[str]) -> list[Facts]:
 def lead(table: BoardTable, ranked: Ranking) -> Facts | None:
     """The first of the models with a rank, how far it is ahead of the second and whether significantly (None: `unknown`
     says why), and of how many of the others that can be tested; None where no model has a rank."""
-    _, rows = ranked_rows(table, ranked)
+    rows = ranked_rows(table, ranked)
     if not rows:
         return None
     first, second = (*rows, *rows)[:2]
     tested = [row for row in rows[1:] if ranked.decided[first, row]]
     return {
         **_pair(table, table.category_columns[0], rows, ranked.mean - ranked.excess),
-        "value": number(ranked.mean[first], **unit(table.category_columns[0])),
+        "value": table.category_columns[0].number(ranked.mean[first]),
         "significant": bool(ranked.better[first, second]) if second in tested else None,
         "unknown": ranked.unknown[first] or ranked.unknown[second],
         "trained": bool((table.marks[first] & TRAINED).any()),
@@ -66,12 +63,12 @@ def lead(table: BoardTable, ranked: Ranking) -> Facts | None:
 def unranked_ahead(table: BoardTable, ranked: Ranking) -> Facts | None:
     """The model without a rank that is furthest ahead of the leader, where the difference of the two is significant by
     itself; None where there is none. The two share tasks of every category: else the model answers fewer questions."""
-    origin, rows = ranked_rows(table, ranked)
+    rows = ranked_rows(table, ranked)
     if not rows:
         return None
     scores, counted = ranked.table, ranked.table.counted
     known, every = ~np.isnan(scores.values), set(scores.codes[counted].tolist())
-    shared = {row: counted & known[row] & known[rows[0]] for row in table.rows_of(origin) if ranked.rank[row] < 1}
+    shared = {row: counted & known[row] & known[rows[0]] for row in table.rows_of(table.origin) if ranked.rank[row] < 1}
     tests = [(row, compared(scores, row, rows[0])) for row, both in shared.items() if set(scores.codes[both]) == every]
     ahead = [(abs(test.difference), row) for row, test in tests if test.better == test.a]
     if not ahead:
@@ -79,7 +76,7 @@ def unranked_ahead(table: BoardTable, ranked: Ranking) -> Facts | None:
     gap, row = max(ahead)
     return {
         "model": table.models.loc[table.rows[row].model],
-        "gap": number(gap, **unit(table.category_columns[0])),
+        "gap": table.category_columns[0].number(gap),
         "shared": int(shared[row].sum()),
         "missing": int((counted & ~known[row]).sum()),
         "more": len(ahead) - 1,
@@ -113,13 +110,8 @@ def human_columns(table: BoardTable) -> tuple[int, int] | None:
     return None if table.people is None or metric is None else (table.people, metric)
 
 
-def unit(column: SuiteColumn) -> dict[str, Any]:
-    """How `number` shows a score of the column."""
-    return {"digits": column.digits, "scale": column.scale}
-
-
 def _pair(table: BoardTable, column: SuiteColumn, rows: list[int], values: np.ndarray) -> Facts:
     """The first two of some rows, and how far apart they are."""
     models = [table.models.loc[table.rows[row].model] for row in rows[:2]]
     gap = abs(values[rows[0]] - values[rows[1]]) if len(rows) > 1 else np.nan
-    return {"first": models[0], "second": models[1] if len(rows) > 1 else None, "gap": number(gap, **unit(column))}
+    return {"first": models[0], "second": models[1] if len(rows) > 1 else None, "gap": column.number(gap)}

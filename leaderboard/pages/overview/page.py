@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import itemgetter
 from typing import Any
 
 import gradio as gr
@@ -11,11 +12,9 @@ from markupsafe import Markup
 from compute.analysis.intervals import bias_note
 from compute.analysis.ranking import Ranking
 from compute.rounding import rounded
-from leaderboard.data import model_queries, suite_queries
 from leaderboard.data.board_table import BoardTable
 from leaderboard.data.leaders import leading
 from leaderboard.data.memo import memoised
-from leaderboard.html.formatting import number
 from leaderboard.html.labels import TRAINED, is_synthetic
 from leaderboard.html.templates import render
 from leaderboard.page import SITE, Site, View, citations, fill, heading, static_html
@@ -55,7 +54,7 @@ def findings(site: Site) -> Markup:
     return render(
         "pages/overview/findings.html",
         findings=of_benchmarks.findings(site, shown(site)),
-        claims=suite_queries.claim_counts(site.db),
+        claims=site.db.records("claim_counts")[0],
     )
 
 
@@ -82,10 +81,9 @@ def newest(site: Site) -> list[dict[str, Any]]:
     best: dict[str, dict[str, Any]] = {}
     for _, model, facts in sorted(found, key=lambda one: one[0]):
         best.setdefault(model, facts)
-    models = model_queries.models(site.db).loc[list(best)].reset_index(drop=True)
-    models = models.fillna({"released": "", "organisation": ""})
-    dated = models[models["released"] != ""].sort_values(["released", "key"], ascending=[False, True])[:NEWEST]
-    return [{**row, **best[row["key"]]} for row in dated.to_dict("records")]
+    dated = [row for row in site.db.records("models") if row["key"] in best and row["released"]]
+    dated.sort(key=itemgetter("released"), reverse=True)  # of one day by key
+    return [row | best[row["key"]] for row in dated[:NEWEST]]
 
 
 def _summary(site: Site, key: str) -> dict[str, Any]:
@@ -100,7 +98,7 @@ def _leaders(table: BoardTable, ranked: Ranking) -> dict[str, Any]:
     """The models ranked first among those of one origin, and how many models and tasks the ranking has."""
     rows = leading(table, ranked)
     first = [leader["row"] for leader in rows[:LEADERS]]
-    unit = of_benchmarks.unit(table.category_columns[0])
+    column = table.category_columns[0]
 
     def interval(row: int) -> dict[str, Any] | None:
         """The interval of a mean in shown units, and where its ends and the mean lie in pixels; None without one."""
@@ -110,9 +108,9 @@ def _leaders(table: BoardTable, ranked: Ranking) -> dict[str, Any]:
         lowest, highest = np.nanmin(ranked.mean_low[first]), np.nanmax(ranked.mean_high[first])
         pixels = [3 + 74 * (value - lowest) / ((highest - lowest) or 1) for value in (ends[0], mean, ends[1])]
         return {
-            "ends": "–".join(number(end, **unit) for end in ends),
+            "ends": "–".join(map(column.number, ends)),
             "whisker": [rounded(x, 1) for x in pixels],
-            "note": bias_note(mean, float(ranked.excess[row]), **unit),
+            "note": bias_note(mean, float(ranked.excess[row]), digits=column.digits, scale=column.scale),
         }
 
     return {
@@ -147,7 +145,7 @@ def _generators(table: BoardTable) -> dict[str, Any]:
             leader
             | {
                 "scores": [
-                    number(table.scores.values[leader["row"], at], **of_benchmarks.unit(column))
+                    column.number(table.scores.values[leader["row"], at])
                     for at, column in zip(of_benchmarks.human_columns(table), columns, strict=True)
                 ]
             }

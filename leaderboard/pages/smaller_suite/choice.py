@@ -15,11 +15,11 @@ from compute.catalog.catalog import MTEB
 from compute.database import store
 from compute.rounding import rounded_array
 from compute.types import ORIGINS, LikenessError
-from leaderboard.data.csv_files import csv_bytes
 from leaderboard.data.database import Database
 from leaderboard.data.memo import memoised
 from leaderboard.html.templates import macros
 from leaderboard.web.parameters import Choice, Number, Parameter
+from leaderboard.web.responses import csv_bytes
 
 BY = ("tasks", "hours")
 OWN = {"mieb": "mieb-lite", "mieb-en": "mieb-lite"}  # the smaller suite that a paper already chose
@@ -124,7 +124,7 @@ def export(suites: SmallerSuites, query: SmallerSuiteQuery) -> str:
         }
     )
     keys = ",".join(frame["task"])
-    of_mteb = suites.db.query("suites").set_index("key").loc[query.suite, "benchmark"] in MTEB
+    of_mteb = suites.db.keyed("suites").loc[query.suite, "benchmark"] in MTEB
     code = f"mteb.get_tasks(tasks={json.dumps(sorted(frame['title']))})" if of_mteb else ""
     return texts.export(
         code=f"import mteb\n\ntasks = {code}" if code else f"likeness run --suite {query.suite} --tasks {keys}",

@@ -8,7 +8,6 @@ import gradio as gr
 
 from compute.analysis.figures.curve import curve
 from compute.analysis.table import USUAL
-from leaderboard.data import model_queries
 from leaderboard.html.labels import ORIGIN_CHOICES
 from leaderboard.page import Site, View, bind, heading, instead, message_box
 from leaderboard.pages.smaller_suite.choice import (
@@ -62,7 +61,7 @@ def draw(site: Site) -> None:
             gr.update(value=figure, visible=len(chosen.selection.order) > chosen.selection.fewest),
             gr.skip() if query.size else gr.update(value=None, placeholder=str(chosen.selection.size)),
             export(suites, query),
-            tables(suites, query, titles=model_queries.models(site.db)["title"]),
+            tables(suites, query, titles=site.db.keyed("models")["title"]),
         )
 
     def blank(**_: Any) -> tuple:

@@ -16,7 +16,7 @@ from starlette.routing import Route
 
 from compute.paths import DOCS
 from compute.types import BadInput
-from leaderboard.data import schema_queries
+from leaderboard.data import sandbox
 from leaderboard.data.database import Database
 from leaderboard.data.payload import encode
 from leaderboard.data.visitor_queries import LONGEST_CELL, LONGEST_SQL, MOST_ROWS, SECONDS
@@ -52,7 +52,7 @@ def routes(site: Site) -> list[Route]:
         def answered(request: Request) -> Response:
             if sql is None:
                 raise BadInput('Send the query as JSON: {"sql": "SELECT ..."}')
-            content = encode(schema_queries.answer(site.db, sql))
+            content = encode(sandbox.answer(site.db, sql))
             return Response(content, media_type="application/json", headers={"cache-control": NO_STORE})
 
         return await run_in_threadpool(site.guard(answered), request)

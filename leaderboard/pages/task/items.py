@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -26,71 +25,71 @@ PER_PAGE = 24
 LABELS = "labels"  # probes of items with several labels, which have their own score and no margin
 
 
-@dataclass(frozen=True, kw_only=True)
-class ItemQuery:
-    """Which items a visitor wants to see; what does not fit the task falls back to the default."""
-
-    task: str
-    models: tuple[str, ...] = ()
-    show: str = ""
-    order: str = ""
-    subset: str = ""
-    part: int = 1
-    every: bool = False  # also items without pictures, where others have some
-
-
 @partial(shared, most=16)
 def prepared(site: Any, run: str, task: str, kind: str) -> pd.DataFrame:
     """The items of a run."""
     return with_margins(site.db.query("items", run=run, task=task), view=VIEWS[kind])
 
 
-def listing(site: Any, query: ItemQuery) -> dict[str, Any]:
-    """One page of items of `site.db`, ready to draw. Raises UnknownKey for a task that is not there."""
+def listing(
+    site: Any,
+    *,
+    task: str,
+    models: Sequence[str] = (),
+    show: str = "",
+    order: str = "",
+    subset: str = "",
+    part: int = 1,
+    every: bool = False,
+) -> dict[str, Any]:
+    """One page of items of `site.db`, ready to draw; what does not fit the task falls back to the default.
+
+    `every`: also items without pictures, where others have some. Raises UnknownKey for a task that is not there.
+    """
     db = site.db
-    about = db.query("task", key=query.task)
+    about = db.query("task", key=task)
     if about.empty:
-        raise UnknownKey("task", query.task, db.query("listed_tasks")["key"])
+        raise UnknownKey("task", task, db.query("listed_tasks")["key"])
     about = about.iloc[0]
-    runs = db.query("computed_runs", task=query.task, model="")
+    runs = db.query("computed_runs", task=task, model="")
     runs = runs[runs["main"] & (runs["items"] > 0)]
     if runs.empty:
-        return {"task": query.task, "runs": [], **how_to(db, about)}
+        return {"task": task, "runs": [], **how_to(db, about)}
     runs = runs.sort_values("value", ascending=not bool(runs["higher"].iloc[0]), kind="stable").set_index("model")
-    chosen = [key for key in dict.fromkeys(query.models) if key in runs.index][:2]
-    missing = [key[:80] for key in query.models if key not in chosen][:3]
+    chosen = [key for key in dict.fromkeys(models) if key in runs.index][:2]
+    missing = [key[:80] for key in models if key not in chosen][:3]
     notes = (f"No computed run of {key!r} has stored items.{suggestion(key, runs.index)}" for key in missing)
     page: dict[str, Any] = {
-        "task": query.task,
+        "task": task,
         "title": str(about["title"]),
         "note": " ".join(notes),
         "runs": [_run(key, row) for key, row in runs.iterrows()],
         "chosen": chosen,
     }
-    if query.models and not chosen:  # no other model is shown in its place
+    if models and not chosen:  # no other model is shown in its place
         return page
     own = runs.loc[chosen or [runs.index[0]]]
     kind = kind_of(about)
     view = VIEWS[kind]
-    joined = beside([prepared(site, run, query.task, kind) for run in own["id"]])
+    joined = beside([prepared(site, run, task, kind) for run in own["id"]])
     partly = 0 < joined["pictured"].sum() < len(joined)
-    pool = joined[joined["pictured"]] if partly and not query.every else joined
+    pool = joined[joined["pictured"]] if partly and not every else joined
     subsets = list(dict.fromkeys(joined["subset"]))
-    subset = query.subset if query.subset in subsets and len(subsets) > 1 else ""
+    subset = subset if subset in subsets and len(subsets) > 1 else ""
     if subset:
         pool = pool[pool["subset"] == subset]
     shows = filters(pool, titles=own["title"].astype(str).tolist(), view=view)
     filled = (key for key, (_, mask) in shows.items() if mask.any())
-    show = query.show if query.show in shows else next(filled, next(iter(shows)))
+    show = show if show in shows else next(filled, next(iter(shows)))
     is_drawn = is_synthetic(about["benchmark"])
     reference = "the truth" if is_drawn else "people"
     orders = {**(view.orders_of_two if len(own) == 2 else {}), **view.orders}
     if view.margin is None and not pool["margin"].notna().any():
         orders = {}
-    order = query.order if query.order in orders else next(iter(orders), "worst")
+    order = order if order in orders else next(iter(orders), "worst")
     matches = sort(pool[shows[show][1]], order=order, apart=show == "disagree" or order == "apart")
     parts = max(1, math.ceil(len(matches) / PER_PAGE))
-    part = min(max(query.part, 1), parts)
+    part = min(max(part, 1), parts)
     explained = EXPLAINED.get(kind, "").format(reference=reference)
     if is_drawn:
         explained = explained.removeprefix("Right means what the data set labels so. ")
@@ -108,7 +107,7 @@ def listing(site: Any, query: ItemQuery) -> dict[str, Any]:
         "orders": [{"key": key, "title": title.format(reference=reference)} for key, title in orders.items()],
         "subsets": subsets if len(subsets) > 1 else [],
         "subset": subset,
-        "every": query.every,
+        "every": every,
         "pictured": int(joined["pictured"].sum()) if partly else None,
         "stored": len(joined),
         "whole": None if blank(total) else int(total),

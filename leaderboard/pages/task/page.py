@@ -14,8 +14,7 @@ from markupsafe import Markup
 
 from compute.analysis.table import USUAL
 from compute.types import unknown
-from leaderboard.data import suite_queries
-from leaderboard.data.board_table import BoardTable
+from leaderboard.data.board_table import BoardTable, SuiteRow
 from leaderboard.data.leaders import scored_rows
 from leaderboard.data.memo import memoised
 from leaderboard.html import drawn_examples
@@ -144,7 +143,7 @@ def page(site: Site, *, task: str, related: Correlations) -> tuple:
     db = site.db
     about = db.query("task", key=task).iloc[0]
     suites = db.query("suites_of_task", task=task)
-    metrics = suite_queries.metrics(db)
+    metrics = db.keyed("metrics")
     # A task's own settings, where its notes hold them as JSON
     settings = json.loads(about["notes"]) if str(about["notes"]).startswith("{") else {}
     task_facts = about.to_dict() | {name: list(about[name]) for name in ("subsets", "languages")}
@@ -159,13 +158,13 @@ def page(site: Site, *, task: str, related: Correlations) -> tuple:
         points = ranked_points(table, index)
         figure = figures.scores(
             points,
-            metric=f"{column.metric_title}{', %' if column.scale == 100 else ''}",
+            metric=f"{column.metric_title}{', %' * bool(column.unit)}",
             digits=column.digits,
             chance=np.nan if column.chance is None else column.chance * column.scale,
         )
         doubtful = points["marks"] & SUSPECT > 0
         best = points[~doubtful].head(10)
-        reading = _reading(table, index, ceiling=metrics.loc[column.metric, "upper"])
+        reading = _reading(table, index)
         leaders = points[~doubtful & (points["origin"] == reading["origin"])]
         leader, trained = next(leaders.itertuples(), None), leaders["marks"] & TRAINED > 0
         untrained = next(leaders[~trained].itertuples(), None)
@@ -224,23 +223,13 @@ def described(task: pd.Series) -> str:
 
 def ranked_points(table: BoardTable, index: int) -> pd.DataFrame:
     """Every row with a score, best first: model, title, origin, marks, value, low, high in shown units."""
-    column = table.columns[index]
-    rows = []
-    for r in np.flatnonzero(~np.isnan(table.scores.values[:, index])):
-        row, value = table.rows[r], table.scores.values[r, index]
-        low, high = (end * column.scale for end in table.interval(r, index))
-        rows.append(
-            {
-                "model": row.model,
-                "title": table.models.loc[row.model, "title"],
-                "origin": row.origin,
-                "marks": int(table.marks[r, index]),
-                "value": value * column.scale,
-                "low": low,
-                "high": high,
-            }
-        )
-    frame = pd.DataFrame(rows)
+    column, rows = table.columns[index], np.flatnonzero(~np.isnan(table.scores.values[:, index]))
+    frame = pd.DataFrame([table.rows[row] for row in rows], columns=SuiteRow._fields).assign(
+        marks=table.marks[rows, index],
+        value=table.scores.values[rows, index] * column.scale,
+        low=table.low[rows, index] * column.scale,
+        high=table.high[rows, index] * column.scale,
+    )
     return frame.sort_values("value", ascending=not column.higher, kind="stable").reset_index(drop=True)
 
 
@@ -254,7 +243,7 @@ def correlations(table: BoardTable) -> tuple[np.ndarray, Correlation]:
     return columns, correlate(scores=scores * sign, method="spearman", minimum=FEWEST)
 
 
-def _reading(table: BoardTable, index: int, *, ceiling: float) -> dict[str, Any]:
+def _reading(table: BoardTable, index: int) -> dict[str, Any]:
     """The verdict on the task from the spread of scores, without doubtful ones."""
     from compute.analysis.saturation import saturation
 
@@ -265,7 +254,7 @@ def _reading(table: BoardTable, index: int, *, ceiling: float) -> dict[str, Any]
         scores=table.scores.values[rows, index],
         stderr=table.scores.stderr[rows, index],
         chance=column.chance,
-        ceiling=None if pd.isna(ceiling) else float(ceiling),
+        ceiling=column.upper if np.isfinite(column.upper) else None,
         higher=column.higher,
     )
     return {

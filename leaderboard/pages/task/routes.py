@@ -3,21 +3,32 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from operator import itemgetter
+from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from leaderboard.data import payload
+from compute.types import UnknownKey
+from leaderboard.data import payload, scores
+from leaderboard.data.database import Database
 from leaderboard.data.memo import memoised
+from leaderboard.data.scores import ScoreColumn
 from leaderboard.page import Site
 from leaderboard.pages.task import run_details
-from leaderboard.pages.task.items import ItemQuery, listing
-from leaderboard.pages.task.listing import task_scores
+from leaderboard.pages.task.items import listing
 from leaderboard.web.responses import CHECK, FOREVER, respond
 
 IMAGE = re.compile(r"[0-9a-f]{32}")
+COLUMNS = (
+    ScoreColumn("model", "Model", of=itemgetter("title"), link="model?model="),
+    ScoreColumn("kind", "Kind"),
+    ScoreColumn("metric", "Metric", of=itemgetter("metric_title")),
+    scores.SUBSET,
+    *scores.VALUES,
+    *scores.ORIGINS,
+)
 MOST_PICTURES = 4096  # cached in memory, about 6 MB
 
 
@@ -31,7 +42,20 @@ def routes(site: Site) -> list[Route]:
     )
 
     def items(request: Request) -> Response:
-        return respond(request, payload.encode(listing(site, item_query(request.query_params))))
+        """What cannot be read of the address becomes the default."""
+        params = request.query_params
+        part = params.get("part", "")
+        found = listing(
+            site,
+            task=params.get("task", "")[:200],
+            models=list(filter(None, params.get("items", "")[:400].split(","))),
+            show=params.get("show", "")[:20],
+            order=params.get("order", "")[:20],
+            subset=params.get("subset", "")[:100],
+            part=int(part) if part.isdecimal() and len(part) < 7 else 1,
+            every=params.get("every") == "yes",
+        )
+        return respond(request, payload.encode(found))
 
     def run(request: Request) -> Response:
         key = request.query_params.get("id", "")[:400]
@@ -52,16 +76,8 @@ def routes(site: Site) -> list[Route]:
     ]
 
 
-def item_query(params: Mapping[str, str]) -> ItemQuery:
-    """The parameters of an address as a query; what cannot be read becomes the default."""
-    part = params.get("part", "")
-    models = tuple(filter(None, params.get("items", "")[:400].split(",")))
-    return ItemQuery(
-        task=params.get("task", "")[:200],
-        models=models,
-        show=params.get("show", "")[:20],
-        order=params.get("order", "")[:20],
-        subset=params.get("subset", "")[:100],
-        part=int(part) if part.isdecimal() and len(part) < 7 else 1,
-        every=params.get("every") == "yes",
-    )
+def task_scores(db: Database, *, task: str) -> dict[str, Any]:
+    """Every score on one task, best first within the headline metric. Raises UnknownKey."""
+    if db.query("task", key=task).empty:
+        raise UnknownKey("task", task, db.query("listed_tasks")["key"])
+    return scores.listing(COLUMNS, db.records("task_scores", task=task), empty="No model has a score on this task yet.")

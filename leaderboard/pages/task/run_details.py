@@ -7,13 +7,11 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
 
-import pandas as pd
-
 from compute.analysis.intervals import bias_note
 from compute.types import TIES_SHOWN, BadInput
 from leaderboard.data.database import Database
 from leaderboard.data.scores import answered, shown_interval
-from leaderboard.html.formatting import blank, number, percent, span
+from leaderboard.html.formatting import number, percent, span
 from leaderboard.html.labels import SETTINGS
 
 MOST_LISTED = 12  # entries of a long list that are written out
@@ -25,12 +23,12 @@ Line = tuple[str, Any]  # its label, and what it says
 
 def details(db: Database, *, key: str) -> dict[str, Any]:
     """Groups of lines, ready to show, and the settings as stored. Raises BadInput for an unknown run."""
-    runs = db.query("run", key=key)
-    if runs.empty or runs["origin"].iloc[0] != "computed":
+    runs = db.records("run", key=key)
+    if not runs or runs[0]["origin"] != "computed":
         raise BadInput("There is no computed run of that name. Reload the page: the database may have changed")
-    run = runs.iloc[0]
+    run = runs[0]
     settings = json.loads(run["settings"]) if run["settings"] else {}
-    groups = {"Scores": _scores(db.query("run_scores", key=key)), **_groups(run, settings)}
+    groups = {"Scores": _scores(db.records("run_scores", key=key)), **_groups(run, settings)}
     lines = {
         title: [(label, text) for label, value in each if (text := _text(value))] for title, each in groups.items()
     }
@@ -50,16 +48,16 @@ def details(db: Database, *, key: str) -> dict[str, Any]:
     }
 
 
-def _scores(scores: pd.DataFrame) -> list[Line]:
+def _scores(scores: list[dict[str, Any]]) -> list[Line]:
     out = []
-    for score in scores.to_dict("records"):
+    for score in scores:
         low, high = shown_interval(score)
-        digits, scale, n = int(score["digits"]), float(score["scale"]), score["n"]
+        digits, scale, n = score["digits"], score["scale"], score["n"]
         said = [
             number(score["value"], digits=digits + 1, scale=scale),
             bias_note(score["value"], score["bias"], digits=digits, scale=scale),
             "" if low is None or high is None else f"95% interval {span(low, high, digits=digits)}",
-            "" if blank(n) else f"n\u00a0=\u00a0{int(n):,}",
+            "" if n is None else f"n\u00a0=\u00a0{n:,}",
             answered(score, score),
         ]
         part = "" if score["subset"] == "default" else f", {score['subset']}"
@@ -68,7 +66,7 @@ def _scores(scores: pd.DataFrame) -> list[Line]:
     return out if rest <= 1 else [*out[:MOST_LISTED], ("and", f"{rest} more in the table of all scores")]
 
 
-def _groups(run: pd.Series, settings: Mapping[str, Any]) -> dict[str, list[Line]]:
+def _groups(run: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, list[Line]]:
     """The lines of each group; those without a value say nothing."""
     how, model, adapter, timings, data, found = (
         settings.get(name) or {} for name in ("procedure", "model", "adapter", "timings", "data", "found")
@@ -105,14 +103,14 @@ def _groups(run: pd.Series, settings: Mapping[str, Any]) -> dict[str, list[Line]
             ("Exact ties", f"decide {percent(tied, digits=1)} of items" if (tied or 0) > TIES_SHOWN else ""),
             ("Device", run["device"]),
             ("Precision", run["dtype"]),
-            ("Seed", None if blank(run["seed"]) else int(run["seed"])),
+            ("Seed", run["seed"]),
             ("Fingerprint", run["fingerprint"]),
             ("Code", run["code"]),
             ("Folder", run["source"]),
         ],
         "Time": [
             ("Started", str(run["started"]).replace("T", " ").replace("+00:00", " UTC")),
-            ("In all", None if blank(run["seconds"]) else f"{number(run['seconds'], digits=1)} s"),
+            ("In all", None if run["seconds"] is None else f"{number(run['seconds'], digits=1)} s"),
             *((stages.get(stage, stage), f"{number(seconds, digits=1)} s") for stage, seconds in timings.items()),
         ],
         "Model": [
@@ -129,7 +127,7 @@ def _groups(run: pd.Series, settings: Mapping[str, Any]) -> dict[str, list[Line]
             ("Items in the catalogue", settings.get("catalogue_items")),
             ("Contents", settings.get("contents")),
             ("Left out", settings.get("left_out")),
-            ("Stored for pages", f"{int(run['items']):,}" if run["items"] else "none"),
+            ("Stored for pages", f"{run['items']:,}" if run["items"] else "none"),
         ],
         "Procedure": [
             ("Procedure", f"{_word(str(run['procedure']))}{version(how)}"),

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from compute.metrics import judge_diagnostics as diagnostics
-from compute.types import BadInput, Undefined
+from compute.types import Undefined
 from tests.compute.metrics import judges
 
 NAN = float("nan")
@@ -42,5 +42,3 @@ def test_problem_rates():
     assert never.n == 8 and never.low == 0.0 and never.high > 0.5  # two sources say little
     with pytest.raises(Undefined, match="no answers"):
         diagnostics.problem_rates([], [])
-    with pytest.raises(BadInput, match="same length"):
-        diagnostics.problem_rates([""], ["", ""])

@@ -18,7 +18,7 @@ from gradio_client.exceptions import AppError
 
 from compute.types import BadInput
 from leaderboard.api import endpoints, pairs, records
-from leaderboard.data import model_queries
+from leaderboard.data.model_facts import PERMISSIVE, facts
 from leaderboard.web.visitors import visitor
 
 PNG = base64.b64encode(b"\x89PNG not a picture, and nobody here reads it").decode()
@@ -171,8 +171,7 @@ def test_tools_only_read_and_describe_every_field_of_their_answers(app):
 
 
 def test_models_with_their_state_and_facts(client, tool, suite_cache):
-    facts = model_queries.models(suite_cache.db)
-    tiny, qwen = (row | model_queries.facts(facts.loc[row["key"]]) for row in (TINY, QWEN))
+    tiny, qwen = (row | facts(suite_cache)[row["key"]] for row in (TINY, QWEN))
     assert client.predict(api_name="/list_models") == [tiny], "those that are ready"
     assert client.predict(all=True, api_name="/list_models") == [tiny, qwen]
     assert client.predict(all=True, max_parameters=1e9, api_name="/list_models") == [tiny]
@@ -192,7 +191,7 @@ def test_how_many_rows_and_of_which_origin(client, suite_cache, tool):
 
 
 def fits_and_is_free(row: dict[str, Any]) -> bool:
-    free = row["open_weights"] and row["license"] in model_queries.PERMISSIVE
+    free = row["open_weights"] and row["license"] in PERMISSIVE
     return free and 0 < (row["parameters"] or 0) <= 4e8
 
 

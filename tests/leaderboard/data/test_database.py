@@ -16,7 +16,8 @@ from tests.leaderboard.served import rebuild
 
 def test_every_statement_is_asked_and_every_asked_one_is_there():
     sources = [path.read_text() for path in Path(leaderboard.__file__).parent.rglob("*.py")]
-    assert {name for text in sources for name in re.findall(r'\.query\(\s*"(\w+)"', text)} == set(QUERIES)
+    asked = re.compile(r'(?:\.(?:query|keyed|records)\(\s*|QUERIES\[)"(\w+)"')
+    assert {name for text in sources for name in asked.findall(text)} == set(QUERIES)
 
 
 def title(db: Database) -> str:

@@ -16,7 +16,6 @@ from typer.testing import CliRunner
 
 from compute.__main__ import app
 from compute.models import load
-from leaderboard.data import model_queries
 from leaderboard.data.loading_code import BENCHMARKS, MTEB, evaluation_command, loading_code, mteb_name
 from tests.compute.models import checkpoints
 from tests.compute.models.checkpoints import CPU, embedded, images, row
@@ -104,7 +103,7 @@ def test_a_judge_answers_about_two_images(tmp_path, monkeypatch):
 
 
 def test_every_model_of_the_catalogue_has_code_that_its_library_understands(suite_cache):
-    for _, facts in model_queries.models(suite_cache.db).iterrows():
+    for _, facts in suite_cache.db.keyed("models").iterrows():
         compile(code := loading_code(facts), facts["key"], "exec")
         if name := mteb_name(facts):
             assert name in MODEL_REGISTRY, name
@@ -128,14 +127,14 @@ def test_every_model_of_the_catalogue_has_code_that_its_library_understands(suit
     ],
 )
 def test_the_command_is_accepted(suite_cache, key, suite):
-    command = evaluation_command(model_queries.models(suite_cache.db).loc[key], suite=suite)
+    command = evaluation_command(suite_cache.db.keyed("models").loc[key], suite=suite)
     result = CliRunner().invoke(app, [*command.split()[1:], "--dry-run"])
     assert result.exit_code == 0 and f"{key}, " in result.output and "In all:" in result.output
 
 
 def test_what_nothing_loads_has_no_code_and_is_evaluated_from_the_readers_folder(suite_cache):
-    facts = model_queries.models(suite_cache.db).loc["unisim-ll-n-0.5b"]
+    facts = suite_cache.db.keyed("models").loc["unisim-ll-n-0.5b"]
     command = evaluation_command(facts, suite="unisim-core")
     assert loading_code(facts) == "" and command == "likeness run --suite unisim-core --models FOLDER"
-    late = model_queries.models(suite_cache.db).loc["vidore/colpali-v1.2"]
+    late = suite_cache.db.keyed("models").loc["vidore/colpali-v1.2"]
     assert evaluation_command(late, suite="vidore-v3").startswith("mteb run --model vidore/colpali-v1.2")

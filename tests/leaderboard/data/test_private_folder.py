@@ -7,12 +7,12 @@ import sys
 from pathlib import Path
 
 from compute.io.files import TEMPORARY
-from leaderboard.data.private_folder import private_folder
+from leaderboard.data.database import private_folder
 
 ROOT = Path(__file__).resolve().parents[3]
 PROGRAM = """
 import sys
-from leaderboard.data.private_folder import private_folder
+from leaderboard.data.database import private_folder
 (private_folder() / "large").write_bytes(b"x")
 print(private_folder(), flush=True)
 sys.stdin.read()

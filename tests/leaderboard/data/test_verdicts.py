@@ -15,7 +15,7 @@ def line(*tests: dict, kind: str = "category", title: str = "Retrieval", parts: 
     """A line of a first row, A, and of those with these changes of FOUND."""
     return ComparedLine(
         names=tuple("ABCDEF"[: len(tests) + 1]),
-        column=SimpleNamespace(title=title, scale=100, digits=1),
+        column=SimpleNamespace(title=title, unit="%", digits=1),
         kind=kind,
         about="Mean of its tasks",
         values=(),

@@ -29,7 +29,7 @@ def test_a_markdown_table_of_nasty_titles_keeps_its_shape(suite_cache):
         models.loc[row.rpartition("~")[0], "title"] = text
     ranked = suite_cache.ranked("unisim-core")
     view = export.BoardView(table=replace(table, models=models), ranked=ranked, rows=rows, columns=["IQA"])
-    text = view.file("markdown").content.decode()
+    text = view.file("markdown").body.decode()
     lines = [line for line in text.split("\n") if line.startswith("|")]
     assert len(lines) == len(NASTY) + 2 and "<img" not in text
     assert {line.replace("\\|", "").count("|") for line in lines} == {lines[1].count("|")}
@@ -79,7 +79,7 @@ def test_a_changed_mean_is_said_in_every_file(suite_cache):
     rows = [row.id for row in table.rows]
 
     view = export.BoardView(table=table, ranked=ranked, rows=rows, columns=[], suite_ranked=own)
-    frame = pd.read_csv(io.BytesIO(view.file("csv").content))
+    frame = pd.read_csv(io.BytesIO(view.file("csv").body))
     assert set(frame["ranked_by"]) == {"Your mean: Multilingual Retrieval 1, Retrieval 1"}
     ranks = {"suite_rank": np.maximum(own.rank, 0), "rank": np.maximum(ranked.rank, 0)}
     assert frame[[*ranks]].fillna(0).astype(int).to_dict("list") == {
@@ -88,7 +88,7 @@ def test_a_changed_mean_is_said_in_every_file(suite_cache):
     differ = (ranks["suite_rank"] != ranks["rank"]).sum()
     assert differ > 10
     for form in ("markdown", "latex"):
-        text = view.file(form, filters=["Kind: Encoder"]).content.decode()
+        text = view.file(form, filters=["Kind: Encoder"]).body.decode()
         assert f"Your mean: Multilingual Retrieval 1, Retrieval 1. {differ} of {len(rows)} ranks differ" in text
         assert "All 130 tasks" not in text and "Only rows with Kind: Encoder." in text
         assert re.search(r"Your mean [|&\\]", text)

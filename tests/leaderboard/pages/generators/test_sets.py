@@ -18,7 +18,7 @@ from compute.types import BadInput
 from leaderboard.data.database import Database
 from leaderboard.pages.generators.page import answer, page
 from leaderboard.pages.generators.sets import SETS, GeneratorSet, load, of_paper
-from leaderboard.pages.task.items import ItemQuery, listing
+from leaderboard.pages.task.items import listing
 from tests.leaderboard import generator_stand_ins
 from tests.leaderboard.generator_stand_ins import GENERATORS, SUITE
 
@@ -126,7 +126,7 @@ def test_the_page_of_a_set_without_people_shows_what_is_significant(plain):
     assert "Which metric separates them" in tables and "Do the metrics agree with people?" not in tables
     task = load(plain)[SUITE].task
     assert f'href="task?task={task}"' in tables
-    items = listing(SimpleNamespace(db=plain), ItemQuery(task=task, models=("own/good", "own/worst")))
+    items = listing(SimpleNamespace(db=plain), task=task, models=("own/good", "own/worst"))
     assert ([show["key"] for show in items["shows"]], items["order"], items["scored"]) == (["all"], "apart", False)
     assert all(part["image"] for item in items["items"] for part in item["parts"] if not part["text"])
     head, *_ = drawn(plain, SUITE, metric="fd")

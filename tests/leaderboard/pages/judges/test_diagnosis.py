@@ -3,33 +3,32 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 
-import pandas as pd
 import pytest
 
+from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.pages.judges import diagnosis
-from leaderboard.pages.judges.page import Judging
 
 PAIRS = 7 * 2 * 12 * 3  # splits, conditions, sources, types
 
 
-def diagnosed(judging: Judging, model: str) -> diagnosis.Diagnosis:
-    found = judging.diagnose("mini-pairs", model)
-    assert found is not None
-    return found
+def diagnosed(judging: SuiteCache, model: str) -> SimpleNamespace:
+    found = diagnosis.diagnose(judging, "mini-pairs", model)
+    return SimpleNamespace(**found)
 
 
 def test_a_judge_that_knows_the_truth(judging):
     judge = diagnosed(judging, "example/steady")
     assert (judge.pairs, judge.of, judge.scored, judge.flipped) == (PAIRS, PAIRS, PAIRS, 0)
-    assert judge.flips == ()
-    assert judging.diagnose("pairbench", "gemini-1.5-flash") is None, "only scores are published"
+    assert judge.flips == []
+    assert diagnosis.diagnose(judging, "pairbench", "gemini-1.5-flash") == {}, "only scores are published"
     # Two requests a pair, a quarter of a second and a tenth of a cent each; a refusal was not timed.
-    assert judge.effort.seconds == pytest.approx(500) and judge.effort.cost == pytest.approx(2)
+    assert judge.effort == {"seconds": pytest.approx(500), "cost": pytest.approx(2)}
     assert [figure.value for figure in judge.curve] == [1.0] * 10
     for histogram in judge.histograms:
-        assert histogram.counts[histogram.expected - 1] == histogram.total and histogram.invalid == 0
-    assert list(diagnosis.reading(judge)) == [
+        assert histogram["counts"][histogram["expected"] - 1] == histogram["total"] and histogram["invalid"] == 0
+    assert list(diagnosis.reading(vars(judge))) == [
         f"All {PAIRS} pairs with two scores were rated the same in both orders.",
         "Every answer is a score.",
     ]
@@ -48,33 +47,32 @@ def test_a_judge_that_leans_to_an_order(judging):
     epsilon = [figure.value for figure in judge.curve]
     assert epsilon[1] == pytest.approx(11 / 36) and epsilon[2] == pytest.approx((11 + 12) / 36)
     assert epsilon[9] == pytest.approx(11 / 12)
-    text = " ".join(diagnosis.reading(judge))
+    text = " ".join(diagnosis.reading(vars(judge)))
     assert "308 of 462 pairs get another score when the order is reversed, 308 of them by more than one point." in text
     assert "higher when the original comes first." in text and "8.3% of its answers have no score." in text
 
 
 def test_the_largest_differences_come_first_with_pictures_and_replies(judging):
     judge = diagnosed(judging, "example/leaning")
-    gaps = [abs(flip.scores[0] - flip.scores[1]) for flip in judge.flips]
+    gaps = [abs(flip["forward"] - flip["reverse"]) for flip in judge.flips]
     assert len(gaps) == diagnosis.EXAMPLES and gaps[0] == 4 and gaps == sorted(gaps, reverse=True)
     for flip in judge.flips:
-        assert len(flip.images) == 2 and all(flip.images)
-        assert flip.replies[0].startswith(f"Score: {flip.scores[0]}\nReason: ")
-        assert flip.replies[1].startswith(f"Score: {flip.scores[1]}\nReason: ")
+        assert len(flip["images"]) == 2 and all(flip["images"])
+        assert flip["replies"][0].startswith(f"Score: {flip['forward']}\nReason: ")
+        assert flip["replies"][1].startswith(f"Score: {flip['reverse']}\nReason: ")
 
 
-def recorded(*, seconds: float | None = None, stored: int = 10, **parts: dict) -> pd.DataFrame:
+def recorded(*, seconds: float | None = None, stored: int = 10, **parts: dict) -> list[dict]:
     """One run of 10 pairs as the query `judged_runs` gives it."""
-    row = {"model": "a", "task": "t", "settings": json.dumps({"found": parts}), "seconds": seconds}
-    return pd.DataFrame([{**row, "total": 10, "stored": stored}])
+    return [{"settings": json.dumps({"found": parts}), "seconds": seconds, "total": 10, "stored": stored}]
 
 
 def test_effort_is_over_the_answers_that_state_it():
     whole = {"asked": 20, "errors": 0, "seconds": 10.0, "cost": 1.0}
     partly = {"asked": 20, "errors": 0, "in_part": {"cost": {"at_least": 1.0, "replies": 4, "of": 20}}}
     both = diagnosis.effort(recorded(sensitive=whole, invariant=partly))
-    assert both == diagnosis.Effort(seconds=pytest.approx(1000), cost=pytest.approx(2 / 12 * 1000))
+    assert both == {"seconds": pytest.approx(1000), "cost": pytest.approx(2 / 12 * 1000)}
     silent = diagnosis.effort(recorded(seconds=100.0, default={"asked": 20, "errors": 0}))
-    assert silent == diagnosis.Effort(seconds=None, cost=None)  # a run resumed from stored answers takes no time
+    assert silent == {"seconds": None, "cost": None}  # a run resumed from stored answers takes no time
     no_prompt = diagnosis.effort(recorded(seconds=3.0, stored=6, default={"numbers": "cosine"}))
-    assert no_prompt == diagnosis.Effort(seconds=500, cost=None)  # the run's time over its pairs
+    assert no_prompt == {"seconds": 500, "cost": None}  # the run's time over its pairs

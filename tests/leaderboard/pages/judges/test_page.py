@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from leaderboard.pages.judges.page import Judging, page
+from leaderboard.data.suite_cache import SuiteCache
+from leaderboard.pages.judges.page import page
 
 
-def drawn(judging: Judging, **choice: str) -> tuple[str, str]:
+def drawn(judging: SuiteCache, **choice: str) -> tuple[str, str]:
     return page(judging, **{"suite": "pairbench", "splits": "all", "judge": ""} | choice)
 
 

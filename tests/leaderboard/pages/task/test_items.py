@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 import re
+from functools import partial
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from compute.procedures import VIEWS
-from leaderboard.pages.task.items import PER_PAGE, ItemQuery, beside, filters, listing, sort, with_margins
+from leaderboard.pages.task.items import PER_PAGE, beside, filters, listing, sort, with_margins
 from tests.leaderboard import stand_ins
 
 
@@ -78,7 +79,7 @@ def test_order_flips_come_first_and_pairs_without_two_scores_last():
 
 @pytest.mark.parametrize("task", stand_ins.TASKS)
 def test_every_kind_of_task_has_a_page_of_items(stand_in_suite_cache, task):
-    page = listing(stand_in_suite_cache, ItemQuery(task=task))
+    page = listing(stand_in_suite_cache, task=task)
     assert page["runs"] and page["chosen"] == [page["runs"][0]["model"]] and page["explained"]
     assert page["count"] == {one["key"]: one["count"] for one in page["shows"]}[page["show"]]
     assert 0 < len(page["items"]) <= PER_PAGE
@@ -88,10 +89,9 @@ def test_every_kind_of_task_has_a_page_of_items(stand_in_suite_cache, task):
 
 
 def test_pages_follow_each_other_without_gap(stand_in_suite_cache):
-    ask = [ItemQuery(task="unisim/nights", show="all", part=part) for part in (1, 999)]
-    first, last = (listing(stand_in_suite_cache, query) for query in ask)
-    pages = [ItemQuery(task="unisim/nights", show="all", part=part + 1) for part in range(first["parts"])]
-    names = [item["item"] for query in pages for item in listing(stand_in_suite_cache, query)["items"]]
+    page = partial(listing, stand_in_suite_cache, task="unisim/nights", show="all")
+    first, last = (page(part=part) for part in (1, 999))
+    names = [item["item"] for part in range(first["parts"]) for item in page(part=part + 1)["items"]]
     assert len(names) == len(set(names)) == first["count"] and last["part"] == first["parts"]
 
 
@@ -104,5 +104,5 @@ def test_pages_follow_each_other_without_gap(stand_in_suite_cache):
     ],
 )
 def test_without_a_run_the_command_that_makes_one_is_said(stand_in_suite_cache, task, command):
-    page = listing(stand_in_suite_cache, ItemQuery(task=task))
+    page = listing(stand_in_suite_cache, task=task)
     assert page["runs"] == [] and page["empty"] and re.fullmatch(command, page["command"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from compute.types import UnknownKey
-from leaderboard.pages.task.listing import task_scores
+from leaderboard.pages.task.routes import task_scores
 from tests.leaderboard.served import rows_of
 
 

@@ -1,13 +1,12 @@
-"""The SELECTs on models: long frames in stored units."""
+"""What is known of models beside their scores: facts for programs, kinds of licences, ids on the Hub."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
 from typing import Any
 
-import pandas as pd
-
-from leaderboard.data.database import Database
+from compute.models.own.own_model import FROM_ENDPOINT, FROM_FILE, FROM_FOLDER, FROM_HUB, FROM_SESSION, NOTE
+from leaderboard.data.memo import shared
 from leaderboard.html.formatting import blank
 
 HUB = "https://huggingface.co/"
@@ -22,27 +21,25 @@ COMMERCIAL = PERMISSIVE | {
     "openrail++",
 }
 
+WORDS = {
+    FROM_FOLDER: "a checkpoint in a folder",
+    FROM_HUB: "a checkpoint of the hub",
+    FROM_ENDPOINT: "a judge behind an endpoint",
+    FROM_FILE: "what a function in a file makes",
+    FROM_SESSION: "an object of a Python session",
+}
+
 
 def is_usable(open_weights: bool | None, license: str | None) -> bool:
     """Whether a product may use a model: its weights are open, and its licence is stated and allows commercial use."""
     return open_weights is True and (license or "").lower() in COMMERCIAL
 
 
-def facts(row: Mapping[str, Any]) -> dict[str, Any]:
-    """What programs get of a model, from its row of the table of models; None or empty where it is not stated."""
-    return {
-        "parameters": None if blank(row["parameters_m"]) else round(row["parameters_m"] * 1e6),
-        "dimension": None if blank(row["embed_dim"]) else int(row["embed_dim"]),
-        "open_weights": None if blank(row["open_weights"]) else bool(row["open_weights"]),
-        "license": row["license"] or "",
-        "released": row["released"] or "",
-    }
-
-
-def with_facts(db: Database, rows: list[dict[str, Any]], *, key: str) -> list[dict[str, Any]]:
-    """The records with the facts of the model under `key`; as they are where that is not in the table of models."""
-    frame = models(db)
-    return [row | facts(frame.loc[row[key]]) if row[key] in frame.index else row for row in rows]
+@shared
+def facts(owner: Any) -> dict[str, dict[str, Any]]:
+    """What programs get of each model, by its key: parameters, dimension, open_weights, license and released; None or
+    empty where it is not stated."""
+    return {row.pop("key"): row for row in owner.db.records("model_facts")}
 
 
 def license_kind(license: str) -> str:
@@ -56,7 +53,15 @@ def hub_id(weights: object) -> str:
     return "" if text.startswith(("assets/", "package:", ".", "/")) or text.count("/") != 1 else text
 
 
-def models(db: Database) -> pd.DataFrame:
-    """Every model with the number of its runs, indexed by key."""
-    return db.ask("""SELECT models.*, (SELECT count(*) FROM runs WHERE model = models.key) AS runs
-                     FROM models ORDER BY key""").set_index("key", drop=False)
+def own_facts(options: str | None) -> dict[str, str] | None:
+    """source, words and digest of a model's options as JSON; None for one of the catalogue."""
+    note = own_note(options)
+    if note is None:
+        return None
+    return {"source": note["source"], "words": WORDS[note["source"]], "digest": str(note.get("digest", ""))}
+
+
+def own_note(options: str | None) -> dict[str, Any] | None:
+    """What a model's options as JSON note of where it came from; None for one of the catalogue."""
+    note: Any = json.loads(options or "{}").get(NOTE)
+    return note if isinstance(note, dict) and note.get("source") in WORDS else None

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import pandas as pd
 import pytest
 
-from leaderboard.pages.board import latex
+from leaderboard.pages.board.text_tables import latex, tex
 
 
 @pytest.mark.parametrize(
@@ -19,14 +20,12 @@ from leaderboard.pages.board import latex
     ],
 )
 def test_any_text_stays_text(text, written):
-    assert latex.text(text) == written
+    assert tex(text) == written
 
 
 def test_a_table_whole():
-    rows = [["[optional]", "1.5", "-2.0†"], ["* a star", "", "3"]]
-    table = latex.table(
-        ["a & b", "n_1", "%"], rows, best=[[False, True, True], [False] * 3], caption="c %", label="tab:x"
-    )
+    frame = pd.DataFrame({"a & b": ["[optional]", "* a star"], "n_1": ["1.5", "—"], "%": ["-2.0†", "3"]})
+    table = latex(frame, [[False, True, True], [False] * 3], caption="c %", label="tab:x")
     assert table.splitlines() == [
         r"% Needs \usepackage{booktabs}",
         r"\begin{table}",
@@ -38,7 +37,7 @@ def test_a_table_whole():
         r"a \& b & n\_1 & \% \\",
         r"\midrule",
         r"{[optional]} & \textbf{1.5} & \textbf{$-$2.0}\textdagger{} \\",
-        r"{* a star} &  & 3 \\",
+        r"{* a star} & --- & 3 \\",
         r"\bottomrule",
         r"\end{tabular}",
         r"\end{table}",

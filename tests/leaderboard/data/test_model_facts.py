@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from leaderboard.data.model_queries import COMMERCIAL, is_usable, models
+from leaderboard.data.model_facts import COMMERCIAL, is_usable
 
 REFUSED = {  # read, and not for every commercial use; a new one is read before it is sorted
     "apple-amlr",
@@ -19,7 +19,7 @@ REFUSED = {  # read, and not for every commercial use; a new one is read before 
 
 
 def test_every_stated_licence_is_sorted_and_terms_of_a_models_own_are_not_trusted(suite_cache):
-    stated = set(models(suite_cache.db)["license"]) - {"", None}
+    stated = set(suite_cache.db.query("models")["license"]) - {"", None}
     own = {name for name in stated if name.startswith("https://huggingface.co/")}
     assert own and stated - own == COMMERCIAL & stated | REFUSED
     assert {name for name in stated if is_usable(True, name)} == COMMERCIAL & stated
