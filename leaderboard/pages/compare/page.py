@@ -229,7 +229,7 @@ def _chart(group: ComparedLine, found: ComparedLine) -> dict[str, Any] | None:
 
 def subject(site: Site, keys: str) -> tuple[str, str] | None:
     """The names of the models that an address compares, and what the page shows of them."""
-    titles = model_queries.models(site.db)["title"]
+    titles = site.db.keyed("models")["title"]
     models = [titles[key] for key in dict.fromkeys(each.partition("~")[0] for each in keys.split(",")) if key in titles]
     return (listed(models[:MOST]), SENTENCE) if len(models) > 1 else None
 

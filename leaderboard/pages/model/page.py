@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 from urllib.parse import quote, urlencode
 
 import gradio as gr
 import numpy as np
-import pandas as pd
 
 from compute.analysis.maps.suites import SHIPPED
 from compute.analysis.pareto import OFF, ON
@@ -158,7 +157,7 @@ def page(site: Site, *, model: str, suite: str, by: str) -> tuple:
     return top, head, gr.update(value=figure, visible=figure is not None), rest
 
 
-def described(model: pd.Series) -> str:
+def described(model: Mapping[str, Any]) -> str:
     """What a model is, in a sentence: its kind, who made it, its size, licence and age."""
     sizes = {"{} parameters": parameters_text(model["parameters_m"]), "{:.0f} dimensions": model["embed_dim"]}
     facts = sizes | {"{}": model["license"], "released {}": model["released"]}
@@ -318,9 +317,7 @@ MODEL = View(
     title="Model",
     sentence=SENTENCE,
     group="Board",
-    subject=lambda site, key: next(
-        ((row["title"], described(row)) for _, row in site.db.query("model", key=key).iterrows()), None
-    ),
+    subject=lambda site, key: next(((row["title"], described(row)) for row in site.db.records("model", key=key)), None),
     listed=False,
     draw=draw,
     figures=True,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -216,7 +216,7 @@ def page(site: Site, *, task: str, related: Correlations) -> tuple:
     return top, head, gr.update(value=figure, visible=figure is not None), rest, foot
 
 
-def described(task: pd.Series) -> str:
+def described(task: Mapping[str, Any]) -> str:
     """How a task is run, in a sentence."""
     return protocols.sentence(task["procedure"], task["benchmark"]) or "Our sources do not describe how it is run."
 
@@ -317,9 +317,7 @@ TASK = View(
     title="Task",
     sentence=SENTENCE,
     group="Board",
-    subject=lambda site, key: next(
-        ((row["title"], described(row)) for _, row in site.db.query("task", key=key).iterrows()), None
-    ),
+    subject=lambda site, key: next(((row["title"], described(row)) for row in site.db.records("task", key=key)), None),
     listed=False,
     draw=draw,
     figures=True,
