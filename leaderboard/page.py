@@ -295,14 +295,6 @@ class PartialRedraw:
     draw: Callable[..., tuple]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Bound:
-    """What `bind` returns, for events other than a control's own."""
-
-    listen: Callable[..., None]  # listen(event, part=None): redraws on a Gradio event such as `button.click`
-    parameters: Callable[[], tuple[Parameter, ...]]  # with the keys in the database now
-
-
 def instead(address: str, listed: Sequence[tuple[str, str]]) -> str:
     """What can be chosen where an address names something that is not there: titles, each key after the address."""
     return macro("index")([("", [(title, f"{address}{key}") for title, key in listed])])
@@ -326,8 +318,9 @@ def bind(
     blank: Callable[..., tuple] | None = None,
     lists: Mapping[str, Listed] | None = None,
     lists_at_start: bool = True,
-) -> Bound:
-    """Ties a page's controls to its address and its outputs.
+) -> Callable[..., None]:
+    """Ties a page's controls to its address and its outputs. Returns `listen(event, part=whole)`, which redraws on a
+    Gradio event other than a control's own, such as `button.click`.
 
     `draw` takes the parameters by name and returns one value per output; an error is shown as a sentence in `message`
     (made here if not passed), and the outputs stay as they were. Controls come in the order of the parameters.
@@ -402,4 +395,4 @@ def bind(
     for name, control in zip(names, controls, strict=True):
         event = control.release if isinstance(control, gr.Slider) else control.input
         listen(event, part=next((part for part in parts if name in part.keys), whole))
-    return Bound(listen=listen, parameters=current)
+    return listen

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from functools import cache
+from typing import Any
 
 from markupsafe import Markup
 
@@ -16,31 +16,23 @@ FONTS = "face/fonts"
 DOCS = "docs/quickstart"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Entry:
-    """An entry of the bar: a link where it has one page, a list of links where it has several."""
-
-    title: str
-    pages: tuple[tuple[str, str], ...]  # (title, key)
-    inside: frozenset[str]  # keys of all pages that are under it, listed or not
-
-
-def entries(views: Sequence[View]) -> tuple[Entry, ...]:
-    """The entries that have pages, each with its pages in the order of `views`; Docs begins with the documentation."""
+def entries(views: Sequence[View]) -> list[dict[str, Any]]:
+    """The bar's entries that have pages: `title`, `pages` as (title, key) in the order of `views`, and `inside`, the
+    keys of all pages that are under it, listed or not. Docs begins with the documentation."""
     below = {title: [view for view in views if view.group == title] for title in BAR}
-    return tuple(
-        Entry(
-            title=title,
-            pages=(("Documentation", DOCS),) * (title == "Docs")
-            + tuple((view.title, view.key) for view in inside if view.listed),
-            inside=frozenset((*(view.key for view in inside), *([DOCS] if title == "Docs" else []))),
-        )
+    docs = {"Docs": [("Documentation", DOCS)]}
+    return [
+        {
+            "title": title,
+            "pages": docs.get(title, []) + [(view.title, view.key) for view in inside if view.listed],
+            "inside": {key for _, key in docs.get(title, [])} | {view.key for view in inside},
+        }
         for title, inside in below.items()
         if inside
-    )
+    ]
 
 
-def bar(shown: Sequence[Entry], root: str, *, current: str | None, assets: str) -> Markup:
+def bar(shown: Sequence[Mapping[str, Any]], root: str, *, current: str | None, assets: str) -> Markup:
     """The bar on the page with the key `current`, None for a page that is not in it.
 
     `root`: the address of the app's root, relative to the page; `assets`: that of the scripts' folders, below the root.

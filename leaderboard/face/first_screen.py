@@ -10,9 +10,9 @@ from __future__ import annotations
 import inspect
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from hashlib import blake2b
+from types import SimpleNamespace
 from typing import Any
 
 import gradio as gr
@@ -34,13 +34,6 @@ CHOICES = ("radio", "checkboxgroup")  # controls that show all that can be chose
 CONTROLS = ("dropdown", *CHOICES, "slider", "checkbox", "textbox", "number")
 
 
-@dataclass(frozen=True)
-class Opening:
-    """What the events that fill a page see of its request."""
-
-    query_params: Mapping[str, str]
-
-
 def first_screen(blocks: gr.Blocks, page: str, query: Mapping[str, str], *, assets: str) -> Markup:
     """The first screen of the page with this key at an address with this query. `assets`: the address of the scripts'
     folders."""
@@ -51,7 +44,7 @@ def first_screen(blocks: gr.Blocks, page: str, query: Mapping[str, str], *, asse
     ]
     found: defaultdict[int, dict[str, Any]] = defaultdict(dict)  # by component, the properties that change
     for fn in opening:
-        values = fn.fn(*[Opening(query)] * len(inspect.signature(fn.fn).parameters))
+        values = fn.fn(*[SimpleNamespace(query_params=query)] * len(inspect.signature(fn.fn).parameters))
         for one, value in zip(fn.outputs, values if len(fn.outputs) > 1 else [values], strict=True):
             found[one._id] |= value if isinstance(value, dict) else {"value": value}
     parts, length = [], 0

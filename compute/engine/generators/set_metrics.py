@@ -148,11 +148,9 @@ class FidMetric(DistanceMetric):
 
 
 class PairwiseMetric(SetMetric):
-    """Compares single images with the reference's: `whole` gives the record, `subsets` the values of marked rows."""
+    """Compares single images with the reference's, by PAIRWISE: the record of all, and the values of marked rows."""
 
-    draws = True
-    whole: ClassVar[Callable[..., Any]]
-    subsets: ClassVar[Callable[..., Any]]
+    parts, draws = ("k",), True
 
     def sides(self, name: str) -> dict[str, Features]:
         if self.features.saved:
@@ -160,36 +158,29 @@ class PairwiseMetric(SetMetric):
         return {side: drawn_rows(rows) for side, rows in super().sides(name).items()}
 
     def of(self, name: str) -> list[SetScore]:
-        found = type(self).whole(**self.sides(name))
+        whole, _ = PAIRWISE[self.keys[0]]
+        found = whole(**self.sides(name))
         return [getattr(found, key) for key in self.keys] if isinstance(found, pairwise.Manifold) else [found]
 
     def without(self, name: str, blocks: Blocks) -> Sequence[Floats]:
         sides, kept = self.sides(name), blocks.remaining
         real_kept = kept if self.features.prompts else np.ones((blocks.count, len(sides["real"])), bool)
-        found = type(self).subsets(**sides, real_kept=real_kept, generated_kept=kept)
+        _, subsets = PAIRWISE[self.keys[0]]
+        found = subsets(**sides, real_kept=real_kept, generated_kept=kept)
         return [found[key] for key in self.keys] if isinstance(found, dict) else [found]
 
 
-class CmmdMetric(PairwiseMetric):
-    whole, subsets = pairwise.cmmd, pairwise.cmmd_of_subsets
+def _manifold(k: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    return partial(pairwise.manifold, k=k), partial(pairwise.manifold_of_subsets, k=k)
 
 
-class KidMetric(PairwiseMetric):
-    whole, subsets = pairwise.kid, pairwise.kid_of_subsets
-
-
-class PrecisionRecallMetric(PairwiseMetric):
-    """By 3 neighbours, as their paper takes."""
-
-    parts = ("k",)
-    whole, subsets = partial(pairwise.manifold, k=3), partial(pairwise.manifold_of_subsets, k=3)
-
-
-class DensityCoverageMetric(PairwiseMetric):
-    """By 5 neighbours, as their paper takes."""
-
-    parts = ("k",)
-    whole, subsets = partial(pairwise.manifold, k=5), partial(pairwise.manifold_of_subsets, k=5)
+# Neighbours: as many as the papers take.
+PAIRWISE: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
+    "cmmd": (pairwise.cmmd, pairwise.cmmd_of_subsets),
+    "kid": (pairwise.kid, pairwise.kid_of_subsets),
+    **dict.fromkeys(("precision", "recall"), _manifold(k=3)),
+    **dict.fromkeys(("density", "coverage"), _manifold(k=5)),
+}
 
 
 class VendiMetric(SetMetric):
@@ -227,10 +218,10 @@ class MeanScoreMetric(SetMetric):
 SET_METRICS: tuple[tuple[type[SetMetric], tuple[str, ...]], ...] = (
     (CfredMetric, ("cfred",)),
     *((FidMetric, (key,)) for key in backbones.DISTANCES),
-    (CmmdMetric, ("cmmd",)),
-    (KidMetric, ("kid",)),
-    (PrecisionRecallMetric, ("precision", "recall")),
-    (DensityCoverageMetric, ("density", "coverage")),
+    (PairwiseMetric, ("cmmd",)),
+    (PairwiseMetric, ("kid",)),
+    (PairwiseMetric, ("precision", "recall")),
+    (PairwiseMetric, ("density", "coverage")),
     (VendiMetric, ("vendi",)),
     (InceptionScoreMetric, ("inception_score",)),
     *((MeanScoreMetric, (key,)) for key in ("clipscore", *backbones.PREFERENCE)),
@@ -288,7 +279,7 @@ def _add_values(rows: Rows, metric: SetMetric) -> None:
             row["reason"] = "the value is not finite"
             continue
         row.update({name: getattr(record, name, None) for name in ("value", "low", "high", "stderr")})
-        row["parts"] = {name: float(getattr(record, name)) for name in metric.parts}
+        row["parts"] = {name: float(getattr(record, name)) for name in metric.parts if hasattr(record, name)}
         row["warnings"] = (*record.warnings, *[few] * (metric.draws and row["n"] > MOST))
 
 

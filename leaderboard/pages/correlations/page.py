@@ -150,7 +150,7 @@ def draw(site: Site) -> None:
     shown = [first, second, opened, scatter, points]
     pair_part = PartialRedraw(keys=("pair",), outputs=shown, draw=part)
     controls = [suite, level, method, group, origin, order, means, least, opened_keys]
-    bound = bind(
+    listen = bind(
         site,
         parameters=known,
         controls=controls,
@@ -164,10 +164,10 @@ def draw(site: Site) -> None:
     )
     join = "(first, second) => [first && second && first !== second ? `${first},${second}` : '']"
     for control in (first, second):
-        bound.listen(
+        listen(
             control.input(None, inputs=[first, second], outputs=opened_keys, js=join, queue=False).then, part=pair_part
         )
-    bound.listen(
+    listen(
         bridge.select(clicked, outputs=opened_keys, queue=False, show_progress="hidden", api_visibility="private").then,
         part=pair_part,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -28,13 +28,6 @@ WIDTH, HEIGHT = 800, 500
 FEWEST = 3  # points of a region that is outlined
 AROUND = 12  # corners of the ring around a point that its region's outline keeps clear
 MOST = 17  # values with their own mark; rarer ones share one
-
-
-class Region(NamedTuple):
-    """Points that belong together: their indices, and the name at their outline."""
-
-    name: str
-    indices: list[int]
 
 
 def points(facts: pd.DataFrame, *, values: pd.Series, unknown: str, meta: Mapping[str, Any]) -> go.Figure:
@@ -94,18 +87,18 @@ def _layer(facts: pd.DataFrame, name: str, marker: Mapping[str, Any]) -> go.Scat
     )
 
 
-def name_points(figure: go.Figure, facts: pd.DataFrame, *, regions: Sequence[Region]) -> None:
-    """Outlines the regions, names them, and writes the name of every point that hides nothing; changes the figure."""
+def name_points(figure: go.Figure, facts: pd.DataFrame, *, regions: Sequence[tuple[str, list[int]]]) -> None:
+    """Outlines the regions, each a name and its points' indices, names them, and writes the name of every point that
+    hides nothing; changes the figure."""
     x, y, names = facts["x"].to_numpy(float), facts["y"].to_numpy(float), facts["name"].tolist()
-    figure.update_layout(shapes=[_outline(x[region.indices], y[region.indices], x, y) for region in regions])
+    figure.update_layout(shapes=[_outline(x[inside], y[inside], x, y) for _, inside in regions])
     taken: list[Box] = []
     notes = []
     px, py = pixels(x, y, width=WIDTH, height=HEIGHT)
     dots = [(a - 5, b - 5, a + 5, b + 5) for a, b in zip(px, py, strict=True)]
-    for region in sorted(regions, key=lambda region: (-len(region.indices), region.name)):
-        inside = region.indices
+    for name, inside in sorted(regions, key=lambda region: (-len(region[1]), region[0])):
         for at, below in ((max(inside, key=lambda index: y[index]), False), (min(inside, key=lambda i: y[i]), True)):
-            long, high, shift = 6.4 * len(region.name), 14, 16 if not below else -30
+            long, high, shift = 6.4 * len(name), 14, 16 if not below else -30
             centre = float(np.clip(px[inside].mean(), long / 2, WIDTH - long / 2)) if long < WIDTH else WIDTH / 2
             box = (centre - long / 2, py[at] + shift, centre + long / 2, py[at] + shift + high)
             if not any(meet(box, other) for other in (*taken, *dots)):
@@ -115,7 +108,7 @@ def name_points(figure: go.Figure, facts: pd.DataFrame, *, regions: Sequence[Reg
                         "x": float(x.min() + (centre - WIDTH * 0.05) / (WIDTH * 0.9) * (np.ptp(x) or 1.0)),
                         "y": float(y[at]),
                         "yshift": shift + high / 2,
-                        "text": f"<b>{unmarked(region.name)}</b>",
+                        "text": f"<b>{unmarked(name)}</b>",
                         "showarrow": False,
                         "font": {"size": 11},
                     }

@@ -154,12 +154,12 @@ def chart(
     return figure
 
 
-def regions(facts: pd.DataFrame, colour: str) -> list[figures.Region]:
+def regions(facts: pd.DataFrame, colour: str) -> list[tuple[str, list[int]]]:
     """The outlined groups: the clusters, or the points of one category within a cluster."""
     by = ["cluster", "category"] if colour == "category" else ["cluster"]
     inside = facts[facts["number"] >= 0]
     return [
-        figures.Region(name=str(names[-1]), indices=rows.index.tolist())
+        (str(names[-1]), rows.index.tolist())
         for names, rows in inside.groupby(by, sort=False)
         if len(rows) >= figures.FEWEST
     ]
