@@ -7,16 +7,19 @@ import io
 import json
 import re
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 import brotli
-import pandas as pd
 from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import Message
 
 from compute.types import shortened
+
+if TYPE_CHECKING:  # the help of the command needs none of it
+    import pandas as pd
 
 JSON = "application/json"
 CHECK = "no-cache"  # a browser may store it, and checks with the server before each use

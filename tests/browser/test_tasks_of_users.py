@@ -12,7 +12,7 @@ from tests.browser.conftest import settle
 
 MOST = 3
 CLAIM = "All measures have a high positive correlation with the benchmarks"
-MODELS = (("First model", "siglip so400m 384"), ("Second model", "EVA02-CLIP bigE/14+"))
+MODELS = (("First model", "siglp so400m 384"), ("Second model", "EVA02-CLIP bigE/14+"))
 # Role and name of what is pressed, or label and text of what is typed; what the page then says.
 TASKS = {
     "the best model for a need": (
