@@ -47,8 +47,9 @@ def first_screen(blocks: gr.Blocks, page: str, query: Mapping[str, str], *, asse
         values = fn.fn(*[SimpleNamespace(query_params=query)] * len(inspect.signature(fn.fn).parameters))
         for one, value in zip(fn.outputs, values if len(fn.outputs) > 1 else [values], strict=True):
             found[one._id] |= value if isinstance(value, dict) else {"value": value}
+    props = {one["id"]: one["props"] | found.get(one["id"], {}) for one in blocks.config["components"]}
     parts, length = [], 0
-    for part in _parts(blocks, blocks.config["page"][page]["layout"]["children"], found, query, assets):
+    for part in _parts(blocks, blocks.config["page"][page]["layout"]["children"], props, query, assets):
         if length > ENOUGH or (length > LITTLE and len(part) > MOST):
             break
         parts.append(part)
@@ -82,16 +83,15 @@ async def styles(request: Request) -> Response:
 def _parts(
     blocks: gr.Blocks,
     nodes: Sequence[Mapping[str, Any]],
-    found: Mapping[int, Mapping[str, Any]],
+    props_of: Mapping[int, Mapping[str, Any]],
     query: Mapping[str, str],
     assets: str,
 ) -> Iterator[Markup]:
-    """The markup of some components, without those that are hidden, by the values `found` for this address."""
+    """The markup of some components, without those that are hidden, by their properties for this address."""
     draw = macros("face/first.html")
-    props_of = {one["id"]: one["props"] for one in blocks.config["components"]}
     for node in nodes:
         block = blocks.blocks[node["id"]]
-        props = props_of[node["id"]] | found.get(node["id"], {})
+        props = props_of[node["id"]]
         width = props.get("min_width") or 160
         kind, classes = block.get_block_name(), props.get("elem_classes") or ()
         if props.get("visible", True) is not True or "pg-silent" in classes:
@@ -111,7 +111,7 @@ def _parts(
             yield draw.room(getattr(layout, "height", None) or 0, width)
         elif kind == "accordion":
             yield draw.folded(props.get("label"))
-        elif inside := Markup("").join(_parts(blocks, node.get("children") or (), found, query, assets)):
+        elif inside := Markup("").join(_parts(blocks, node.get("children") or (), props_of, query, assets)):
             yield draw.group(kind, inside, classes)
 
 

@@ -40,7 +40,9 @@ BASE = "./"  # Gradio's own base address of every page: all are directly below t
 # signs of markup are escaped there.
 GRADIO_OWN = re.compile(r"""\s*<meta\s+(?:property|name)="(?:og|twitter):[^>]*?/?>|\s*<title>[^<]*</title>""")
 # Gradio's own scripts wait until the first screen is painted: on a slow line they would delay its style sheets.
-AFTER_FIRST = r'<script>requestAnimationFrame(() => setTimeout(() => import("\1")));</script>'
+AFTER_FIRST = (
+    r'<script>(document.hidden ? setTimeout : requestAnimationFrame)(() => setTimeout(() => import("\1")));</script>'
+)
 CHARSET = '<meta charset="utf-8" />'
 GRADIO_START = re.compile(r'<script type="module" crossorigin src="([^"]+)"></script>')
 BODY = re.compile(r"</head>.*?<body[^>]*>", re.DOTALL)

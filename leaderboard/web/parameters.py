@@ -8,10 +8,11 @@ from functools import lru_cache
 from typing import Any
 from urllib.parse import urlencode
 
-from compute.types import unknown, words_of
+from compute.types import shortened, unknown, words_of
 
 LONGEST = 4000  # characters of one value; no real choice is longer
 MOST_NAMED = 3  # unknown keys in a sentence
+MOST_READ = 12  # names in other words than the keys, which are compared with every name
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,7 +21,7 @@ class Choice:
 
     With a `noun` its values are keys of such things, and nothing is shown in place of one that does not exist.
     `spellings` are other texts that an address may have for a value; suggestions name them. A key or another text is
-    the same in whichever case, and a part of it whose words are those of no other.
+    the same in whichever case; words that only one of them has are read as it, and a sentence says so.
     """
 
     key: str
@@ -137,8 +138,8 @@ def parse(parameters: tuple[Parameter, ...], query: Mapping[str, str]) -> tuple[
     for parameter in parameters:
         text = query.get(parameter.key)
         if text is not None and _names_things(parameter, text):
-            values[parameter.key], sentence = _existing(parameter, text)
-            sentences.append(sentence)
+            values[parameter.key], *said = _existing(parameter, text)
+            sentences += said
             continue
         value = None if text is None or len(text) > LONGEST else parameter.read(text)
         if value is None:
@@ -170,34 +171,40 @@ def _names_things(parameter: Parameter, text: str) -> bool:
     return named and bool(getattr(parameter, "noun", ""))
 
 
-def _existing(parameter: Choice | MultiChoice, text: str) -> tuple[str | list[str] | None, str]:
-    """What exists of the keys in a text, None where nothing does, and a sentence on what does not."""
+def _existing(parameter: Choice | MultiChoice, text: str) -> tuple[str | list[str] | None, str, str]:
+    """What exists of the keys in a text, None where nothing does; sentences on what does not, and on what names were
+    read as."""
     several = isinstance(parameter, MultiChoice)
-    texts = filter(None, text[:LONGEST].split(",") if several else [text[:LONGEST]])
+    texts = dict.fromkeys(filter(None, text[:LONGEST].split(",") if several else [text[:LONGEST]]))
     known = parameter.known if several else set(parameter.choices)
-    keys = list(dict.fromkeys(key if key in known else _meant(parameter, key) for key in texts))
-    existing, others = ([key for key in keys if (key in known) is wanted] for wanted in (True, False))
-    sentences = [
-        unknown(parameter.noun, key, (*parameter.choices, *parameter.spellings)) for key in others[:MOST_NAMED]
-    ]
-    if len(others) > MOST_NAMED:
-        sentences.append(f"{len(others) - MOST_NAMED} more do not exist.")
+    others = [key for key in texts if key not in known]
+    meant = {key: _meant(parameter, key) for key in others[:MOST_READ]}
+    existing = list(dict.fromkeys(key for each in texts if (key := meant.get(each, each)) in known))
+    unclear = [key for key in others if meant.get(key) not in known]
+    names = [unknown(parameter.noun, key, (*parameter.choices, *parameter.spellings)) for key in unclear[:MOST_NAMED]]
+    if len(unclear) > MOST_NAMED:
+        names.append(f"{len(unclear) - MOST_NAMED} more do not exist.")
     if not existing:
-        return None, " ".join([*sentences, f"Choose a {parameter.noun}."])
-    if others:
-        sentences.append("The others are shown.")
-    return existing[: parameter.most] if several else existing[0], " ".join(sentences)
+        return None, " ".join([*names, f"Choose a {parameter.noun}."]), ""
+    if unclear:
+        names.append("The others are shown.")
+    alike = {name.lower() for name in (*parameter.choices, *parameter.spellings)}
+    read = [
+        f"{shortened(name)!r} is read as {key!r}."
+        for name, key in meant.items()
+        if key in known and name.lower() not in alike
+    ]
+    return existing[: parameter.most] if several else existing[0], " ".join(names), " ".join(read)
 
 
 def _meant(parameter: Choice | MultiChoice, text: str) -> str:
     """The one choice that has this name in some case, or all words of it; the text itself where there is none."""
     names = [*((key, key) for key in parameter.choices), *parameter.spellings.items()]
     words = set(words_of(text))
-    for fits in (lambda name: name.lower() == text.lower(), lambda name: words and words <= _words(name)):
-        found = {key for name, key in names if fits(name)} & set(parameter.choices)
-        if found:
-            return found.pop() if len(found) == 1 else text
-    return text
+    found = {key for name, key in names if name.lower() == text.lower()}
+    found = found or {key for name, key in names if words and words <= _words(name)}
+    found &= set(parameter.choices)
+    return found.pop() if len(found) == 1 else text
 
 
 @lru_cache(maxsize=4096)

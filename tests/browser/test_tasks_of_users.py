@@ -55,5 +55,5 @@ def test_the_answer_is_at_most_three_steps_away(visit, task):
             page.get_by_role("option", name=name).first.wait_for()
         field.press("Enter")
     page.wait_for_function(
-        "(said) => new RegExp(said).test(document.querySelector('main, gradio-app').innerText)", arg=said
+        "(said) => new RegExp(said).test(document.querySelector('#first, main, gradio-app')?.innerText)", arg=said
     )

@@ -96,14 +96,17 @@ def draw(site: Site) -> None:
         controls=controls,
         outputs=[answer],
         draw=lambda **answers: (shown(site.suite_cache, **answers),),
+        blank=lambda **answers: (shown(site.suite_cache, **answers | {"size": ""}),),
     )
 
 
 def most_parameters(size: str) -> float:
     """The number of parameters that a text such as `500m` or `1.5 B` names. Raises BadInput."""
-    if not (read := SIZE.fullmatch(size.strip())):
-        raise BadInput(f"A size is a number of parameters, such as 350 M or 1.5 B; got {size!r}")
-    return float(read[1]) * UNITS[read[2].lower()]
+    read = SIZE.fullmatch(size.strip())
+    number = float(read[1]) * UNITS[read[2].lower()] if read else 0
+    if number < UNITS["m"]:
+        raise BadInput(f"A size is a number of parameters from 1 M, such as 350 M or 1.5 B; got {size!r}")
+    return number
 
 
 def shown(

@@ -230,8 +230,9 @@ def _chart(group: ComparedLine, found: ComparedLine) -> dict[str, Any] | None:
 def subject(site: Site, keys: str) -> tuple[str, str] | None:
     """The names of the models that an address compares, and what the page shows of them."""
     titles = site.db.keyed("models")["title"]
-    models = [titles[key] for key in dict.fromkeys(each.partition("~")[0] for each in keys.split(",")) if key in titles]
-    return (listed(models[:MOST]), SENTENCE) if len(models) > 1 else None
+    models = list(dict.fromkeys(each.partition("~")[0] for each in keys.split(",")))
+    known = 1 < len(models) <= MOST and all(key in titles for key in models)
+    return (listed([titles[key] for key in models]), SENTENCE) if known else None
 
 
 COMPARE = View(

@@ -116,6 +116,7 @@ export class Asking {
     this.count.textContent = `${place} of ${goal} answers`;
     if (count < Math.min(FIRST_REPORT, study.questions.length)) this.answer.setAttribute('aria-disabled', 'true');
     else this.answer.removeAttribute('aria-disabled');
+    this.answer.title = this.answer.getAttribute('aria-disabled') ? `The first result needs ${goal} answers` : '';
     this.undo.disabled = place === 0;
   }
 }

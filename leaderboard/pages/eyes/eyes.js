@@ -109,9 +109,7 @@ class Eyes {
   }
 
   /** The same questions for a further rater, on this machine. */
-  async another() {
-    const rater = prompt('The name of the next rater')?.trim();
-    if (!rater) return;
+  async another(rater) {
     const { study, judgments, source } = this.visit;
     try {
       const facts = await this.post('order', JSON.stringify({ study, judgments }), { rater, seed: random() });
@@ -321,9 +319,10 @@ class Eyes {
       });
       const file = el('input', { type: 'file', hidden: true, 'aria-label': 'Another rater’s study', accept: '.json,application/json', onchange: () => file.files.length && this.open(file.files[0]) });
       const table = source === 'photographs' ? press('Download the answers with images (ZIP)', () => this.exported(manifest)) : source === 'upload' && press('Download the answers (CSV)', () => download(new Blob([manifest]), 'manifest.csv'));
+      const next = el('input', { 'aria-label': 'Name of the next rater', placeholder: 'Name of the next rater', maxlength: '40' });
       const node = el('section', { class: 'ey-answer', 'aria-label': 'Answer' },
         el('p', { class: 'ey-row' }, press('Go on asking', () => this.ask(), { class: 'ey-button ey-primary' }), press('Save the study (JSON)', () => this.save()), table,
-          source !== 'folder' && press('Next rater on this machine', () => this.another()), press('Add another rater’s file', () => file.click()), file, press('Start over', () => this.leave())), ...parsed.body.childNodes);
+          source !== 'folder' && next, source !== 'folder' && press('Next rater on this machine', () => (next.value.trim() ? this.another(next.value.trim()) : next.focus())), press('Add another rater’s file', () => file.click()), file, press('Start over', () => this.leave())), ...parsed.body.childNodes);
       const tune = node.querySelector('[data-tune]');
       tune?.addEventListener('click', () => this.tune(tune, node.querySelector('[data-tuned]')));
       this.say(words);

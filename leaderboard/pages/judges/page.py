@@ -146,8 +146,8 @@ def _all_lead(boards: Mapping[str, Board]) -> list[str]:
 def _detail(cache: SuiteCache, *, model: str, suite: str) -> str:
     """The judge in the chosen suite, else in the first that has it; empty where none has."""
     suites = cache.db.keyed("judged_suites")
-    scores = {key: cache.db.query("judged_scores", suite=key) for key in dict.fromkeys((suite, *suites.index))}
-    home = next((key for key, frame in scores.items() if model in set(frame["model"])), "")
+    asked = dict.fromkeys((suite, *suites.index)) if model else ()
+    home = next((key for key in asked if model in set(cache.db.query("judged_scores", suite=key)["model"])), "")
     values = _values(cache, home, model) if home else {}
     if not values:
         return ""
@@ -166,7 +166,7 @@ def _detail(cache: SuiteCache, *, model: str, suite: str) -> str:
         tasks=tasks,
         ratings=ratings,
         reading=reading(ratings) if ratings else [],
-        conditions=_conditions(scores[home], row=row, tasks=tasks),
+        conditions=_conditions(cache.db.query("judged_scores", suite=home), row=row, tasks=tasks),
         metrics=cache.db.keyed("metrics"),
         CONDITIONS=CONDITIONS,
         METRICS=METRICS,

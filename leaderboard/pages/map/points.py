@@ -58,14 +58,14 @@ def means(site: Site, recipe: Recipe) -> pd.Series:
 
 
 def names_of(points: pd.DataFrame, *, by: Sequence[str]) -> list[str]:
-    """A name for the cluster of each point, by the first column of `by` that has values: `Mostly Linear Probing` where
-    one is that of more than half of its points, else the two that are most common; outliers apart. Columns: cluster and
-    those of `by`."""
+    """A name for the cluster of each point, by the first column of `by` that most of its points have a value of:
+    `Mostly Linear Probing` where one is that of more than half of them, else the two that are most common; outliers
+    apart. Columns: cluster and those of `by`."""
     names: dict[int, str] = {}
     for label in sorted(set(points["cluster"])):
         inside = points[points["cluster"] == label]
-        counted = (Counter(str(value) for value in inside[fact] if not blank(value)).most_common(2) for fact in by)
-        common = next(filter(None, counted), [("Of unknown family", len(inside))])
+        counted = (Counter(str(value) for value in inside[fact] if not blank(value)) for fact in by)
+        common = next((each.most_common(2) for each in counted if each.total() * 2 > len(inside)), [("Mixed", 0)])
         mostly = common[0][1] * 2 > len(inside)
         names[label] = f"Mostly {common[0][0]}" if mostly else " and ".join(value for value, _ in common)
         if label < 0:

@@ -58,7 +58,8 @@ export async function open(tray) {
   const answerNow = fresh && !inForeignFrame();
   const linked = link.inputs?.length > 0;
   if (answerNow && linked && link.mode && plan && tray.mode !== link.mode) lost.push('The mode of the link does not fit its inputs.');
-  const asks = answerNow && link.whole && !tray.reason() && !tray.absent();
+  // What a visitor has begun on meanwhile waits for a press, and so do models that a link names without inputs.
+  const asks = answerNow && (linked || !link.models) && tray.untouched && plan && link.whole && !tray.reason() && !tray.absent();
   if (asks && tray.judges().length) lost.push(`Judges are asked only when you press Compare: ${cost(tray.judges())}`);
   if (failed) tray.notice.say(`The examples did not load. ${failed}`, () => open(tray));
   else if (lost.length) tray.notice.say(lost.map(sentence).join(' '));

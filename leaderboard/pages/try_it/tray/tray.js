@@ -45,7 +45,7 @@ class Tray {
     this.parts = [createSlots, createModes, createActions, createModels, createReady, createExamples].map((make) => make(this));
     const [slots, modes, actions, models, ready, examples] = this.parts;
     Object.assign(this, { slots, ready });
-    // Open until the visitor gives something or compares; then they may open it again.
+    // Open until something is compared or the visitor gives something; then they may open it again.
     this.starters = el('details', { class: 'tr-starters', open: true }, el('summary', {}, 'Examples and ready comparisons'), ready.node, examples.node);
     root.replaceChildren(slots.node, this.notice.node, section('Question', el('div', { class: 'tr-row tr-ask' }, ...modes.nodes, ...actions.nodes)), models.node, this.starters, this.live);
     root.dataset.ready = 'false';
