@@ -95,7 +95,7 @@ def heading(*, title: str, sentence: str, cite: str = "", copy: bool = True, inl
 
 def subject_heading(*, title: str, sentence: str) -> gr.HTML:
     """The heading of a page about one thing, to be filled with that thing's; the tab is named after it."""
-    start = macro("heading")(title, sentence, "", True)
+    start = macro("heading")(title, sentence)
     name = f"const own = {json.dumps(f'{title} · {SITE}')};"
     return gr.HTML(start, apply_default_css=False, js_on_load=f"{name}{TITLE}{NAMED}")
 

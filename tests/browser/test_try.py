@@ -90,12 +90,13 @@ def example(page: Any, key: str) -> Any:
     return page.locator(f".tr-example[data-key='{key}']")
 
 
-def ask(page: Any) -> None:
-    """Presses Compare and waits for another answer than the one that stands there."""
-    before = page.evaluate(f"document.querySelector('{DONE}')?.dataset.at ?? ''")
-    page.get_by_role("button", name="Compare", exact=True).click()
+def ask(page: Any, press: str = "click") -> None:
+    """Presses Compare and waits for the answer to this question, not to an earlier one."""
+    button = page.get_by_role("button", name="Compare", exact=True)
+    before = page.evaluate("document.querySelector('.likeness-tray').likenessTray.asked")
+    button.click() if press == "click" else button.press(press)
     page.wait_for_function(
-        "([done, before]) => (document.querySelector(done)?.dataset.at ?? before) !== before", arg=[DONE, before]
+        "([done, before]) => Number(document.querySelector(done)?.dataset.asked) > before", arg=[DONE, before]
     )
 
 
@@ -236,9 +237,9 @@ def test_nonsense_in_a_link_is_a_sentence_and_no_other_model_stands_in(tray):
 
 def test_one_press_answers_a_first_visit_and_the_answer_takes_the_focus(tray):
     page = tray(width=390)
-    page.get_by_role("button", name="Compare", exact=True).focus()
-    page.keyboard.press("Enter")
     page.locator(DONE).wait_for()
+    assert page.evaluate("scrollY") == 0, "the answer that the page opens with moves nothing"
+    ask(page, "Enter")
     page.wait_for_function("document.activeElement.matches('.cp-result')")
     lead = page.locator(".cp-result .pg-lead")
     page.wait_for_function(

@@ -130,7 +130,6 @@ PASSING = (
     (r" at 0x[0-9a-f]+", ""),
     (r"\d{4}-\d\d-\d\d \d\d:\d\d UTC", "…"),
     (r"Answered in [\d.]+ s", "Answered"),
-    (r'data-at=\\"\d+\\"', "data-at"),
     (r'"version": "[0-9a-f]{16}"', '"version": "…"'),
     (r'"seconds": \d+\.?\d*', '"seconds": 0'),
     (r"\b\d+ \(cpu\)", "… (cpu)"),  # items a second

@@ -10,7 +10,8 @@ export function mount(element) {
   element.dataset.answers = 'true';
   stylesheet(new URL('./try.css', import.meta.url));
   const arrival = new Arrival(element);
-  new MutationObserver(() => arrival.look()).observe(element, { childList: true, subtree: true });
+  // Gradio keeps an element where it can, and renews its attributes.
+  new MutationObserver(() => arrival.look()).observe(element, { childList: true, subtree: true, attributeFilter: ['data-asked', 'data-done'] });
   addEventListener('likeness-tray', ({ detail: { changed, empty } }) => {
     const answers = element.closest('#answers') ?? element;
     answers.toggleAttribute('data-stale', changed && !empty);
@@ -27,12 +28,12 @@ class Arrival {
     addEventListener('likeness-asked', ({ detail }) => this.ask(detail));
   }
 
-  ask({ models }) {
+  ask({ models, asked, opening }) {
     const answers = this.element.closest('#answers') ?? this.element; // with room for them: nothing below moves
     answers.dataset.asked = '';
     answers.style.setProperty('--cp-models', models);
     this.asked?.visitor.end();
-    this.asked = { visitor: attention(), focus: document.activeElement, shown: false };
+    this.asked = { number: String(asked), opening, visitor: attention(), focus: document.activeElement, shown: false };
     this.before = this.current();
   }
 
@@ -40,12 +41,17 @@ class Arrival {
     return this.element.querySelector('.cp-result, .pg-message');
   }
 
+  /** Whether this is for the question asked last: not what stood there before, nor the late answer to an earlier one. */
+  answers(result) {
+    return result.matches('.pg-message') ? result !== this.before : result.dataset.asked === this.asked.number;
+  }
+
   /** Fills in the published scores of the models that have answered. */
   async publish(result) {
-    const { mode, kinds, question } = result.dataset;
+    const { mode, kinds, question, asked } = result.dataset;
     const parts = [...result.querySelectorAll('.cp-published')];
     const models = parts.map((part) => part.closest('[data-model]').dataset.model);
-    result.dataset.published = 'asked';
+    result.dataset.published = asked;
     if (!models.length) return;
     const query = new URLSearchParams([['mode', mode], ['kinds', kinds], ['question', question], ...models.map((model) => ['model', model])]);
     try {
@@ -62,17 +68,17 @@ class Arrival {
   /** To be called whenever the markup has changed. */
   look() {
     const result = this.current();
-    if (result?.dataset.done === 'yes' && !result.dataset.published) this.publish(result);
-    if (!this.asked || !result || result === this.before) return;
+    if (result?.dataset.done === 'yes' && result.dataset.published !== result.dataset.asked) this.publish(result);
+    if (!this.asked || !result || !this.answers(result)) return;
     const done = result.dataset.done !== '';
-    if (this.asked.visitor.stays() && (done || !this.asked.shown)) show(result, { block: done ? 'start' : 'nearest' });
+    if (!this.asked.opening && this.asked.visitor.stays() && (done || !this.asked.shown)) show(result, { block: done ? 'start' : 'nearest' });
     // By the tray's live region, which is on the page from the start: one that arrives with its text may stay unread.
     if (!this.asked.shown || done) findTray()?.announce((result.querySelector('.pg-lead') ?? result).textContent.trim());
     this.asked.shown = true;
     if (!done) return;
-    const { focus, visitor } = this.asked;
+    const { focus, opening, visitor } = this.asked;
     visitor.end();
-    if (focus !== document.body && (document.activeElement === focus || document.activeElement === document.body)) {
+    if (!opening && focus !== document.body && (document.activeElement === focus || document.activeElement === document.body)) {
       result.tabIndex = -1;
       result.focus({ preventScroll: true });
     }

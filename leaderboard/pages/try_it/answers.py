@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -50,10 +49,11 @@ def result(
     question: LiveQuestion,
     answers: Sequence[Answer],
     *,
+    asked: int,
     pending: Sequence[str],
     calibrations: Calibrations = Calibrations(),  # noqa: B008 (frozen)
 ) -> Markup:
-    """All answers. `pending` are titles of models still at work; details list the domains of `calibrations`."""
+    """All answers to the question number `asked` of a page. `pending` are titles of models still at work; details list the domains of `calibrations`."""
     rows = [_row(question, each, calibrations.of(each.row.key, question.pairing)) for each in answers]
     loading = ("Loading the models; the first answer takes some seconds.", "", "")
     return render(
@@ -61,7 +61,7 @@ def result(
         mode=question.mode,
         kinds=question.kinds,
         attribute=question.attribute,
-        at=time.monotonic_ns(),
+        asked=asked,
         headline=headline(question, answers) if answers else loading,
         bands={kind for row in rows if row.get("strip") for kind, *_ in row["strip"].bands},
         rows=rows,

@@ -32,7 +32,7 @@ Result = tuple[Markup, LiveQuestion | None, Sequence[str]]
 def draw(site: Site) -> None:
     """The tray, the answers below it, two sections for a closer look, and tables of pairs."""
     heading(title="Try", sentence=SENTENCE, copy=False, inline=True)
-    # Its event `compare` carries session, inputs, mode, question, models, judges, pressed, change and open. `pressed`
+    # Its event `compare` carries session, inputs, mode, question, models, judges, pressed, asked, change and open. `pressed`
     # is true where a visitor's press asks: without one no judge is asked, `models` has no judges, and `judges` alone
     # says which are ticked. `change`: the address shows a changed image. `open`: keys of the sections that are.
     # `download` carries the same, and is sent instead where a selected model's weights are missing.
@@ -113,12 +113,14 @@ def answered(site: Site, payload: dict[str, Any], request: Any) -> Iterator[Resu
     live = site.live
     live.admit(request)
     question, rows = live.read(payload)
+    asked = payload.get("asked")
+    number = asked if isinstance(asked, int) else 0
     calibrations = live.calibrations()
     answers: list[Answer] = []
 
     def markup() -> Markup:
         pending = [row.title for row in rows[len(answers) :]]
-        return result(question, answers, pending=pending, calibrations=calibrations)
+        return result(question, answers, asked=number, pending=pending, calibrations=calibrations)
 
     updated = time.perf_counter()
     if any(live.needs_loading(row) for row in rows):

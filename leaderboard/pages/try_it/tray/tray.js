@@ -34,8 +34,8 @@ class Tray {
     Object.assign(this, { chosenMode: '', mode: '', question: QUESTIONS[0], decisions: new Map(), untouched: true });
     // `opening`: the mode that the address asks for, while the tray holds the comparison that the page opens with; null later.
     this.opening = null;
-    // `grown`: inputs were added since the last request; `waiting`: how Compare was called meanwhile; `fetching`: weights may have arrived.
-    Object.assign(this, { grown: false, waiting: null, fetching: false });
+    // `grown`: inputs were added since the last request; `waiting`: how Compare was called meanwhile; `fetching`: weights may have arrived; `asked`: questions so far.
+    Object.assign(this, { grown: false, waiting: null, fetching: false, asked: 0 });
     this.writeLater = debounce(() => this.writeUrl(), WAIT);
     this.askLater = debounce(() => this.ask(), WAIT);
     this.uploads = new Uploads(this);
@@ -278,10 +278,10 @@ class Tray {
       this.writeLater.now();
     }
     this.tellPage();
-    dispatchEvent(new CustomEvent('likeness-asked', { detail: { models: models.length } }));
+    dispatchEvent(new CustomEvent('likeness-asked', { detail: { models: models.length, asked: ++this.asked, opening } }));
     this.trigger(absent ? 'download' : 'compare', {
       session: this.server.session, inputs: this.inputs.map(sent), mode: this.mode,
-      question: this.mode === 'quality' ? this.question : '', models, judges, pressed,
+      question: this.mode === 'quality' ? this.question : '', models, judges, pressed, asked: this.asked,
       change: new URLSearchParams(location.search).has('change'),
       open: ['agree', 'perturb'].filter((id) => document.querySelector(`#${id} .label-wrap.open`)),
     });
