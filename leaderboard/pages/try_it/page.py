@@ -32,9 +32,10 @@ Result = tuple[Markup, LiveQuestion | None, Sequence[str]]
 def draw(site: Site) -> None:
     """The tray, the answers below it, two sections for a closer look, and tables of pairs."""
     heading(title="Try", sentence=SENTENCE, copy=False, inline=True)
-    # Its event `compare` carries session, inputs, mode, question, models, judges, pressed, asked, change and open. `pressed`
-    # is true where a visitor's press asks: without one no judge is asked, `models` has no judges, and `judges` alone
-    # says which are ticked. `change`: the address shows a changed image. `open`: keys of the sections that are.
+    # Its event `compare` carries session, inputs, mode, question, models, judges, pressed, asked, change and open.
+    # `pressed` is true where a visitor's press asks: without one no judge is asked, `models` has no judges, and
+    # `judges` alone says which are ticked. `asked` counts the page's questions. `change`: the address shows a changed
+    # image. `open`: keys of the sections that are.
     # `download` carries the same, and is sent instead where a selected model's weights are missing.
     tray = scripted(
         site.assets,
@@ -81,7 +82,8 @@ def draw(site: Site) -> None:
         "show_progress_on": [answers],
         "api_visibility": "private",
     }
-    tray.compare(compare, concurrency_limit=1, trigger_mode="always_last", **run)
+    # Not `always_last`: Gradio would send the payload of the question that is under way once more.
+    tray.compare(compare, concurrency_limit=1, trigger_mode="multiple", **run)
     tray.compare(lambda: "", outputs=[progress], queue=False, show_progress="hidden", api_visibility="private")
 
     def download(event: gr.EventData, request: gr.Request) -> Iterator[list[Any]]:
