@@ -43,7 +43,7 @@ NAMES = """async () => {
     for (const cell of grid.querySelectorAll('.lk-body .lk-model')) {
       const name = cell.querySelector('.lk-name');
       const shown = (name.firstElementChild ?? name).textContent.replace(/\\s+/g, ' ');
-      names.set(cell.title.split(' · ')[0], [shown, name.scrollWidth <= name.clientWidth]);
+      names.set(cell.getAttribute('aria-label').split(' · ')[0], [shown, name.scrollWidth <= name.clientWidth]);
     }
     if (top + grid.clientHeight >= grid.scrollHeight) return [...names].map(([title, found]) => [title, ...found]);
   }
@@ -300,14 +300,14 @@ def test_a_range_of_sizes_a_switch_and_a_pin_are_set_by_keyboard(board):
 
 def test_columns_are_switched_and_the_sorted_one_is_in_view(board):
     board("suite=mieb&columns=all&sort=-mieb/stl10", width=390).wait_for_function(IN_VIEW, arg="mieb/stl10")
-    page = board("columns=unisim/nights&sort=-unisim/nights")
+    page = board("columns=unisim/nights&sort=-unisim/nights", width=1920)
     page.wait_for_function(IN_VIEW, arg="unisim/nights")
     columns = panel(page, "Columns")
     columns.get_by_label("NIGHTS", exact=True).uncheck()
     wait_query(page, "columns", None)
     assert page.evaluate(IN_VIEW, "unisim/nights"), "the table is sorted by what is not shown"
     columns.get_by_label("Borda points").check()
-    columns.get_by_label("Intervals of the mean").check()
+    assert columns.get_by_label("Intervals of the mean").is_checked(), "they are drawn where there is room"
     columns.get_by_label("Dimension").check()
     wait_query(page, "dimension", "show")
     page.keyboard.press("Escape")
@@ -315,9 +315,37 @@ def test_columns_are_switched_and_the_sorted_one_is_in_view(board):
         header(page, "borda").count() == header(page, "dimension").count() == 1
         and page.locator(".lk-axis i").count() >= 2
     )
-    panel(page, "Columns").get_by_role("button", name="Default columns").click()
+    columns = panel(page, "Columns")
+    columns.get_by_label("Intervals of the mean").uncheck()
+    wait_query(page, "interval", "hide")
+    assert not page.locator(".lk-axis").count()
+    columns.get_by_role("button", name="Default columns").click()
     wait_query(page, "interval", None)
     assert header(page, "borda").count() == header(page, "dimension").count() == 0
+    page.keyboard.press("Escape")
+    every = page.get_by_role("button", name="All tasks")
+    every.click()
+    wait_query(page, "columns", "all")
+    assert header(page, "unisim/nights").count() == 1 and header(page, "Img-2AFC").count() == 0
+    every.click()
+    wait_query(page, "columns", None)
+
+
+def test_the_card_of_a_model_follows_the_pointer_and_the_keyboard(board):
+    page = board()
+    card = page.locator(".lk-card")
+    names = page.locator(".lk-body .lk-model")
+    names.nth(1).hover()
+    card.get_by_text("864 M").wait_for()
+    card.hover()
+    assert card.is_visible(), "the pointer may go to it"
+    page.mouse.move(5, 5)
+    card.wait_for(state="hidden")
+    header(page, "title").get_by_role("button").focus()
+    page.keyboard.press("ArrowDown")
+    card.locator("h4").wait_for()
+    page.keyboard.press("Escape")
+    card.wait_for(state="hidden")
 
 
 def test_pairbench_is_cut_by_condition_data_set_and_split(board):

@@ -1,9 +1,10 @@
 /** The board: one table of models and scores. `mount` is all that the page calls. */
 
 import { withValues } from '../../js/address.js';
+import { createCard } from './card.js';
 import { createDialog } from './cell.js';
 import { shadeStyles } from './colour.js';
-import { gridColumns, shownKeys } from './columns.js';
+import { gridColumns, roomOf, shownKeys } from './columns.js';
 import { createScope, partOf, SCOPE, scopeOf, scopeOfPayload } from './scope.js';
 import { createNotice, debounce, el, gridStyles, stylesheet, writeQuery } from '../../js/dom.js';
 import { createCopyLink, createExport } from './export.js';
@@ -44,7 +45,7 @@ class Board {
     });
     this.writeLater = debounce(() => this.writeUrl(), URL_WAIT);
     this.rankLater = debounce(() => this.rerank(), RANK_WAIT);
-    this.dialog = createDialog(this);
+    [this.dialog, this.card] = [createDialog(this), createCard(this)];
     this.weights = createWeights(this);
     this.notice = createNotice({ notice: 'lk-notice', close: 'lk-close', action: 'lk-button' });
     this.suites = createSuites(this);
@@ -59,7 +60,7 @@ class Board {
       el('div', { class: 'lk-bar', role: 'group', 'aria-label': 'Table controls' }, ...search.nodes, ...filters.nodes, ...picker.nodes, ...this.weights.nodes,
         ...scope.nodes, this.status, ...origins.nodes, ...exports.nodes, ...link.nodes),
       this.weights.panel, ...changed.nodes, ...unknown.nodes, ...chips.nodes, this.grid.node, ...empty.nodes, ...legend.nodes, ...selection.nodes);
-    this.nodes = [this.suites.node, this.notice.node, this.failure.node, this.main, this.dialog.node];
+    this.nodes = [this.suites.node, this.notice.node, this.failure.node, this.main, this.dialog.node, this.card.node];
   }
 
   async start() {
@@ -294,7 +295,8 @@ class Board {
 
   resized(width) {
     const narrow = width < NARROW;
-    if (!this.payload || (narrow === this.narrow && this.tight === (this.comfortable > this.root.clientWidth))) return;
+    const { tight, roomy } = roomOf(this);
+    if (!this.payload || (narrow === this.narrow && tight === this.tight && roomy === this.roomy)) return;
     this.narrow = narrow;
     this.grid.update({ columns: gridColumns(this) });
   }

@@ -12,8 +12,16 @@ const OF_RANK = new Set(['rank', 'range', 'class', 'mean', 'coverage', 'interval
 const OPEN = new Map([[true, 'Open'], [false, 'Closed'], [null, 'Not stated']]);
 
 /** Facts of [label, text]; those without a text are left out. */
-const facts = (lines) => el('dl', { class: 'lk-facts' }, ...lines.filter(([, text]) => text !== '' && text !== null && text !== undefined)
+export const facts = (lines) => el('dl', { class: 'lk-facts' }, ...lines.filter(([, text]) => text !== '' && text !== null && text !== undefined)
   .flatMap(([label, text]) => [el('dt', {}, label), el('dd', {}, String(text))]));
+
+/** What a chooser asks of a model, as lines of facts. */
+export const modelLines = (model) => [
+  ['Organisation', model.organisation], ['Kind', kindTitle(model.kind)],
+  ...FACTS.map(({ key, title: label, of, text }) => [label, of(model) !== null ? text(of(model)) : key === 'parameters' ? 'not stated' : '']),
+  ['Input', model.modalities.join(', ')], ['Weights', OPEN.get(model.open)], ['Licence', model.license || 'not stated'],
+  ['Trained on these data sets', trainedTitle(model.trained)],
+];
 
 function source(one) {
   // A computed run's source is its folder, which its details name.
@@ -62,10 +70,7 @@ export function createDialog(board) {
     const { payload, ranking } = board;
     const model = payload.rows[row];
     return [facts([
-      ['Organisation', model.organisation], ['Kind', kindTitle(model.kind)], ['Family', model.family],
-      ...FACTS.map(({ key, title: label, of, text }) => [label, of(model) !== null ? text(of(model)) : key === 'parameters' ? 'not stated' : '']),
-      ['Input', model.modalities.join(', ')], ['Weights', OPEN.get(model.open)], ['Group in the paper', model.group], ['Scores', originTitle(model.origin)],
-      ['Licence', model.license || 'not stated'], ['Trained on these data sets', trainedTitle(model.trained)],
+      ...modelLines(model), ['Family', model.family], ['Group in the paper', model.group], ['Scores', originTitle(model.origin)],
       ['Takes instructions', model.instructions === null ? '' : model.instructions ? 'yes' : 'no'], ['Key', model.model],
     ]), rankFacts(row, ranking), el('p', {}, button(board.state.pin.includes(model.id) ? 'Unpin' : 'Pin on top', () => {
       board.pin([model.id]);

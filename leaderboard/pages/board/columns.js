@@ -21,6 +21,7 @@ const UNDER = 220; // px that the line below a name may claim
 const BADGE_ROOM = 16;
 const ROOM = 19; // px around the text of a cell that is not sorted by
 const SCROLLBAR = 15;
+const [INTERVAL, MOST_INTERVAL] = [176, 640]; // px of the column of drawn intervals
 const END = 14; // px beside the axis of the intervals
 
 export const MARKS = [
@@ -31,8 +32,8 @@ export const MARKS = [
   [16, '*', 'mean as the paper prints it; some of its tasks are missing'],
 ];
 
-/** The mark of a row that no model of known size which is no larger significantly beats. */
-export const FRONT = { sign: '◆', words: 'no model that is no larger is significantly better' };
+/** The mark of a row that no model of the same size or smaller significantly beats, among those whose size is known. */
+export const FRONT = { sign: '◆', words: 'no model of the same size or smaller is significantly better' };
 
 /** A stored integer as the paper prints it. */
 export const shown = (stored, digits) => rounded(stored / 10 ** digits, digits);
@@ -87,13 +88,16 @@ const TELLS = {
   class: ({ ranking }, row) => Boolean(ranking.tie[row]),
 };
 
+/** Whether an optional column is on: where nothing was chosen, the drawn intervals are as soon as there is room. */
+export const isOn = ({ state, roomy }, key) => state[key] === 'show' || (key === 'interval' && roomy && state[key] !== 'hide');
+
 /** Whether a column other than a score is shown: the one that the table is sorted by always, others where they tell something. */
 function isShown(board, key) {
   const { payload, ranking, state, scaleRows } = board;
   if (key === 'rank') return originRows(board).some((row) => ranking.rank[row] !== null);
   const sorted = state.sort.key === key;
   const optional = OPTIONAL.find((one) => one.key === key);
-  if (optional) return optional.exists(board) && (sorted || state[key] === 'show');
+  if (optional) return optional.exists(board) && (sorted || isOn(board, key));
   if (sorted) return true;
   // Where people rank, the headline is one of the columns: shown there, it is not repeated.
   const { people } = payload.suite;
@@ -119,13 +123,20 @@ export function scoresShown(board) {
 /** The keys of the columns shown in `BESIDE` and of the scores: when they change, the table is laid out again. */
 export const shownKeys = (board) => [...Object.keys(BESIDE).filter((key) => isShown(board, key)), ...scoresShown(board)];
 
+/** Whether the columns are wider than the page, and the px that the drawn intervals may take beside them; 0 for too few. */
+export function roomOf({ root: { clientWidth }, narrow, comfortable, widest }) {
+  const fits = !narrow && comfortable + INTERVAL <= clientWidth;
+  return { tight: comfortable > clientWidth, roomy: fits ? Math.max(INTERVAL, Math.min(MOST_INTERVAL, clientWidth - widest)) : 0 };
+}
+
 /** The grid's columns for a board's payload, state and ranking: with short titles where the whole ones do not fit. */
 export function gridColumns(board) {
-  board.tight = false;
+  Object.assign(board, { tight: false, roomy: 0 });
   const columns = columnsOf(board);
   board.comfortable = columns.reduce((sum, { width }) => sum + width, SCROLLBAR);
-  board.tight = board.comfortable > board.root.clientWidth;
-  return board.tight ? columnsOf(board) : columns;
+  board.widest = columns.reduce((sum, { width, most = width }) => sum + most, SCROLLBAR);
+  Object.assign(board, roomOf(board));
+  return board.tight || board.roomy ? columnsOf(board) : columns;
 }
 
 function columnsOf(board) {
@@ -279,7 +290,7 @@ function modelColumn(board, narrow) {
       const why = whyNot(ranking, row);
       const front = onFront(ranking, row);
       cell.classList.add('lk-model');
-      describe(cell, [title, organisation, kindTitle(kind), badges.includes(origin) && originTitle(origin), front && frontWords(ranking, row), why].filter(Boolean).join(' · '));
+      cell.setAttribute('aria-label', [title, organisation, kindTitle(kind), badges.includes(origin) && originTitle(origin), frontWords(ranking, row), why].filter(Boolean).join(' · '));
       const below = narrow ? badges.length || why : true;
       const mark = narrow && front ? width(front.textContent) : 0; // a phone's name has two lines: the mark stands behind them
       const room = board.grid.widthOf('title') - NAME_ROOM - (narrow ? mark : beside(payload.rows[row]));
@@ -299,8 +310,9 @@ function modelColumn(board, narrow) {
   };
 }
 
-/** What the mark of a row on the front says, and of how many models with a higher mean it says nothing. */
-function frontWords(ranking, row) {
+/** What the mark of a row on the front says, and of how many models with a higher mean it says nothing; '' for others. */
+export function frontWords(ranking, row) {
+  if (!ranking.front?.includes(row)) return '';
   const untested = ranking.front_untested?.[ranking.front.indexOf(row)];
   return untested ? `${FRONT.words}; ${untested} with a higher mean cannot be tested` : FRONT.words;
 }
@@ -379,7 +391,7 @@ function meanColumn(board, narrow) {
 function intervalColumn(board, narrow) {
   const { payload, ranking } = board;
   const axis = axisOf(ranking, originRows(board));
-  const width = narrow ? 140 : 176;
+  const width = narrow ? 140 : board.roomy || INTERVAL;
   const x = (value) => END + partOf(axis, value) * (width - 2 * END);
   const px = (value) => `${rounded(value, 1)}px`;
   const digits = meanDigits(payload);

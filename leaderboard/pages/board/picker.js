@@ -1,10 +1,12 @@
 /** The column picker: families and tasks in their groups. */
 
-import { columnHint, OPTIONAL } from './columns.js';
+import { columnHint, isOn, OPTIONAL } from './columns.js';
 import { button, el } from '../../js/dom.js';
 import { popover } from './popover.js';
 import { fillGroupList } from './grouplist.js';
 import { defaultFamilies, defaultTasks } from './state.js';
+
+const tasksOf = (payload) => payload.columns.filter(({ kind }) => kind === 'task').map(({ key }) => key);
 
 /** Columns of a payload in groups, in its order: [{title, items}]. */
 export function columnGroups(columns) {
@@ -36,7 +38,7 @@ export function createPicker(board) {
       onChange: apply,
     });
     const boxes = OPTIONAL.filter(({ exists }) => exists({ payload, ranking: payload.ranking })).map(({ key, title, hint }) => {
-      const box = el('input', { type: 'checkbox', checked: state[key] === 'show', onchange: () => board.change({ [key]: box.checked ? 'show' : '' }) });
+      const box = el('input', { type: 'checkbox', checked: isOn(board, key), onchange: () => board.change({ [key]: box.checked ? 'show' : key === 'interval' ? 'hide' : '' }) });
       return { key, box, node: el('label', { title: hint }, box, title) };
     });
     const extra = boxes.length ? [el('div', { class: 'lk-list', role: 'group', 'aria-label': 'Besides the scores' }, ...boxes.map(({ node }) => node))] : [];
@@ -44,15 +46,24 @@ export function createPicker(board) {
       const usual = [...defaultFamilies(payload, board.state.tasks), ...defaultTasks(payload, board.state.tasks)];
       list.set(usual);
       apply(new Set(usual));
-      boxes.forEach(({ box }) => { box.checked = false; });
       board.change(Object.fromEntries(boxes.map(({ key }) => [key, ''])));
+      boxes.forEach(({ key, box }) => { box.checked = isOn(board, key); });
     }), button('Close', menu.close)));
   }
 
+  /** All tasks instead of the categories, and back. */
+  const whole = button('All tasks', () => {
+    const { payload, state: { tasks } } = board;
+    const all = whole.getAttribute('aria-pressed') === 'false';
+    board.change(all ? { families: [], columns: tasksOf(payload) } : { families: defaultFamilies(payload, tasks), columns: defaultTasks(payload, tasks) });
+  });
+
   function refresh() {
     const { payload, state } = board;
+    whole.hidden = defaultTasks(payload, state.tasks).length === tasksOf(payload).length;
+    whole.setAttribute('aria-pressed', String(!state.families.length && state.columns.length === tasksOf(payload).length));
     menu.opener.textContent = `Columns ${state.families.length + state.columns.length}/${payload.columns.length}`;
   }
 
-  return { nodes: [menu.opener, menu.panel], refresh, close: menu.close };
+  return { nodes: [menu.opener, menu.panel, whole], refresh, close: menu.close };
 }
