@@ -124,9 +124,10 @@ export function scoresShown(board) {
 export const shownKeys = (board) => [...Object.keys(BESIDE).filter((key) => isShown(board, key)), ...scoresShown(board)];
 
 /** Whether the columns are wider than the page, and the px that the drawn intervals may take beside them; 0 for too few. */
-export function roomOf({ root: { clientWidth }, narrow, comfortable, widest }) {
-  const fits = !narrow && comfortable + INTERVAL <= clientWidth;
-  return { tight: comfortable > clientWidth, roomy: fits ? Math.max(INTERVAL, Math.min(MOST_INTERVAL, clientWidth - widest)) : 0 };
+export function roomOf({ grid, narrow, comfortable, widest }) {
+  const room = grid.node.offsetWidth;
+  const fits = !narrow && comfortable + INTERVAL <= room;
+  return { tight: comfortable > room, roomy: fits ? Math.max(INTERVAL, Math.min(MOST_INTERVAL, room - widest)) : 0 };
 }
 
 /** The grid's columns for a board's payload, state and ranking: with short titles where the whole ones do not fit. */

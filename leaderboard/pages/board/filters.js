@@ -59,7 +59,7 @@ export function createSearch(board) {
 
 /** The Filters button with its panel of facets; counts follow the other filters. */
 export function createFilters(board) {
-  const menu = popover('Filters', fill, { name: 'Filters', panelClass: 'lk-filters' });
+  const menu = popover('Filters', fill, { name: 'Filters', panelClass: 'lk-filters', beside: () => board.main });
   let counters = [];
   let sizes = null;
 

@@ -2,8 +2,10 @@
 
 import { button, el } from '../../js/dom.js';
 
-/** `fill(panel)` draws the content each time it opens; closing empties the panel again. */
-export function popover(label, fill, { name = label, panelClass = '' } = {}) {
+const WIDE = 1200; // px of a page where a panel has room beside the table
+
+/** `fill(panel)` draws the content each time it opens; closing empties the panel again. On a wide page it opens at the right end of `beside()`, an element, where that is given. */
+export function popover(label, fill, { name = label, panelClass = '', beside = null } = {}) {
   const panel = el('div', { class: `lk-panel ${panelClass}`, popover: 'auto', role: 'dialog', 'aria-label': name });
   const opener = button(label, null, { 'aria-haspopup': 'dialog', 'aria-expanded': 'false' });
   opener.popoverTargetElement = panel;
@@ -19,9 +21,10 @@ export function popover(label, fill, { name = label, panelClass = '' } = {}) {
     }
     const box = opener.getBoundingClientRect();
     const width = document.documentElement.clientWidth;
-    const left = Math.max(8, Math.min(box.left, width - panel.offsetWidth - 8));
+    const place = beside && width >= WIDE ? beside().getBoundingClientRect() : null;
+    const left = Math.max(8, Math.min(place ? place.right - panel.offsetWidth : box.left, width - panel.offsetWidth - 8));
     panel.style.left = `${left + window.scrollX}px`;
-    panel.style.top = `${box.bottom + 6 + window.scrollY}px`;
+    panel.style.top = `${(place ? place.top : box.bottom + 6) + window.scrollY}px`;
     panel.querySelector('input, button, a')?.focus({ preventScroll: true });
   });
   return { opener, panel, close: () => panel.matches(':popover-open') && panel.hidePopover() };
