@@ -412,7 +412,7 @@ def test_on_a_phone_names_are_told_apart_and_nothing_lies_over_anything(board):
       const pressed = document.querySelectorAll('.lk-bar :is(button, input), .lk-row:nth-child(-n+4) .lk-check');
       return [...pressed].filter((node) => {
         const box = node.getBoundingClientRect();
-        if (!box.width || box.bottom <= 0 || box.top >= innerHeight) return false;
+        if (!box.width || box.bottom <= 0 || box.top >= innerHeight || box.right > innerWidth) return false;
         const top = document.elementFromPoint((box.left + box.right) / 2, (box.top + box.bottom) / 2);
         return !(node.contains(top) || top?.contains(node));
       }).map((node) => node.outerHTML);

@@ -33,6 +33,8 @@ export function createSuites(board) {
         if (first.synthetic) tab.append(el('span', { class: 'lk-badge lk-drawn' }, 'synthetic'));
         return tab;
       }));
+      const open = tabs.querySelector('[aria-current]');
+      tabs.scrollLeft = open.offsetLeft + open.offsetWidth - tabs.clientWidth + 40; // where all are one line that scrolls
       const members = groups.get(group);
       variants.hidden = members.length < 2 && !suite.key.startsWith('own-');
       variants.replaceChildren(...members.map((one) => {
