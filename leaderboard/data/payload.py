@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from leaderboard.data.database import Database
 from leaderboard.data.fronts import size_front
 from leaderboard.data.languages import name_of
 from leaderboard.data.mean_rule import changed_rule, description, suite_rule
-from leaderboard.data.memo import memoised
+from leaderboard.data.memo import shared
 from leaderboard.data.model_facts import is_usable, own_facts
 from leaderboard.html import labels
 from leaderboard.web.errors import Handler
@@ -187,7 +188,7 @@ def compressed(
 ) -> Handler:
     """A route's answer from `make`, called with the query parameter `key` if there is one; raises what it raises.
     Without a key, what makes it is added to `ahead`."""
-    packed = memoised(lambda *keys: compress(encode(make(*keys))), most=256, of=db)
+    packed = partial(shared(lambda db, *keys: compress(encode(make(*keys))), most=256), db)
     if not key:
         ahead.append(packed)
 

@@ -13,7 +13,6 @@ from starlette.routing import Route
 from compute.types import BadInput, CannotWrite, DatabaseError
 from leaderboard.data import payload
 from leaderboard.data.mean_rule import choice
-from leaderboard.data.memo import memoised
 from leaderboard.data.scope import scope_of
 from leaderboard.page import Site
 from leaderboard.pages.board import export, provenance
@@ -26,7 +25,6 @@ log = logging.getLogger(__name__)
 def routes(site: Site) -> list[Route]:
     """Suites, rankings, cells and files of the table."""
     suite_cache, db, guard = site.suite_cache, site.db, site.guard
-    stored = memoised(lambda form: export.everything(db, form=form), of=db)
 
     def board(request: Request) -> Response:
         suite, scope = request.path_params["suite"], scope_of(request.url.query)
@@ -78,7 +76,7 @@ def routes(site: Site) -> list[Route]:
         if request.headers.get("if-none-match") == etag:
             return Response(status_code=304, headers=headers)
         try:
-            name, path = stored(form)
+            name, path = export.everything(db, form)
         except (OSError, CannotWrite, DatabaseError) as error:
             log.warning("The export of everything as %s cannot be made: %s", form, error)
             return refusal("The file cannot be made at this moment. Try again later", 503, retry_after=60)

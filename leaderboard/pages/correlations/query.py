@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
 
 from compute.analysis.table import USUAL
 from compute.types import ORIGINS, BadInput
-from leaderboard.web.parameters import Choice, MultiChoice, Number, Parameter, Text, missing, parse
+from leaderboard.web.parameters import Choice, Number, Parameter, Text, missing, parse
 
 ALL = "all"
 LEVELS = ("tasks", "categories", "suites")
@@ -31,8 +30,7 @@ QUERIES = {
 PRESETS: Mapping[str, Mapping[str, str]] = {key: dict(parse_qsl(query)) for key, query in QUERIES.items()}
 
 
-@dataclass(frozen=True, kw_only=True)
-class CorrelationQuery:
+class CorrelationQuery(NamedTuple):
     """One choice; its fields are the page's parameters. `means`: a category's value is computed or as printed."""
 
     suites: tuple[str, ...] = ("mieb",)
@@ -49,7 +47,7 @@ def parameters(*, suites: Sequence[str]) -> tuple[Parameter, ...]:
     """The page's query parameters over the keys of the database."""
     usual = CorrelationQuery()
     return (
-        MultiChoice(key="suites", default=usual.suites, choices=tuple(suites), least=1, noun="suite"),
+        Choice(key="suites", default=usual.suites, choices=tuple(suites), least=1, noun="suite"),
         Choice(key="level", default=usual.level, choices=LEVELS),
         Choice(key="method", default=usual.method, choices=tuple(METHODS)),
         Choice(key="group", default=usual.group, choices=GROUPS),
@@ -62,13 +60,9 @@ def parameters(*, suites: Sequence[str]) -> tuple[Parameter, ...]:
 
 
 def query_of(values: Mapping[str, Any]) -> CorrelationQuery:
-    """The choice among a page's values. Raises BadInput when it has no suite."""
-    chosen = {field.name: values[field.name] for field in fields(CorrelationQuery)}
-    if not chosen["suites"]:
-        raise BadInput("No suite is chosen. Choose one or more")
-    return CorrelationQuery(
-        **{name: tuple(value) if isinstance(value, list) else value for name, value in chosen.items()}
-    )
+    """The choice among a page's values."""
+    chosen = {name: values[name] for name in CorrelationQuery._fields}
+    return CorrelationQuery(**chosen | {"suites": tuple(chosen["suites"])})
 
 
 def read(parameters: tuple[Parameter, ...], address: Mapping[str, str]) -> CorrelationQuery:

@@ -21,21 +21,16 @@ from leaderboard.data.database import Database
 from leaderboard.data.payload import encode
 from leaderboard.data.visitor_queries import LONGEST_CELL, LONGEST_SQL, MOST_ROWS, SECONDS
 from leaderboard.html.components import scripted
-from leaderboard.page import Site, View, citations, heading
+from leaderboard.page import PAPERS, Site, View
 from leaderboard.web.limits import QUERIES
 from leaderboard.web.responses import NO_STORE
 
 HERE = Path(__file__).parent
 TABLE = re.compile(r"^### ([a-z_]+)\n\n(.+?)\n\n", re.MULTILINE | re.DOTALL)  # of docs/results.md
-SENTENCE = (
-    "Read the whole database with one SELECT: every score, run, model, task and claim. "
-    "Start from an example or write your own; the address holds the query."
-)
 
 
 def draw(site: Site) -> None:
     """Static words and the component, which keeps the query in the address itself."""
-    heading(title="SQL", sentence=SENTENCE, cite=citations(site))
     mount = "module.mount(target, {description: 'data/sql', answer: 'data/sql'});"
     scripted(site.assets, script="pages/sql/sql.js", run=mount, css_class="likeness-board lk-sql", data="data/sql")
 
@@ -109,4 +104,13 @@ def examples() -> list[dict[str, str]]:
     return [{"title": example["title"], "sql": example["sql"].strip()} for example in listed]
 
 
-SQL = View(key="sql", title="SQL", sentence=SENTENCE, group="Docs", draw=draw, routes=routes)
+SQL = View(
+    key="sql",
+    title="SQL",
+    sentence="Read the whole database with one SELECT: every score, run, model, task and claim. Start from an example "
+    "or write your own; the address holds the query.",
+    cites=PAPERS,
+    group="Docs",
+    draw=draw,
+    routes=routes,
+)

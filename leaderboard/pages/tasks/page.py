@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-import gradio as gr
 import numpy as np
 from markupsafe import Markup
 
@@ -17,6 +16,7 @@ from leaderboard.data.languages import NAMES, codes_of
 from leaderboard.data.leaders import scored_rows
 from leaderboard.data.memo import shared
 from leaderboard.data.suite_cache import SuiteCache
+from leaderboard.html.components import html
 from leaderboard.html.drawn_examples import EXAMPLES, DrawnExample, example_of, short_markup
 from leaderboard.html.labels import TRAINED, hint, is_synthetic, plain_title
 from leaderboard.html.templates import render
@@ -151,7 +151,7 @@ def drawn_types(site: Site) -> Markup:
 
 def rest(site: Site) -> None:
     """What each type of task asks, filled once the page is opened."""
-    drawn = gr.HTML(render("pages/tasks/types.html", types=[]), apply_default_css=False, elem_id="types")
+    drawn = html(render("pages/tasks/types.html", types=[]), elem_id="types")
     fill(site, section="What each type of task asks", outputs=[drawn], make=lambda: [drawn_types(site)])
 
 

@@ -53,7 +53,8 @@ def result(
     pending: Sequence[str],
     calibrations: Calibrations = Calibrations(),  # noqa: B008 (frozen)
 ) -> Markup:
-    """All answers to the question number `asked` of a page. `pending` are titles of models still at work; details list the domains of `calibrations`."""
+    """All answers to the question number `asked` of a page. `pending` are titles of models still at work; details list
+    the domains of `calibrations`."""
     rows = [_row(question, each, calibrations.of(each.row.key, question.pairing)) for each in answers]
     loading = ("Loading the models; the first answer takes some seconds.", "", "")
     return render(
