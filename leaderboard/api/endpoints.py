@@ -14,9 +14,9 @@ import gradio as gr
 import numpy as np
 
 from leaderboard.api import pairs, records
-from leaderboard.data import sandbox
 from leaderboard.data.shortlist import Conditions
 from leaderboard.data.suite_cache import SuiteCache
+from leaderboard.data.visitors import sandbox
 from leaderboard.live.live import QUEUE, Live
 from leaderboard.web.errors import explain
 from leaderboard.web.limits import QUERIES

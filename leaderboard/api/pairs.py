@@ -11,7 +11,7 @@ import gradio as gr
 from compute.live.inputs import LARGEST_IMAGE
 from compute.types import BadInput
 from leaderboard.api.records import known
-from leaderboard.data.model_facts import facts
+from leaderboard.data.models.model_facts import facts
 from leaderboard.data.related_figures import RelatedFigure, related_figures
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.live.live import Live

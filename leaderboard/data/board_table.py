@@ -21,7 +21,7 @@ from compute.rounding import clean, rounded
 from compute.types import ORIGINS, BadInput, UnknownKey
 from leaderboard.data import languages
 from leaderboard.data.database import Database
-from leaderboard.data.model_facts import own_facts
+from leaderboard.data.models.model_facts import own_facts
 from leaderboard.data.scope import WHOLE, Scope, ScopeChoices, scope_choices
 from leaderboard.html.formatting import blank, number
 from leaderboard.html.labels import DISPUTED, SUSPECT, TRAINED, is_own

@@ -23,7 +23,7 @@ from leaderboard.data.fronts import size_front
 from leaderboard.data.languages import name_of
 from leaderboard.data.mean_rule import changed_rule, description, suite_rule
 from leaderboard.data.memo import shared
-from leaderboard.data.model_facts import is_usable, own_facts
+from leaderboard.data.models.model_facts import is_usable, own_facts
 from leaderboard.html import labels
 from leaderboard.web.errors import Handler
 from leaderboard.web.responses import compress, respond

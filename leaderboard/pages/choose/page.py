@@ -11,8 +11,8 @@ from markupsafe import Markup
 from compute.types import BadInput
 from leaderboard.data.languages import NAMES, SPELLINGS
 from leaderboard.data.leaders import by_language
-from leaderboard.data.loading_code import evaluation_command, loading_code
-from leaderboard.data.model_facts import license_kind
+from leaderboard.data.models.loading_code import evaluation_command, loading_code
+from leaderboard.data.models.model_facts import license_kind
 from leaderboard.data.shortlist import MANY, MOST, NEEDS, Conditions, shortlist
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html.templates import render

@@ -7,15 +7,20 @@ from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
 
 from compute.analysis.table import USUAL
-from compute.types import ORIGINS, BadInput
+from compute.types import BadInput
+from leaderboard.html.labels import ORIGIN_CHOICES
 from leaderboard.web.parameters import Choice, Number, Parameter, Text, missing, parse
 
 ALL = "all"
-LEVELS = ("tasks", "categories", "suites")
-GROUPS = (ALL, "general-purpose", "specialised", "multi-task")
 METHODS = {"kendall": "Kendall τ-b", "spearman": "Spearman ρ", "pearson": "Pearson r"}
-MEANS = ("figures", "printed")
-ORDERS = ("clustered", "paper")
+CHOICES = {  # titles and keys
+    "level": [(name.capitalize(), name) for name in ("tasks", "categories", "suites")],
+    "method": [(title, key) for key, title in METHODS.items()],
+    "group": [(name.capitalize(), name) for name in (ALL, "general-purpose", "specialised", "multi-task")],
+    "origin": ORIGIN_CHOICES,
+    "order": [("Similar together", "clustered"), ("As in the paper", "paper")],
+    "means": [("Mean of the scores", "figures"), ("As the paper prints it", "printed")],
+}
 # Named choices, as query strings. UniSim-Bench's two maps use the task averages that Tables 2 and 3 print.
 FIGURE_3 = "suites=unisim-core,unisim-ood&level=categories&method=kendall&means=printed&order=paper"
 QUERIES = {
@@ -48,12 +53,10 @@ def parameters(*, suites: Sequence[str]) -> tuple[Parameter, ...]:
     usual = CorrelationQuery()
     return (
         Choice(key="suites", default=usual.suites, choices=tuple(suites), least=1, noun="suite"),
-        Choice(key="level", default=usual.level, choices=LEVELS),
-        Choice(key="method", default=usual.method, choices=tuple(METHODS)),
-        Choice(key="group", default=usual.group, choices=GROUPS),
-        Choice(key="origin", default=usual.origin, choices=(USUAL, *ORIGINS, ALL)),
-        Choice(key="order", default=usual.order, choices=ORDERS),
-        Choice(key="means", default=usual.means, choices=MEANS),
+        *(
+            Choice(key=key, default=getattr(usual, key), choices=tuple(each for _, each in offered))
+            for key, offered in CHOICES.items()
+        ),
         Number(key="minimum", default=usual.minimum, low=3, high=50, whole=True),
         Text(key="pair"),
     )

@@ -18,8 +18,8 @@ from compute.metrics.judge import METRICS as JUDGE_METRICS
 from leaderboard.data.board_table import BoardTable
 from leaderboard.data.fronts import size_front
 from leaderboard.data.leaders import by_language
-from leaderboard.data.loading_code import commands, loading_code
-from leaderboard.data.model_facts import own_facts
+from leaderboard.data.models.loading_code import commands, loading_code
+from leaderboard.data.models.model_facts import own_facts
 from leaderboard.data.payload import plain, standing
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html.components import lazy_tables

@@ -16,10 +16,10 @@ from starlette.routing import Route
 
 from compute.paths import DOCS
 from compute.types import BadInput
-from leaderboard.data import sandbox
 from leaderboard.data.database import Database
 from leaderboard.data.payload import encode
-from leaderboard.data.visitor_queries import LONGEST_CELL, LONGEST_SQL, MOST_ROWS, SECONDS
+from leaderboard.data.visitors import sandbox
+from leaderboard.data.visitors.visitor_queries import LONGEST_CELL, LONGEST_SQL, MOST_ROWS, SECONDS
 from leaderboard.html.components import scripted
 from leaderboard.page import PAPERS, Site, View
 from leaderboard.web.limits import QUERIES

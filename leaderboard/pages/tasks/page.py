@@ -42,7 +42,7 @@ def tasks(suite_cache: SuiteCache) -> dict[str, Any]:
         rows.append(
             {name: row[name] for name in FACTS}
             | {
-                "type": "" if example is None else example.key,
+                "type": "" if example is None else example["key"],
                 "metric": titles[row["metrics"][0]] if row["metrics"] else "",
                 "items": row["n_items"],
                 "models": row["models"],
@@ -69,7 +69,7 @@ def tasks(suite_cache: SuiteCache) -> dict[str, Any]:
             }
             for row in every
         },
-        "types": {example.key: example.title for example, _ in types(db)},
+        "types": {example["key"]: example["title"] for example, _ in types(db)},
         "suites": {key: plain_title(table.suite["title"], table.suite["benchmark"]) for key, table in suites.items()},
         "languages": {code: NAMES[code] for code in sorted(spoken) if code in NAMES},
         "hints": {category: words for category in sorted(categories) if (words := hint(category))},
@@ -78,8 +78,8 @@ def tasks(suite_cache: SuiteCache) -> dict[str, Any]:
 
 def types(db: Database) -> list[tuple[DrawnExample, int]]:
     """The types of the tasks, each by its drawn example, in the examples' order, and how many tasks are of it."""
-    counts = Counter(example for row in db.records("tasks") if (example := _example(row)))
-    return [(example, counts[example]) for example in EXAMPLES if example in counts]
+    counts = Counter(example["key"] for row in db.records("tasks") if (example := _example(row)))
+    return [(example, counts[example["key"]]) for example in EXAMPLES if example["key"] in counts]
 
 
 def _example(row: dict[str, Any]) -> DrawnExample | None:

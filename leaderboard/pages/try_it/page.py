@@ -16,6 +16,7 @@ from leaderboard.live.live import QUEUE
 from leaderboard.page import QUIET, Site, View, controls, payload_of
 from leaderboard.pages.try_it import batch, occlusion, perturb, routes
 from leaderboard.pages.try_it.answers import result
+from leaderboard.pages.try_it.perturb import Section
 from leaderboard.web.errors import caught
 
 PAUSE = 0.4  # seconds between two updates of the answers
@@ -60,14 +61,7 @@ def draw(site: Site) -> None:
             values = {answers: markup}
             if question is not None:
                 values |= {sent: payload, closer: gr.update(visible=bool(fit))}
-                is_open = payload.get("open") if isinstance(payload.get("open"), list) else []
-                is_open = [*is_open, *(["perturb"] if payload.get("change") is True else [])]
-                for section in sections:
-                    if section.key in fit and section.key in is_open:
-                        values |= section.renewed(question, payload)
-                    else:
-                        values[section.accordion] = gr.update(visible=section.key in fit, open=False)
-                        values[section.body] = gr.update(visible=False)
+                values |= below(sections, payload, question, fit)
             yield values
 
     run = {
@@ -80,26 +74,43 @@ def draw(site: Site) -> None:
     tray.compare(compare, concurrency_limit=1, trigger_mode="always_last", **run)
     tray.compare(lambda: "", outputs=[progress], queue=False, **QUIET)
 
+    # The weights first, in their own queue, then the comparison as usual.
+    done = downloads(site, tray, [progress, stop, sent])
+    done.then(None, js=RENEW, api_visibility="private")
+    done.then(updates, inputs=[sent], **run)
+
+
+def downloads(site: Site, tray: gr.HTML, outputs: Sequence[gr.components.Component]) -> Any:
+    """Ties the tray's event `download` and the button that stops it to `outputs`: the progress, the button and what was
+    sent. Returns the event."""
+    _, stop, sent = outputs
+
     def download(event: gr.EventData, request: gr.Request) -> Iterator[list[Any]]:
         payload = payload_of(event)
         for line, running in downloaded(site, payload, request):
             yield [line, gr.update(visible=running), payload]
 
-    # The weights first, in their own queue, then the comparison as usual.
-    done = tray.download(
-        download,
-        outputs=[progress, stop, sent],
-        concurrency_id=DOWNLOADS,
-        concurrency_limit=WATCHERS,
-        **QUIET,
-    )
-    done.then(None, js=RENEW, api_visibility="private")
-    done.then(updates, inputs=[sent], **run)
-
     def end(payload: Any) -> None:
         site.live.stop(str(payload.get("session", "")) if isinstance(payload, dict) else "")
 
     stop.click(end, inputs=[sent], queue=False, **QUIET)
+    return tray.download(download, outputs=outputs, concurrency_id=DOWNLOADS, concurrency_limit=WATCHERS, **QUIET)
+
+
+def below(
+    sections: Sequence[Section], payload: dict[str, Any], question: LiveQuestion, fit: Sequence[str]
+) -> dict[Any, Any]:
+    """The sections about a question: those that are open renewed, of the keys in `fit` alone; the others closed."""
+    is_open = payload.get("open") if isinstance(payload.get("open"), list) else []
+    is_open = [*is_open, *(["perturb"] if payload.get("change") is True else [])]
+    values: dict[Any, Any] = {}
+    for section in sections:
+        if section.key in fit and section.key in is_open:
+            values |= section.renewed(question, payload)
+        else:
+            values[section.accordion] = gr.update(visible=section.key in fit, open=False)
+            values[section.body] = gr.update(visible=False)
+    return values
 
 
 @caught(lambda sentence: (macro("message")(sentence), None, ()))
