@@ -140,16 +140,6 @@ def parse(parameters: Sequence[Parameter], query: Mapping[str, str]) -> tuple[di
     return values, " ".join(filter(None, sentences))
 
 
-def missing(parameters: Sequence[Parameter], query: Mapping[str, str]) -> str:
-    """A sentence on the keys of a query that do not exist, of parameters with a noun; empty when all do."""
-    sentences = (
-        _existing(each, query[each.key])[1]
-        for each in parameters
-        if each.key in query and _names_things(each, query[each.key])
-    )
-    return " ".join(filter(None, sentences))
-
-
 def _names_things(parameter: Parameter, text: str) -> bool:
     """Whether the text names things that may not exist; no name at all in a list leaves its default, as does an empty
     one that is among the choices."""

@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl
 from compute.analysis.table import USUAL
 from compute.types import BadInput
 from leaderboard.html.labels import ORIGIN_CHOICES
-from leaderboard.web.parameters import Choice, Number, Parameter, Text, missing, parse
+from leaderboard.web.parameters import Choice, Number, Parameter, Text, parse
 
 ALL = "all"
 METHODS = {"kendall": "Kendall τ-b", "spearman": "Spearman ρ", "pearson": "Pearson r"}
@@ -69,11 +69,8 @@ def query_of(values: Mapping[str, Any]) -> CorrelationQuery:
 
 
 def read(parameters: tuple[Parameter, ...], address: Mapping[str, str]) -> CorrelationQuery:
-    """The choice of a query string; unknown values fall back to their defaults.
-
-    Raises BadInput for a suite that does not exist: no other is taken in its place.
-    """
-    query = {**PRESETS.get(address.get("preset", ""), {}), **address}
-    if sentence := missing(parameters, query):
-        raise BadInput(sentence)
-    return query_of(parse(parameters, query)[0])
+    """The choice of a query string. Raises BadInput for a value that does not exist: no other is taken in its place."""
+    values, note = parse(parameters, {**PRESETS.get(address.get("preset", ""), {}), **address})
+    if note:
+        raise BadInput(note)
+    return query_of(values)

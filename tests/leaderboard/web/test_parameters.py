@@ -2,7 +2,7 @@
 
 import pytest
 
-from leaderboard.web.parameters import LONGEST, Choice, Number, missing, parse, query
+from leaderboard.web.parameters import LONGEST, Choice, Number, parse, query
 
 SUITE = Choice(key="suite", default="a", choices=("a", "b/c", "d e"))
 TASKS = Choice(key="tasks", default=("x",), choices=("x", "y/1", "z"), most=2)
@@ -86,13 +86,10 @@ SUITES = Choice(key="suites", default=("mieb",), choices=("mieb", "mieb-lite"), 
 )
 def test_nothing_stands_in_place_of_a_thing_that_does_not_exist(parameter, text, value, note):
     assert parse((parameter,), {parameter.key: text}) == ({parameter.key: value}, note)
-    exists = value is not None and not note.startswith("No ")  # also under another name
-    assert missing((parameter,), {parameter.key: text}) == ("" if exists else note)
 
 
 def test_without_a_key_the_default_is_shown():
     assert parse((MODEL, MODELS, SUITES), {}) == ({"model": "lab/alpha", "models": [], "suites": ["mieb"]}, "")
-    assert missing((MODEL, MODELS, SUITES), {}) == ""
     assert parse(ALL, {"utm_source": "x", "__theme": "dark"}) == (DEFAULTS, "")
 
 
