@@ -5,15 +5,18 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, NamedTuple
 
 import gradio as gr
+from starlette.requests import Request
+from starlette.responses import Response
 from starlette.routing import Route
 
 from compute.eyes.folder import StudyFolder
 from leaderboard.data.database import Database
 from leaderboard.data.memo import shared
-from leaderboard.data.payload import compressed
+from leaderboard.data.payload import encode
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.host.hub_data import HubData
 from leaderboard.html.components import html, scripted
@@ -21,6 +24,7 @@ from leaderboard.html.templates import macro, render
 from leaderboard.live.live import Live
 from leaderboard.web.errors import Handler, explain, guarded
 from leaderboard.web.parameters import Choice, Parameter, parse, renewed
+from leaderboard.web.responses import compress, respond
 
 SITE = "Likeness"
 BAR = ("Board", "Choose", "Compare", "Try", "Your eyes", "Insights", "Docs")  # entries of the bar; each lists its pages
@@ -56,7 +60,15 @@ class Site:
     def packed(self, make: Callable[..., dict[str, Any]], *, key: str = "") -> Handler:
         """A route's handler that answers with what is made and compressed once a database file, ahead of the first
         visitor unless it takes a `key`: the query parameter that `make` is called with."""
-        return self.guard(compressed(self.db, make, key=key, ahead=self.ahead))
+        packed = partial(shared(lambda db, *keys: compress(encode(make(*keys))), most=256), self.db)
+        if not key:
+            self.ahead.append(packed)
+
+        def answer(request: Request) -> Response:
+            content = packed(*([request.query_params.get(key, "")[:200]] if key else []))
+            return respond(request, content, etag=f'"{self.db.version}-{len(content):x}"', compressed=True)
+
+        return self.guard(answer)
 
     def table(self, name: str, make: Callable[..., dict[str, Any]], *, key: str = "") -> Route:
         """The route `/data/<name>` of a table, as `packed`."""
