@@ -35,7 +35,7 @@ def score_pair(
     """The models' rows with their facts and published scores. Raises BadInput for inputs and models that it cannot
     take."""
     inputs = [_input(value, name) for value, name in ((first, "first"), (second, "second"))]
-    keys, listed = keys_of(models), [row["key"] for row in live.records("")]
+    keys, listed = keys_of(models), [row["key"] for row in live.roster.records("")]
     for key in keys:
         known("model", key, listed, lister="list_models with all")
     answers = [row | facts(suite_cache).get(row["model"], {}) for row in live.score(inputs, keys, request)]

@@ -167,7 +167,7 @@ def model_scores(suite_cache: SuiteCache, model: str, *, suite: str = "", origin
     found: dict[tuple[str, str, str], Record] = {}
     for key in [suite] if suite else suite_cache.suites():
         table = suite_cache.table(key)
-        rows = [at for at, row in enumerate(table.rows) if row.model == model and origin in ("", row.origin)]
+        rows = table.rows_of_model(model, origin=origin)
         for at, column_at in np.argwhere(~np.isnan(table.scores.values[rows])) if rows else ():
             row, column = table.rows[rows[at]], table.columns[column_at]
             low, high = (ends[rows[at], column_at] for ends in (table.low, table.high))

@@ -201,6 +201,10 @@ class BoardTable:
         """Indices of the rows of one origin, or of USUAL or ALL."""
         return self.scores.rows_of(origin)
 
+    def rows_of_model(self, model: str, *, origin: str = "") -> list[int]:
+        """Indices of a model's rows, of one origin or of all."""
+        return [at for at, row in enumerate(self.rows) if row.model == model and origin in ("", row.origin)]
+
     @cached_property
     def origin(self) -> str:
         """The origin that is shown first, and where only one can be."""

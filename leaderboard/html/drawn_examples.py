@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -25,20 +25,20 @@ DrawnExample = dict[str, Any]
 EXAMPLES: tuple[DrawnExample, ...] = tuple(words_beside(__file__)["examples"])
 
 
-def example_of(*, procedure: str, category: str, modalities: Collection[str]) -> DrawnExample | None:
-    """The example of a task's type; None for a procedure without one."""
-    own = [each for each in EXAMPLES if each["procedure"] == procedure]
-    fitting = [each for each in own if "modality" not in each or {each["modality"]} == set(modalities)]
-    named = [each for each in fitting if category in each.get("categories", ())]
+def example_of(task: Mapping[str, Any]) -> DrawnExample | None:
+    """The example of a task's type; None for a procedure without one. task: its procedure, category and modalities."""
+    own = [each for each in EXAMPLES if each["procedure"] == task["procedure"]]
+    fitting = [each for each in own if "modality" not in each or {each["modality"]} == set(task["modalities"])]
+    named = [each for each in fitting if task["category"] in each.get("categories", ())]
     return next(iter([*named, *(each for each in fitting if "categories" not in each)]), None)
 
 
-def markup(*, procedure: str, category: str, modalities: Collection[str], benchmark: str) -> Markup:
+def markup(task: Mapping[str, Any]) -> Markup:
     """The example of a task's type with its drawings; empty for none."""
-    example = example_of(procedure=procedure, category=category, modalities=modalities)
+    example = example_of(task)
     if example is None:
         return Markup("")
-    right = example["drawn"] if "drawn" in example and is_synthetic(benchmark) else example["right"]
+    right = example["drawn"] if "drawn" in example and is_synthetic(task["benchmark"]) else example["right"]
     return macros("html/drawn_examples.html").whole(example, right, pictures(example))
 
 

@@ -102,7 +102,7 @@ def page(site: Site, *, model: str, suite: str, by: str) -> tuple:
     """The outputs for one model: heading, where it ranks, the strip figure (hidden without a suite), and the rest."""
     db, suite_cache = site.db, site.suite_cache
     every = db.keyed("suites")
-    suites = suites_of(suite_cache, model=model, suites=list(every.index))
+    suites = suites_of(suite_cache, model)
     about = db.query("model", key=model).iloc[0]
     chosen = suite if suite in suites else _fullest(suite_cache, model, suites) if suites else ""
     shown = field(suite_cache, suite=chosen, model=model) if chosen else None
@@ -163,11 +163,7 @@ def ranks(suite_cache: SuiteCache, model: str, suites: Iterable[str]) -> list[di
     those without one are a remark."""
     out = []
     for suite in suites:
-        rows = [
-            _rank(suite_cache, suite, index)
-            for index, row in enumerate(suite_cache.table(suite).rows)
-            if row.model == model
-        ]
+        rows = [_rank(suite_cache, suite, index) for index in suite_cache.table(suite).rows_of_model(model)]
         if known := [row for row in rows if row["rank_interval"] not in (UNKNOWN, NOTHING)]:
             unknown = [row for row in rows if row["rank_interval"] == UNKNOWN]
             known[0]["also"] = ", ".join(f"{row['rank']} by {row['origin']} scores" for row in unknown)
@@ -297,8 +293,7 @@ def _fullest(suite_cache: SuiteCache, model: str, suites: list[str]) -> str:
 
     def scores(suite: str) -> int:
         table = suite_cache.table(suite)
-        own = [index for index, row in enumerate(table.rows) if row.model == model]
-        return int((~np.isnan(table.scores.values[own])).sum(axis=1).max())
+        return int((~np.isnan(table.scores.values[table.rows_of_model(model)])).sum(axis=1).max())
 
     return max(suites, key=scores)
 

@@ -129,20 +129,14 @@ def _leaders(table: BoardTable, ranked: Ranking) -> dict[str, Any]:
 
 def _generators(table: BoardTable) -> dict[str, Any]:
     """Generators in people's order, with the score of the benchmark's own metric."""
-    columns = [table.columns[at] for at in of_benchmarks.human_columns(table)]
+    columns = [(at, table.columns[at]) for at in of_benchmarks.human_columns(table)]
     return {
         "origin": "",
         "models": len(table.rows),
         "tasks": sum(column.default for column in table.columns),
-        "measures": [column.title for column in columns],
+        "measures": [column.title for _, column in columns],
         "leaders": [
-            leader
-            | {
-                "scores": [
-                    column.number(table.scores.values[leader["row"], at])
-                    for at, column in zip(of_benchmarks.human_columns(table), columns, strict=True)
-                ]
-            }
+            leader | {"scores": [column.number(table.scores.values[leader["row"], at]) for at, column in columns]}
             for leader in leading(table, None)[:LEADERS]
         ],
     }

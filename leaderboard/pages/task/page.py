@@ -141,12 +141,7 @@ def page(site: Site, *, task: str) -> tuple:
     if table is not None and index is not None and not np.isnan(table.scores.values[:, index]).all():
         column = table.columns[index]
         points = ranked_points(table, index)
-        figure = figures.scores(
-            points,
-            metric=f"{column.metric_title}{', %' * bool(column.unit)}",
-            digits=column.digits,
-            chance=np.nan if column.chance is None else column.chance * column.scale,
-        )
+        figure = figures.scores(points, column)
         doubtful = points["marks"] & SUSPECT > 0
         best = points[~doubtful].head(10)
         reading = _reading(table, index)
@@ -166,12 +161,7 @@ def page(site: Site, *, task: str) -> tuple:
     head = render(
         "pages/task/head.html",
         **facts,
-        example=drawn_examples.markup(
-            procedure=about["procedure"],
-            category=about["category"],
-            modalities=about["modalities"],
-            benchmark=about["benchmark"],
-        ),
+        example=drawn_examples.markup(about),
         leader=leader,
         untrained=untrained,
         trained=int(trained.cummin().sum()),  # of the first, how many in a row

@@ -37,7 +37,7 @@ def tasks(suite_cache: SuiteCache) -> dict[str, Any]:
         for task in db.query("suite_tasks", suite=key)["key"]:
             of_task.setdefault(task, []).append(key)
     for row in every:
-        own, example = of_task.get(row["key"], []), _example(row)
+        own, example = of_task.get(row["key"], []), example_of(row)
         table = next((suites[key] for key in own if len(suites[key].rows)), None)
         rows.append(
             {name: row[name] for name in FACTS}
@@ -78,12 +78,8 @@ def tasks(suite_cache: SuiteCache) -> dict[str, Any]:
 
 def types(db: Database) -> list[tuple[DrawnExample, int]]:
     """The types of the tasks, each by its drawn example, in the examples' order, and how many tasks are of it."""
-    counts = Counter(example["key"] for row in db.records("tasks") if (example := _example(row)))
+    counts = Counter(example["key"] for row in db.records("tasks") if (example := example_of(row)))
     return [(example, counts[example["key"]]) for example in EXAMPLES if example["key"] in counts]
-
-
-def _example(row: dict[str, Any]) -> DrawnExample | None:
-    return example_of(procedure=row["procedure"], category=row["category"], modalities=row["modalities"])
 
 
 def license_of(row: dict[str, Any]) -> str:

@@ -50,7 +50,7 @@ class StandIn:
 
     def __init__(self) -> None:
         self.given: list[tuple[list[pairs.LiveInput], list[str]]] = []
-        self.refuses = False
+        self.refuses, self.roster = False, self
         self.counted: list[str] = []
 
     def admit(self, request: Any) -> None:
