@@ -5,28 +5,35 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import gradio as gr
+from starlette.requests import Request
+from starlette.responses import Response
 from starlette.routing import Route
 
 from compute.eyes.folder import StudyFolder
 from leaderboard.data.database import Database
 from leaderboard.data.memo import shared
-from leaderboard.data.payload import compressed
+from leaderboard.data.payload import encode
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.host.hub_data import HubData
-from leaderboard.html.components import scripted
+from leaderboard.html.components import html, scripted
 from leaderboard.html.templates import macro, render
 from leaderboard.live.live import Live
 from leaderboard.web.errors import Handler, explain, guarded
-from leaderboard.web.parameters import Parameter, parse, renewed
+from leaderboard.web.parameters import Choice, Parameter, parse, renewed
+from leaderboard.web.responses import compress, respond
 
 SITE = "Likeness"
 BAR = ("Board", "Choose", "Compare", "Try", "Your eyes", "Insights", "Docs")  # entries of the bar; each lists its pages
 UNREADABLE = "?"
 ESCAPED = (("\\", "&#92;"), ("`", "&#96;"), ("${", "&#36;{"), ("{{", "&#123;&#123;"))  # signs of Gradio's templates
 FILLED = "() => { window.likenessFirst?.filled(); }"  # what is to be filled when the page is opened, is
+QUIET = {"show_progress": "hidden", "api_visibility": "private"}  # of events
+HIDDEN = gr.update(value=None, visible=False)  # a figure without anything to show
+PAPERS = "papers"  # cites all of them
 MOST_LISTED = 60  # entries of a list before its table is there
 UNANSWERED = "The server could not answer"
 Listed = Callable[[], list[tuple[str, str]]]  # titles and keys to choose from
@@ -53,7 +60,15 @@ class Site:
     def packed(self, make: Callable[..., dict[str, Any]], *, key: str = "") -> Handler:
         """A route's handler that answers with what is made and compressed once a database file, ahead of the first
         visitor unless it takes a `key`: the query parameter that `make` is called with."""
-        return self.guard(compressed(self.db, make, key=key, ahead=self.ahead))
+        packed = partial(shared(lambda db, *keys: compress(encode(make(*keys))), most=256), self.db)
+        if not key:
+            self.ahead.append(packed)
+
+        def answer(request: Request) -> Response:
+            content = packed(*([request.query_params.get(key, "")[:200]] if key else []))
+            return respond(request, content, etag=f'"{self.db.version}-{len(content):x}"', compressed=True)
+
+        return self.guard(answer)
 
     def table(self, name: str, make: Callable[..., dict[str, Any]], *, key: str = "") -> Route:
         """The route `/data/<name>` of a table, as `packed`."""
@@ -62,17 +77,25 @@ class Site:
 
 @dataclass(frozen=True, kw_only=True)
 class View:
-    """A page of the app: `draw` builds it from the site it belongs to. `key` is its path, empty for the first.
+    """A page of the app: `draw` builds it, below its heading, from the site it belongs to. `key` is its path, empty for
+    the first.
 
-    `sentence` says what it shows. Of a page about one thing, `subject` gives that thing's name and what it is, by the
-    key that the query has under `about`, by default the page's own key; None where there is no such thing. `group` is
-    the entry of the bar that it is under, of BAR, or empty; `listed` whether the bar has a link to it.
+    `sentence` says what it shows; `heading` is its title there, where that is another; `cites` a benchmark, or PAPERS;
+    `copied` whether a button copies the address of the view; `inline` whether the sentence is next to the title, where
+    there is room for both. Of a page about one thing, `subject` gives that thing's name and what it is, by the key that
+    the query has under `about`, by default the page's own key; None where there is no such thing. `group` is the entry
+    of the bar that it is under, of BAR, or empty; `listed` whether the bar has a link to it: one about a thing that has
+    to be chosen first has none, and a heading of that thing's (`subject_heading`).
     """
 
     key: str
     title: str
     draw: Callable[[Site], None]
-    sentence: str = ""
+    sentence: str
+    heading: str = ""
+    cites: str = ""
+    copied: bool = True
+    inline: bool = False
     about: str = ""
     subject: Callable[[Site, str], tuple[str, str] | None] = lambda site, key: None
     group: str = ""
@@ -80,29 +103,22 @@ class View:
     figures: bool = False  # draws figures as soon as it opens
     routes: Callable[[Site], list[Route]] = lambda site: []  # what its scripts fetch
 
+    def build(self, site: Site) -> None:
+        """Builds the page with its heading: its title, what it shows, and how to cite it."""
+        if self.listed:
+            papers = site.db.query("benchmarks")
+            cited = papers["bibtex"][papers["key"].eq(self.cites) | (self.cites == PAPERS)]
+            title = self.heading or self.title
+            name = f"{title} · {SITE}" if title != SITE else SITE
+            markup = macro("heading")(title, self.sentence, "\n\n".join(filter(None, cited)), self.copied, self.inline)
+            static_html(markup, js=f"const own = {json.dumps(name)};{TITLE}")
+        self.draw(site)
 
-def heading(*, title: str, sentence: str, cite: str = "", copy: bool = True, inline: bool = False) -> None:
-    """A page's title, what it shows, and how to cite it; with a button that copies the address of the view.
 
-    inline: the sentence is next to the title, where there is room for both.
-    """
-    name = f"{title} · {SITE}" if title != SITE else SITE
-    static_html(
-        macro("heading")(title, sentence, cite, copy, inline),
-        js=f"const own = {json.dumps(name)};{TITLE}",
-    )
-
-
-def subject_heading(*, title: str, sentence: str) -> gr.HTML:
+def subject_heading(view: View) -> gr.HTML:
     """The heading of a page about one thing, to be filled with that thing's; the tab is named after it."""
-    start = macro("heading")(title, sentence)
-    name = f"const own = {json.dumps(f'{title} · {SITE}')};"
-    return gr.HTML(start, apply_default_css=False, js_on_load=f"{name}{TITLE}{NAMED}")
-
-
-def citations(site: Site) -> str:
-    """BibTeX of the papers."""
-    return "\n\n".join(filter(None, site.db.query("benchmarks")["bibtex"]))
+    name = f"const own = {json.dumps(f'{view.title} · {SITE}')};"
+    return html(macro("heading")(view.title, view.sentence), js_on_load=f"{name}{TITLE}{NAMED}")
 
 
 # The tab has the title that the page was sent with, as long as the address names the same view; then the page's own.
@@ -132,7 +148,7 @@ def static_html(markup: str, *, js: str | None = None) -> gr.HTML:
     safe = str(markup)
     for sign, escaped in ESCAPED:
         safe = safe.replace(sign, escaped)
-    return gr.HTML(value="", html_template=safe, js_on_load=js, apply_default_css=False)
+    return html(html_template=safe, js_on_load=js)
 
 
 def payload_of(event: gr.EventData) -> dict[str, Any]:
@@ -174,13 +190,18 @@ def fill(
             values = [gr.skip() if output in rendered else next(messages) for output in outputs]
         return _by_output(values)
 
-    how = {"show_progress": "hidden", "api_visibility": "private"}
-    opened = site.blocks.load(load, outputs=outputs, queue=False, **how)
-    for over in (opened.success, opened.failure):
-        over(None, js=FILLED, **how)
+    opened = _on_opening(site, load, outputs)
     if waiting:
         values = json.dumps(_by_output(failed(UNANSWERED)))
-        opened.failure(None, outputs=waiting, js=f"() => ({values})", **how)
+        opened.failure(None, outputs=waiting, js=f"() => ({values})", **QUIET)
+
+
+def _on_opening(site: Site, load: Callable[..., Any], outputs: Sequence[gr.components.Component]) -> Any:
+    """Has `load` fill the outputs whenever the page is opened; says so to the first screen."""
+    opened = site.blocks.load(load, outputs=outputs, queue=False, **QUIET)
+    for over in (opened.success, opened.failure):
+        over(None, js=FILLED, **QUIET)
+    return opened
 
 
 def _by_output(values: list[Any]) -> Any:
@@ -188,9 +209,9 @@ def _by_output(values: list[Any]) -> Any:
     return values[0] if len(values) == 1 else values
 
 
-def waiting() -> gr.HTML:
-    """What is filled when the page is opened."""
-    return gr.HTML("<p class='pg-waiting pg-quiet'>Loading …</p>", apply_default_css=False)
+def controls() -> gr.Row:
+    """A row of controls."""
+    return gr.Row(elem_classes="pg-controls")
 
 
 def catalogue(
@@ -220,8 +241,7 @@ def catalogue(
         return instead(f"{one}?{one}=", [tuple(row[index] for index in at) for row in data["rows"][:MOST_LISTED]])
 
     def draw(site: Site) -> None:
-        heading(title=title, sentence=sentence)
-        lead = gr.HTML(answer(site), apply_default_css=False)
+        lead = html(answer(site))
         fill(site, section=f"The summary of {title}", outputs=[lead], make=lambda: [answer(site)], rendered=[lead])
         mount = f"module.mount(target, 'data/{key}');"
         scripted(
@@ -244,7 +264,7 @@ def catalogue(
     )
 
 
-def remember(parameters: tuple[Parameter, ...], *, presets: bool = False) -> str:
+def remember(parameters: Sequence[Parameter], *, presets: bool = False) -> str:
     """JavaScript that writes the controls' values to the address, without defaults, and passes them on.
 
     With `presets`, the preset that the page was opened with is replaced by the values themselves.
@@ -252,7 +272,7 @@ def remember(parameters: tuple[Parameter, ...], *, presets: bool = False) -> str
     facts = []
     for each in parameters:  # `empty`: what a control without a value says, as in `typed`
         usual = each.write(each.default)
-        facts.append({"key": each.key, "default": usual, "empty": "" if getattr(each, "noun", "") else usual})
+        facts.append({"key": each.key, "default": usual, "empty": "" if each.noun else usual})
     return f"""(...values) => {{
   const query = new URLSearchParams(location.search);
   {"query.delete('preset');" if presets else ""}
@@ -267,7 +287,7 @@ def remember(parameters: tuple[Parameter, ...], *, presets: bool = False) -> str
 }}"""
 
 
-def typed(parameters: tuple[Parameter, ...], inputs: Sequence[Any]) -> dict[str, str]:
+def typed(parameters: Sequence[Parameter], inputs: Sequence[Any]) -> dict[str, str]:
     """The values of a page's controls as a query; a control without one says that nothing is chosen, or its default.
 
     Values of another kind than the control's become a text that no parameter takes.
@@ -275,7 +295,7 @@ def typed(parameters: tuple[Parameter, ...], inputs: Sequence[Any]) -> dict[str,
     return {
         parameter.key: "" if value is None else _text(parameter, value)
         for parameter, value in zip(parameters, inputs, strict=True)
-        if value is not None or getattr(parameter, "noun", "")
+        if value is not None or parameter.noun
     }
 
 
@@ -286,113 +306,149 @@ def _text(parameter: Parameter, value: Any) -> str:
         return UNREADABLE
 
 
-@dataclass(frozen=True, kw_only=True)
-class PartialRedraw:
-    """Some of a page's controls that redraw only some of its outputs; `draw` still takes all parameters."""
-
-    keys: tuple[str, ...]
-    outputs: list[gr.components.Component]
-    draw: Callable[..., tuple]
-
-
 def instead(address: str, listed: Sequence[tuple[str, str]]) -> str:
     """What can be chosen where an address names something that is not there: titles, each key after the address."""
     return macro("index")([("", [(title, f"{address}{key}") for title, key in listed])])
 
 
-def message_box() -> gr.HTML:
-    """Where a page shows an error; a class on the component itself would draw the box twice."""
-    return gr.HTML("", visible=False, apply_default_css=False)
+class PartialRedraw(NamedTuple):
+    """Some of a page's controls, by key, that redraw only some of its outputs; `draw` still takes all parameters."""
+
+    keys: tuple[str, ...]
+    outputs: Sequence[gr.components.Component]
+    draw: Callable[..., Sequence[Any]]
 
 
-def bind(
-    site: Site,
-    *,
-    parameters: tuple[Parameter, ...],
-    controls: list[gr.components.Component],
-    outputs: list[gr.components.Component],
-    draw: Callable[..., tuple],
-    parts: tuple[PartialRedraw, ...] = (),
-    presets: Mapping[str, Mapping[str, str]] | None = None,
-    message: gr.HTML | None = None,
-    blank: Callable[..., tuple] | None = None,
-    lists: Mapping[str, Listed] | None = None,
-    lists_at_start: bool = True,
-) -> Callable[..., None]:
-    """Ties a page's controls to its address and its outputs. Returns `listen(event, part=whole)`, which redraws on a
-    Gradio event other than a control's own, such as `button.click`.
+class Canvas:
+    """A page while it is built whose controls are tied to its address and redraw its outputs, both in the order in
+    which they are made. An error is shown above the first output."""
 
-    `draw` takes the parameters by name and returns one value per output; an error is shown as a sentence in `message`
-    (made here if not passed), and the outputs stay as they were. Controls come in the order of the parameters.
-    `?preset=name` is short for a whole query string of `presets`; single parameters override it. `blank`,
-    called like `draw`, gives the outputs of a page that opens with an error, or whose address names something that does
-    not exist: that parameter is None then, and nothing is drawn in its place. `lists` gives, by parameter, the titles
-    and keys of a control that lists what is in the database: a page built on an older file opens with today's. Without
-    `lists_at_start` they take long to make: the controls were built empty, and are filled whenever the page is opened.
-    Each answer comes from one file of the database.
-    """
-    message, lists = message or message_box(), lists or {}
-    built = site.db.version if lists_at_start else ""
-    names = [parameter.key for parameter in parameters]
-    whole = PartialRedraw(keys=(), outputs=outputs, draw=draw)
+    def __init__(self, site: Site) -> None:
+        self.site = site
+        self.message: gr.HTML | None = None
+        self.parameters: list[Parameter] = []
+        self.controls: list[gr.components.Component] = []
+        self.outputs: list[gr.components.Component] = []
+        self.lists: dict[str, Listed] = {}
 
-    def answer(part: PartialRedraw, values: dict[str, Any], note: str, *, opening: bool = False) -> list[Any]:
-        def instead() -> list[Any]:
-            return list(blank(**values)) if opening and blank else [gr.skip()] * len(part.outputs)
+    def output(self, component: gr.components.Component) -> Any:
+        """The component, which is redrawn from now on."""
+        self.outputs.append(component)
+        return component
 
-        if any(value is None for value in values.values()):
-            drawn = instead()
-        else:
-            try:
-                drawn = list(part.draw(**values))
-            except Exception as error:
-                note = f"{note} {explain(error, action=f'Drawing a page for {values}')}".strip()
-                drawn = instead()
-        return [gr.update(value=macro("message")(note) if note else "", visible=bool(note)), *drawn]
+    def html(self, value: str = "", **look: Any) -> gr.HTML:
+        """An output of markup."""
+        # A class on the component itself would draw the box twice
+        self.message = self.message or html(visible=False)
+        return self.output(html(value, **look))
 
-    def current() -> tuple[Parameter, ...]:
-        if site.db.version == built:
-            return parameters
-        return tuple(
-            renewed(parameter, [key for _, key in lists[parameter.key]()]) if parameter.key in lists else parameter
-            for parameter in parameters
-        )
+    def waiting(self, what: str = "Loading") -> gr.HTML:
+        """An output of markup that the page begins with."""
+        return self.html(f"<p class='pg-waiting pg-quiet'>{what} …</p>")
 
-    def load(request: gr.Request) -> list[Any]:
-        query = dict(request.query_params)
-        preset = query.get("preset", "")
-        with site.db.snapshot():
-            values, note = parse(current(), {**(presets or {}).get(preset, {}), **query})
-            if presets is not None and preset and preset not in presets:
-                note = f"There is no ready-made view {preset[:40]!r}; the default is shown instead. {note}".strip()
-            choices = {} if site.db.version == built else {name: {"choices": make()} for name, make in lists.items()}
-            return [
-                *(gr.update(value=values[name], **choices.get(name, {})) for name in names),
-                *answer(whole, values, note, opening=True),
-            ]
+    def figure(self, **look: Any) -> gr.Plot:
+        """An output that is a figure."""
+        return self.output(gr.Plot(show_label=False, container=False, **look))
 
-    def listen(event: Callable[..., Any], *, part: PartialRedraw = whole) -> None:
-        def change(*inputs: Any) -> list[Any]:
+    def control(self, parameter: Parameter, component: gr.components.Component) -> Any:
+        """The component, which is the parameter's control from now on."""
+        self.parameters.append(parameter)
+        self.controls.append(component)
+        return component
+
+    def choose(
+        self,
+        key: str,
+        listed: Listed | Sequence[tuple[str, str]],
+        *,
+        default: str | tuple[str, ...] = "",
+        noun: str = "",
+        kind: type[gr.components.Component] = gr.Dropdown,
+        rule: Mapping[str, Any] = {},  # noqa: B006 (never changed)
+        **look: Any,
+    ) -> Any:
+        """A control that chooses among titles and keys. A function gives those of the database: a page built on an
+        older file opens with today's. `noun` and `rule` are facts of the parameter, `look` of the component."""
+        if callable(listed):
+            self.lists[key] = listed
+        offered = listed() if callable(listed) else list(listed)
+        keys = tuple(each for _, each in offered)
+        value = list(default) if isinstance(default, tuple) else default
+        parameter = Choice(key=key, default=default, choices=keys, noun=noun, **rule)
+        return self.control(parameter, kind(offered, value=value, **look))
+
+    def bind(
+        self,
+        draw: Callable[..., Sequence[Any]],
+        *,
+        instead: Callable[..., dict[Any, Any]] = lambda **values: {},
+        parts: Sequence[PartialRedraw] = (),
+        presets: Mapping[str, Mapping[str, str]] = {},  # noqa: B006 (never changed)
+    ) -> Callable[..., None]:
+        """Ties controls, address and outputs together. Returns `listen(event, part=whole)`, which redraws on a Gradio
+        event other than a control's own, such as `button.click`.
+
+        `draw` takes the parameters by name and returns one value per output; an error is shown as a sentence, and the
+        outputs stay as they were. `?preset=name` is short for a whole query string of `presets`; single parameters
+        override it. On a page that opens with an error, or whose address names something that does not exist (that
+        parameter is None then), nothing is drawn in its place: figures are hidden, and `instead`, called like `draw`,
+        gives values by output. Each answer comes from one file of the database.
+        """
+        site, built = self.site, self.site.db.version
+        whole = PartialRedraw((), self.outputs, draw)
+
+        def answer(part: PartialRedraw, values: dict[str, Any], note: str, *, opening: bool = False) -> list[Any]:
+            drawn: list[Any] | None = None
+            if None not in values.values():
+                try:
+                    drawn = list(part.draw(**values))
+                except Exception as error:
+                    note = f"{note} {explain(error, action=f'Drawing a page for {values}')}".strip()
+            if drawn is None:
+                given: dict[Any, Any] = {}
+                if opening:
+                    given = {each: HIDDEN for each in part.outputs if isinstance(each, gr.Plot)} | instead(**values)
+                drawn = [given.get(each, gr.skip()) for each in part.outputs]
+            return [gr.update(value=macro("message")(note) if note else "", visible=bool(note)), *drawn]
+
+        def today() -> dict[str, list[tuple[str, str]]]:
+            """What lists offer, by parameter, where the file is newer than the page."""
+            return {} if site.db.version == built else {key: listed() for key, listed in self.lists.items()}
+
+        def read(query: Mapping[str, str], lists: Mapping[str, list[tuple[str, str]]]) -> tuple[dict[str, Any], str]:
+            new = {key: [each for _, each in listed] for key, listed in lists.items()}
+            return parse([renewed(each, new[each.key]) if each.key in new else each for each in self.parameters], query)
+
+        def load(request: gr.Request) -> list[Any]:
+            query = dict(request.query_params)
+            preset = query.get("preset", "")
             with site.db.snapshot():
-                return answer(part, *parse(current(), typed(parameters, inputs)))
+                lists = today()
+                values, note = read({**presets.get(preset, {}), **query}, lists)
+                if presets and preset and preset not in presets:
+                    note = f"There is no ready-made view {preset[:40]!r}; the default is shown instead. {note}".strip()
+                choices = {key: {"choices": listed} for key, listed in lists.items()}
+                shown = [gr.update(value=value, **choices.get(key, {})) for key, value in values.items()]
+                return [*shown, *answer(whole, values, note, opening=True)]
 
-        event(
-            change,
-            inputs=controls,
-            outputs=[message, *part.outputs],
-            preprocess=False,  # `parse` checks the values, also against what is newer in the database than this page
-            queue=False,
-            show_progress="hidden",
-            js=remember(parameters, presets=bool(presets)),
-            api_visibility="private",
-            trigger_mode="always_last",
-        )
+        def listen(event: Callable[..., Any], *, part: PartialRedraw = whole) -> None:
+            def change(*inputs: Any) -> list[Any]:
+                with site.db.snapshot():
+                    return answer(part, *read(typed(self.parameters, inputs), today()))
 
-    how = {"show_progress": "hidden", "api_visibility": "private"}
-    opened = site.blocks.load(load, outputs=[*controls, message, *outputs], queue=False, **how)
-    for over in (opened.success, opened.failure):
-        over(None, js=FILLED, **how)
-    for name, control in zip(names, controls, strict=True):
-        event = control.release if isinstance(control, gr.Slider) else control.input
-        listen(event, part=next((part for part in parts if name in part.keys), whole))
-    return listen
+            event(
+                change,
+                inputs=self.controls,
+                outputs=[self.message, *part.outputs],
+                preprocess=False,  # `parse` checks the values, also against a newer database
+                queue=False,
+                js=remember(self.parameters, presets=bool(presets)),
+                trigger_mode="always_last",
+                **QUIET,
+            )
+
+        _on_opening(site, load, [*self.controls, self.message, *self.outputs])
+        for parameter, control in zip(self.parameters, self.controls, strict=True):
+            event = control.release if isinstance(control, gr.Slider) else control.input
+            listen(event, part=next((part for part in parts if parameter.key in part.keys), whole))
+        return listen

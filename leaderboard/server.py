@@ -107,11 +107,11 @@ def build(
             study=study,
             study_key=study_key,
         )
-        first.draw(site)
+        first.build(site)
         endpoints.add(suite_cache, live)
     for view in others:
         with blocks.route(view.title, f"/{view.key}", show_in_navbar=False):
-            view.draw(site)
+            view.build(site)
     access = access or Access()
     look = LOOK.read_text()
     site_bar = partial(bar.bar, bar.entries(VIEWS), assets=site.assets)

@@ -180,7 +180,7 @@ def parameter(one: Any, keys: Mapping[str, set[str]], *, derived: bool) -> str:
             ),
             ", ".join(sorted(map(repr, values))),
         )
-        many = f"{one.least} to {one.most} of" if hasattr(one, "most") else "one of"
+        many = f"{one.least} to {one.most} of" if one.several else "one of"
         return f"{many} {of}; default {default}"
     if hasattr(one, "low"):
         return f"{'whole ' if one.whole else ''}number {one.low:.10g} to {one.high:.10g}; default {default}"

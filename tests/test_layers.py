@@ -85,7 +85,7 @@ ROOMS = (
 RANKS = {room: rank for rank, row in enumerate(ROOMS) for room in row}
 
 SQL_FILES = re.compile(
-    r"compute\.claims|compute\.io\.tables|compute\.database\.(store|schema)|leaderboard\.data\.(database|visitor_queries)"
+    r"compute\.claims|compute\.io\.tables|compute\.database\.(store|schema)|leaderboard\.data\.(database|visitors\.visitor_queries)"
 )
 SQL = re.compile(
     r"\b(SELECT\s.+?\sFROM|INSERT\s+INTO|CREATE\s+(TABLE|VIEW)|DELETE\s+FROM|ATTACH\s+'|COPY\s+\w+\s+TO)\b",

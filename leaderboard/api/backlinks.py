@@ -10,7 +10,7 @@ from starlette.routing import Route
 
 from compute.types import BadInput
 from leaderboard.api import records
-from leaderboard.data.model_facts import HUB, facts, hub_id
+from leaderboard.data.models.model_facts import HUB, facts, hub_id
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html.formatting import model_url, rank_range
 from leaderboard.html.templates import render

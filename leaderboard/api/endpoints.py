@@ -14,9 +14,9 @@ import gradio as gr
 import numpy as np
 
 from leaderboard.api import pairs, records
-from leaderboard.data import sandbox
 from leaderboard.data.shortlist import Conditions
 from leaderboard.data.suite_cache import SuiteCache
+from leaderboard.data.visitors import sandbox
 from leaderboard.live.live import QUEUE, Live
 from leaderboard.web.errors import explain
 from leaderboard.web.limits import QUERIES
@@ -177,7 +177,7 @@ def add(suite_cache: SuiteCache, live: Live) -> None:
             reason (string): why it is not ready
             facts: of the model
         """
-        rows = [row for row in live.records(mode) if all or row["state"] == "ready"]
+        rows = [row for row in live.roster.records(mode) if all or row["state"] == "ready"]
         wanted = Conditions(max_parameters=max_parameters, open_weights=open_weights, license=license)
         return records.models(suite_cache, rows, wanted)
 

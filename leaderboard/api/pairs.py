@@ -11,7 +11,7 @@ import gradio as gr
 from compute.live.inputs import LARGEST_IMAGE
 from compute.types import BadInput
 from leaderboard.api.records import known
-from leaderboard.data.model_facts import facts
+from leaderboard.data.models.model_facts import facts
 from leaderboard.data.related_figures import RelatedFigure, related_figures
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.live.live import Live
@@ -35,7 +35,7 @@ def score_pair(
     """The models' rows with their facts and published scores. Raises BadInput for inputs and models that it cannot
     take."""
     inputs = [_input(value, name) for value, name in ((first, "first"), (second, "second"))]
-    keys, listed = keys_of(models), [row["key"] for row in live.records("")]
+    keys, listed = keys_of(models), [row["key"] for row in live.roster.records("")]
     for key in keys:
         known("model", key, listed, lister="list_models with all")
     answers = [row | facts(suite_cache).get(row["model"], {}) for row in live.score(inputs, keys, request)]

@@ -19,7 +19,7 @@ from leaderboard.data.board_table import TRAINED, origins_in_order
 from leaderboard.data.comparison import ComparedLine, common_ground, compare, rows_of
 from leaderboard.data.mean_rule import suite_rule
 from leaderboard.data.memo import shared
-from leaderboard.data.model_facts import facts
+from leaderboard.data.models.model_facts import facts
 from leaderboard.data.related_figures import listed_sources
 from leaderboard.data.shortlist import NEEDS, Conditions, Shortlist, ShortlistedModel, shortlist
 from leaderboard.data.suite_cache import SuiteCache
@@ -167,7 +167,7 @@ def model_scores(suite_cache: SuiteCache, model: str, *, suite: str = "", origin
     found: dict[tuple[str, str, str], Record] = {}
     for key in [suite] if suite else suite_cache.suites():
         table = suite_cache.table(key)
-        rows = [at for at, row in enumerate(table.rows) if row.model == model and origin in ("", row.origin)]
+        rows = table.rows_of_model(model, origin=origin)
         for at, column_at in np.argwhere(~np.isnan(table.scores.values[rows])) if rows else ():
             row, column = table.rows[rows[at]], table.columns[column_at]
             low, high = (ends[rows[at], column_at] for ends in (table.low, table.high))

@@ -21,7 +21,7 @@ from compute.rounding import clean, rounded
 from compute.types import ORIGINS, BadInput, UnknownKey
 from leaderboard.data import languages
 from leaderboard.data.database import Database
-from leaderboard.data.model_facts import own_facts
+from leaderboard.data.models.model_facts import own_facts
 from leaderboard.data.scope import WHOLE, Scope, ScopeChoices, scope_choices
 from leaderboard.html.formatting import blank, number
 from leaderboard.html.labels import DISPUTED, SUSPECT, TRAINED, is_own
@@ -200,6 +200,10 @@ class BoardTable:
     def rows_of(self, origin: str) -> list[int]:
         """Indices of the rows of one origin, or of USUAL or ALL."""
         return self.scores.rows_of(origin)
+
+    def rows_of_model(self, model: str, *, origin: str = "") -> list[int]:
+        """Indices of a model's rows, of one origin or of all."""
+        return [at for at, row in enumerate(self.rows) if row.model == model and origin in ("", row.origin)]
 
     @cached_property
     def origin(self) -> str:

@@ -1,16 +1,14 @@
-"""A table as the bytes the browser gets: compact JSON, made and compressed once a database file."""
+"""A table as the bytes the browser gets: compact JSON."""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from starlette.requests import Request
-from starlette.responses import Response
 
 from compute.analysis.pareto import ON
 from compute.analysis.ranking import Ranking
@@ -21,11 +19,8 @@ from leaderboard.data.database import Database
 from leaderboard.data.fronts import size_front
 from leaderboard.data.languages import name_of
 from leaderboard.data.mean_rule import changed_rule, description, suite_rule
-from leaderboard.data.memo import memoised
-from leaderboard.data.model_facts import is_usable, own_facts
+from leaderboard.data.models.model_facts import is_usable, own_facts
 from leaderboard.html import labels
-from leaderboard.web.errors import Handler
-from leaderboard.web.responses import compress, respond
 
 # Of a column, as they are.
 COLUMN_FACTS = ("key", "title", "group", "kind", "metric", "metric_title", "higher", "digits", "n", "default")
@@ -180,22 +175,6 @@ def ranking(table: BoardTable, ranked: Ranking | None, *, with_categories: bool 
 def encode(data: dict[str, Any]) -> bytes:
     """Compact JSON; a NaN that slipped through is an error here, not in the browser."""
     return json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
-
-
-def compressed(
-    db: Database, make: Callable[..., dict[str, Any]], *, ahead: list[Callable[[], Any]], key: str = ""
-) -> Handler:
-    """A route's answer from `make`, called with the query parameter `key` if there is one; raises what it raises.
-    Without a key, what makes it is added to `ahead`."""
-    packed = memoised(lambda *keys: compress(encode(make(*keys))), most=256, of=db)
-    if not key:
-        ahead.append(packed)
-
-    def answer(request: Request) -> Response:
-        content = packed(*([request.query_params.get(key, "")[:200]] if key else []))
-        return respond(request, content, etag=f'"{db.version}-{len(content):x}"', compressed=True)
-
-    return answer
 
 
 def _choices(db: Database, table: BoardTable) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from leaderboard.data.comparison import ComparedLine, of_mean
 from leaderboard.data.database import Database
 from leaderboard.data.languages import NAMES, code_of, name_of
 from leaderboard.data.leaders import ranked_rows
-from leaderboard.data.model_facts import facts, license_kind
+from leaderboard.data.models.model_facts import facts, license_kind
 from leaderboard.data.scope import WHOLE, Scope
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html.formatting import number

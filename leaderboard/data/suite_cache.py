@@ -11,7 +11,6 @@ from leaderboard.data.database import Database
 from leaderboard.data.languages import MULTILINGUAL
 from leaderboard.data.memo import shared
 from leaderboard.data.scope import WHOLE, Scope
-from leaderboard.web import static
 from leaderboard.web.responses import compress
 
 Weights = tuple[tuple[str, float], ...]  # by category, sorted
@@ -22,12 +21,6 @@ class SuiteCache:
 
     def __init__(self, db: Database) -> None:
         self.db = db
-        self.components = static.version()
-
-    @property
-    def version(self) -> str:
-        """What identifies a payload: the database file and the scripts that draw it."""
-        return f"{self.db.version}-{self.components}"
 
     @shared
     def suites(self) -> dict[str, tuple[str, str]]:

@@ -48,17 +48,39 @@ def first_screen(blocks: gr.Blocks, page: str, query: Mapping[str, str], *, asse
         for one, value in zip(fn.outputs, values if len(fn.outputs) > 1 else [values], strict=True):
             found[one._id] |= value if isinstance(value, dict) else {"value": value}
     props = {one["id"]: one["props"] | found.get(one["id"], {}) for one in blocks.config["components"]}
+    draw = macros("face/first.html")
+
+    def drawn(nodes: Sequence[Mapping[str, Any]]) -> Iterator[Markup]:
+        """The markup of some components, without those that are hidden."""
+        for node in nodes:
+            block, own = blocks.blocks[node["id"]], props[node["id"]]
+            kind, classes, width = block.get_block_name(), own.get("elem_classes") or (), own.get("min_width") or 160
+            if own.get("visible", True) is not True or "pg-silent" in classes:
+                continue
+            if early := getattr(block, "early", None):
+                data = early.data(query) if callable(early.data) else early.data
+                yield draw.mounted(early.rows(query), classes, early, assets, static.needed(early.script), data)
+            elif kind == "html":
+                yield draw.markup(_markup(own), classes)
+            elif kind in CONTROLS:
+                titles, looks = _titles(own, all=kind in CHOICES), "many" if own.get("multiselect") else "value"
+                looks = "choice" if kind in CHOICES else looks
+                yield draw.control(own.get("label"), titles, looks, own.get("scale") or 1, width)
+            elif kind == "plot":
+                layout = getattr(own.get("value"), "layout", None)
+                yield draw.room(getattr(layout, "height", None) or 0, width)
+            elif kind == "accordion":
+                yield draw.folded(own.get("label"))
+            elif inside := Markup("").join(drawn(node.get("children") or ())):
+                yield draw.group(kind, inside, classes)
+
     parts, length = [], 0
-    for part in _parts(blocks, blocks.config["page"][page]["layout"]["children"], props, query, assets):
+    for part in drawn(blocks.config["page"][page]["layout"]["children"]):
         if length > ENOUGH or (length > LITTLE and len(part) > MOST):
             break
         parts.append(part)
         length += len(part)
-    return macros("face/first.html").first(
-        parts,
-        fills=len(opening),
-        version=VERSION,
-    )
+    return draw.first(parts, fills=len(opening), version=VERSION)
 
 
 @cache
@@ -78,41 +100,6 @@ def links() -> str:
 async def styles(request: Request) -> Response:
     """The style sheet of first screens, at SHEET."""
     return respond(request, sheet(), media="text/css; charset=utf-8", cache=FOREVER, compressed=True)
-
-
-def _parts(
-    blocks: gr.Blocks,
-    nodes: Sequence[Mapping[str, Any]],
-    props_of: Mapping[int, Mapping[str, Any]],
-    query: Mapping[str, str],
-    assets: str,
-) -> Iterator[Markup]:
-    """The markup of some components, without those that are hidden, by their properties for this address."""
-    draw = macros("face/first.html")
-    for node in nodes:
-        block = blocks.blocks[node["id"]]
-        props = props_of[node["id"]]
-        width = props.get("min_width") or 160
-        kind, classes = block.get_block_name(), props.get("elem_classes") or ()
-        if props.get("visible", True) is not True or "pg-silent" in classes:
-            continue
-        if early := getattr(block, "early", None):
-            files = static.needed(early.script)
-            data = early.data(query) if callable(early.data) else early.data
-            yield draw.mounted(early.rows(query), classes, early, assets, files, data)
-        elif kind == "html":
-            yield draw.markup(_markup(props), classes)
-        elif kind in CONTROLS:
-            titles, looks = _titles(props, all=kind in CHOICES), "many" if props.get("multiselect") else "value"
-            looks = "choice" if kind in CHOICES else looks
-            yield draw.control(props.get("label"), titles, looks, props.get("scale") or 1, width)
-        elif kind == "plot":
-            layout = getattr(props.get("value"), "layout", None)
-            yield draw.room(getattr(layout, "height", None) or 0, width)
-        elif kind == "accordion":
-            yield draw.folded(props.get("label"))
-        elif inside := Markup("").join(_parts(blocks, node.get("children") or (), props_of, query, assets)):
-            yield draw.group(kind, inside, classes)
 
 
 def _markup(props: Mapping[str, Any]) -> Markup:

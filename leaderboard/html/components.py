@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import gradio as gr
 
@@ -17,6 +17,11 @@ class Early(NamedTuple):
     run: str
     data: str | Callable[[Mapping[str, str]], str]
     rows: Callable[[Mapping[str, str]], str]
+
+
+def html(value: str = "", **facts: Any) -> gr.HTML:
+    """Markup without Gradio's own style of it."""
+    return gr.HTML(value, apply_default_css=False, **facts)
 
 
 def scripted(
@@ -43,10 +48,8 @@ def scripted(
         "'This part of the page did not load. Reload the page to try again.'; });"
     )
     # Gradio finds the events by their quoted names in the script.
-    component = gr.HTML(
-        value="",
+    component = html(
         html_template=f"<div class='{css_class}'></div>",
-        apply_default_css=False,
         elem_classes="pg-silent" if silent else None,
         js_on_load=f"""
 const root = document.baseURI;
@@ -60,14 +63,9 @@ const fire = (name, data) => {{ if ({list(events)}.includes(name)) trigger(name,
     return component
 
 
-def rendered(assets: str, *, script: str, elem_id: str | None = None) -> gr.HTML:
-    """Markup that Python renders; `script` mounts itself on the component."""
-    return gr.HTML(
-        "",
-        apply_default_css=False,
-        elem_id=elem_id,
-        js_on_load=f"import(new URL('{assets}{script}', document.baseURI)).then((module) => module.mount(element));",
-    )
+def mounted(assets: str, script: str) -> str:
+    """JavaScript for a component whose markup Python renders: `script` mounts itself on it."""
+    return f"import(new URL('{assets}{script}', document.baseURI)).then((module) => module.mount(element));"
 
 
 def figure_bridge(assets: str, *, script: str, figure: str, silent: bool = True) -> gr.HTML:
@@ -94,10 +92,8 @@ def folded(blocks: gr.Blocks, label: str, *, elem_id: str) -> gr.Accordion:
 
 def lazy_tables(assets: str, *scripts: str) -> gr.HTML:
     """Fills what the macro `lazy_table` made on the page, also later; `scripts` export their own `watch()`."""
-    return gr.HTML(
-        value="",
+    return html(
         html_template="<span class='lk-watch'></span>",
-        apply_default_css=False,
         js_on_load="\n".join(
             f"import(new URL('{assets}{script}', document.baseURI)).then((module) => module.watch());"
             for script in ("js/lazy_tables.js", *scripts)

@@ -5,8 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -18,51 +17,28 @@ from leaderboard.html.labels import is_synthetic
 from leaderboard.html.templates import macros
 
 DRAWINGS = Path(__file__).parent / "drawn"
+# A drawn item of a type of tasks: those of one `procedure` in some `categories`, or in all others where none is named.
+# `title` names the type. `modality` is the tasks' only one, where that tells the types of a category apart. `asks` and
+# `right` are a sentence each; `drawn` is what is right where a program draws the items, by default the same. `tiles`
+# are its parts: `role`, a `drawing` (by its file's name) or a `text`, and whether it is `right`.
+DrawnExample = dict[str, Any]
+EXAMPLES: tuple[DrawnExample, ...] = tuple(words_beside(__file__)["examples"])
 
 
-@dataclass(frozen=True, kw_only=True)
-class Tile:
-    """A part of an item: what it is called, and a drawing, by its file's name, or a text."""
-
-    role: str
-    drawing: str = ""
-    text: str = ""
-    right: bool = False
+def example_of(task: Mapping[str, Any]) -> DrawnExample | None:
+    """The example of a task's type; None for a procedure without one. task: its procedure, category and modalities."""
+    own = [each for each in EXAMPLES if each["procedure"] == task["procedure"]]
+    fitting = [each for each in own if "modality" not in each or {each["modality"]} == set(task["modalities"])]
+    named = [each for each in fitting if task["category"] in each.get("categories", ())]
+    return next(iter([*named, *(each for each in fitting if "categories" not in each)]), None)
 
 
-@dataclass(frozen=True, kw_only=True)
-class DrawnExample:
-    """A drawn item of a type of tasks: those of one procedure in some categories, or in all others where none is named.
-
-    `title` names the type. `modality` is the tasks' only one, where that tells the types of a category apart. `asks`
-    and `right` are a sentence each; `drawn` is what is right where a program draws the items, empty for the same.
-    """
-
-    key: str
-    title: str
-    procedure: str
-    categories: tuple[str, ...] = ()
-    modality: str = ""
-    asks: str
-    right: str
-    drawn: str = ""
-    tiles: tuple[Tile, ...]
-
-
-def example_of(*, procedure: str, category: str, modalities: Collection[str]) -> DrawnExample | None:
-    """The example of a task's type; None for a procedure without one."""
-    own = [each for each in EXAMPLES if each.procedure == procedure]
-    fitting = [each for each in own if not each.modality or {each.modality} == set(modalities)]
-    named = [each for each in fitting if category in each.categories]
-    return next(iter([*named, *(each for each in fitting if not each.categories)]), None)
-
-
-def markup(*, procedure: str, category: str, modalities: Collection[str], benchmark: str) -> Markup:
+def markup(task: Mapping[str, Any]) -> Markup:
     """The example of a task's type with its drawings; empty for none."""
-    example = example_of(procedure=procedure, category=category, modalities=modalities)
+    example = example_of(task)
     if example is None:
         return Markup("")
-    right = example.drawn if example.drawn and is_synthetic(benchmark) else example.right
+    right = example["drawn"] if "drawn" in example and is_synthetic(task["benchmark"]) else example["right"]
     return macros("html/drawn_examples.html").whole(example, right, pictures(example))
 
 
@@ -72,18 +48,11 @@ def short_markup(example: DrawnExample) -> Markup:
 
 
 def pictures(example: DrawnExample) -> list[bytes]:
-    """The drawing of each tile as WebP, empty for a text."""
-    return [picture(tile.drawing) if tile.drawing else b"" for tile in example.tiles]
+    """The drawing of each tile as WebP of 64 pixels a side, empty for a text."""
+    return [picture(tile["drawing"]) if "drawing" in tile else b"" for tile in example["tiles"]]
 
 
 @cache
 def picture(name: str) -> bytes:
-    """A drawing as WebP, of 64 pixels a side."""
+    """A drawing as WebP."""
     return (DRAWINGS / f"{name}.webp").read_bytes()
-
-
-def _example(*, tiles: list[dict[str, Any]], categories: Collection[str] = (), **facts: str) -> DrawnExample:
-    return DrawnExample(categories=tuple(categories), tiles=tuple(Tile(**tile) for tile in tiles), **facts)
-
-
-EXAMPLES = tuple(_example(**facts) for facts in words_beside(__file__)["examples"])

@@ -294,10 +294,6 @@ class Live:
 
     # ---- for programs
 
-    def records(self, mode: str) -> list[dict[str, Any]]:
-        """Every model that can answer in a mode, or in any: key, title, kind, abilities, state, reason."""
-        return self.roster.records(mode)
-
     def score(
         self, inputs: Sequence[tuple[str, str | bytes]], models: Sequence[str], request: Any = None
     ) -> list[dict[str, Any]]:

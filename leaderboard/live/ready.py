@@ -60,11 +60,6 @@ class ReadyAnswers:
             "comparisons": {ready.key: self._record(ready, listed[ready.key]) for ready in self._comparisons},
         }
 
-    def wait(self, seconds: float) -> None:
-        """Until the models have answered, at most so long."""
-        if self._thread is not None:
-            self._thread.join(seconds)
-
     def _run(self, missing: Sequence[tuple[ReadyQuestion, Model]]) -> None:
         for row, questions in groupby(missing, key=itemgetter(1)):
             for ready, _ in questions:

@@ -17,7 +17,8 @@ MOST_READ = 12  # names in other words than the keys, which are compared with ev
 
 @dataclass(frozen=True, kw_only=True)
 class Choice:
-    """A parameter with one value of a fixed set.
+    """A parameter with one value of a fixed set; with a default of several, from `least` to `most` values, commas
+    between, each perhaps with one of the `suffixes` after a `~`.
 
     With a `noun` its values are keys of such things, and nothing is shown in place of one that does not exist.
     `spellings` are other texts that an address may have for a value; suggestions name them. A key or another text is
@@ -25,52 +26,35 @@ class Choice:
     """
 
     key: str
-    default: str
+    default: str | tuple[str, ...]
     choices: tuple[str, ...]
     noun: str = ""
     spellings: Mapping[str, str] = field(default_factory=dict)
-
-    def read(self, text: str) -> str | None:
-        """The value of a text; None where it is not allowed."""
-        value = text if text in self.choices or not self.spellings else _meant(self, text)
-        return value if value in self.choices else None
-
-    def write(self, value: Any) -> str:
-        """The text of a value."""
-        return str(value)
-
-
-@dataclass(frozen=True, kw_only=True)
-class MultiChoice:
-    """A parameter with several values of a set, commas between; from `least` to `most` of them. `noun` and `spellings`
-    as of Choice.
-
-    A value may have one of the `suffixes` after a `~`.
-    """
-
-    key: str
-    default: tuple[str, ...]
-    choices: tuple[str, ...]
-    most: int = 200
     least: int = 0
-    noun: str = ""
-    spellings: Mapping[str, str] = field(default_factory=dict)
+    most: int = 200
     suffixes: tuple[str, ...] = ()
 
-    def read(self, text: str) -> list[str] | None:
-        """The value of a text; None where it is not allowed."""
-        keys = list(dict.fromkeys(key for key in text.split(",") if key))
-        valid = len(keys) <= self.most and self.known.issuperset(keys)
-        return keys if valid and len(keys) >= self.least else None
-
-    def write(self, value: Any) -> str:
-        """The text of a value."""
-        return ",".join(value or ())
+    @property
+    def several(self) -> bool:
+        """Whether its value is a list."""
+        return isinstance(self.default, tuple)
 
     @property
     def known(self) -> set[str]:
         """Every value that is allowed."""
         return {*self.choices, *(f"{key}~{suffix}" for key in self.choices for suffix in self.suffixes)}
+
+    def read(self, text: str) -> str | list[str] | None:
+        """The value of a text; None where it is not allowed."""
+        if not self.several:
+            value = text if text in self.choices or not self.spellings else _meant(self, text)
+            return value if value in self.choices else None
+        keys = list(dict.fromkeys(filter(None, text.split(","))))
+        return keys if self.least <= len(keys) <= self.most and self.known.issuperset(keys) else None
+
+    def write(self, value: Any) -> str:
+        """The text of a value."""
+        return ",".join(value or ()) if self.several else str(value)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,6 +66,7 @@ class Number:
     low: float
     high: float
     whole: bool = False
+    noun = ""  # it names no things
 
     def read(self, text: str) -> float | int | None:
         """The value of a text; None where it is not allowed."""
@@ -105,6 +90,7 @@ class Text:
     key: str
     default: str = ""
     longest: int = 400
+    noun = ""
 
     def read(self, text: str) -> str | None:
         """The value of a text; None where it is not allowed."""
@@ -115,20 +101,20 @@ class Text:
         return str(value or "")
 
 
-Parameter = Choice | MultiChoice | Number | Text
+Parameter = Choice | Number | Text
 
 
-def renewed(parameter: Choice | MultiChoice, keys: Sequence[str]) -> Choice | MultiChoice:
+def renewed(parameter: Choice, keys: Sequence[str]) -> Choice:
     """The same parameter with other keys; a default not among them becomes the first, or those that are."""
     default = parameter.default
-    if isinstance(parameter, MultiChoice):
+    if parameter.several:
         default = tuple(key for key in default if key in keys) or tuple(keys[: parameter.least])
     elif default not in keys and keys:
         default = keys[0]
     return replace(parameter, choices=tuple(keys), default=default)
 
 
-def parse(parameters: tuple[Parameter, ...], query: Mapping[str, str]) -> tuple[dict[str, Any], str]:
+def parse(parameters: Sequence[Parameter], query: Mapping[str, str]) -> tuple[dict[str, Any], str]:
     """Values by key, and a sentence on what was ignored (empty if nothing was).
 
     Of a parameter with a noun, unknown keys are skipped and named; the value is None where none is left.
@@ -143,7 +129,7 @@ def parse(parameters: tuple[Parameter, ...], query: Mapping[str, str]) -> tuple[
             continue
         value = None if text is None or len(text) > LONGEST else parameter.read(text)
         if value is None:
-            value = list(parameter.default) if isinstance(parameter, MultiChoice) else parameter.default
+            value = list(parameter.default) if isinstance(parameter.default, tuple) else parameter.default
             if text is not None:
                 (ignored if text else empty).append(parameter.key)
         values[parameter.key] = value
@@ -154,29 +140,17 @@ def parse(parameters: tuple[Parameter, ...], query: Mapping[str, str]) -> tuple[
     return values, " ".join(filter(None, sentences))
 
 
-def missing(parameters: tuple[Parameter, ...], query: Mapping[str, str]) -> str:
-    """A sentence on the keys of a query that do not exist, of parameters with a noun; empty when all do."""
-    sentences = (
-        _existing(each, query[each.key])[1]
-        for each in parameters
-        if each.key in query and _names_things(each, query[each.key])
-    )
-    return " ".join(filter(None, sentences))
-
-
 def _names_things(parameter: Parameter, text: str) -> bool:
     """Whether the text names things that may not exist; no name at all in a list leaves its default, as does an empty
     one that is among the choices."""
-    named = bool(text) or (isinstance(parameter, Choice) and "" not in parameter.choices)
-    return named and bool(getattr(parameter, "noun", ""))
+    return bool(parameter.noun) and (bool(text) or not (parameter.several or "" in parameter.choices))
 
 
-def _existing(parameter: Choice | MultiChoice, text: str) -> tuple[str | list[str] | None, str, str]:
+def _existing(parameter: Choice, text: str) -> tuple[str | list[str] | None, str, str]:
     """What exists of the keys in a text, None where nothing does; sentences on what does not, and on what names were
     read as."""
-    several = isinstance(parameter, MultiChoice)
+    several, known = parameter.several, parameter.known
     texts = dict.fromkeys(filter(None, text[:LONGEST].split(",") if several else [text[:LONGEST]]))
-    known = parameter.known if several else set(parameter.choices)
     others = [key for key in texts if key not in known]
     meant = {key: _meant(parameter, key) for key in others[:MOST_READ]}
     existing = list(dict.fromkeys(key for each in texts if (key := meant.get(each, each)) in known))
@@ -197,7 +171,7 @@ def _existing(parameter: Choice | MultiChoice, text: str) -> tuple[str | list[st
     return existing[: parameter.most] if several else existing[0], " ".join(names), " ".join(read)
 
 
-def _meant(parameter: Choice | MultiChoice, text: str) -> str:
+def _meant(parameter: Choice, text: str) -> str:
     """The one choice that has this name in some case, or all words of it; the text itself where there is none."""
     names = [*((key, key) for key in parameter.choices), *parameter.spellings.items()]
     words = set(words_of(text))
@@ -212,7 +186,7 @@ def _words(name: str) -> frozenset[str]:
     return frozenset(words_of(name))
 
 
-def query(parameters: tuple[Parameter, ...], values: Mapping[str, Any]) -> str:
+def query(parameters: Sequence[Parameter], values: Mapping[str, Any]) -> str:
     """The shortest query string that gives these values, empty when all are defaults."""
     texts = {parameter.key: parameter.write(values[parameter.key]) for parameter in parameters}
     changed = {each.key: texts[each.key] for each in parameters if texts[each.key] != each.write(each.default)}

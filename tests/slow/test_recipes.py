@@ -43,15 +43,14 @@ def error_rate(accuracy):
 PAGE = '''"""A page that counts models."""
 
 from leaderboard.html.templates import render
-from leaderboard.page import Site, View, heading, static_html
+from leaderboard.page import Site, View, static_html
 
 
 def draw(site: Site) -> None:
-    heading(title="Census", sentence="How many models there are.")
     static_html(render("pages/census/page.html", models=len(site.db.query("listed_models"))))
 
 
-CENSUS = View(key="census", title="Census", draw=draw)
+CENSUS = View(key="census", title="Census", sentence="How many models there are.", draw=draw)
 '''
 SCORES = """
 import duckdb, json, sys

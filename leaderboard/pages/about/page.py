@@ -12,32 +12,28 @@ from compute import bare_process
 from compute.analysis.correlation import Leftover, leftover
 from compute.analysis.ranks.variance import FEW
 from compute.analysis.table import USUAL
-from leaderboard.data.memo import memoised
+from leaderboard.data.memo import shared
+from leaderboard.html.components import html
 from leaderboard.html.labels import ABBREVIATIONS, is_own
 from leaderboard.html.templates import render
-from leaderboard.page import Site, View, citations, fill, heading, waiting
+from leaderboard.page import Site, View, fill
 
-SENTENCE = (
-    "How the numbers were taken from the papers, how the board ranks and how certain a rank is, what the words mean, "
-    "and how to add a model, a task or a result."
-)
 PACKAGES = ("gradio", "duckdb", "pandas", "numpy", "scipy", "plotly")
 
 
 def draw(site: Site) -> None:
     """One page of text; its numbers are those of the database at the time it is opened."""
-    heading(title="About", sentence=SENTENCE, copy=False)
-    whole = memoised(lambda: body(site), of=site.db)
-    component = waiting()
+    component = html("<p class='pg-waiting pg-quiet'>Loading …</p>")
 
     def text() -> Markup:
         if site.data is None:
-            return whole()
-        return whole() + render("pages/about/data_set.html", status=site.data.status)  # which may change by itself
+            return body(site)
+        return body(site) + render("pages/about/data_set.html", status=site.data.status)  # which may change by itself
 
     fill(site, section="The page About", outputs=[component], make=lambda: [text()])
 
 
+@shared
 def body(site: Site) -> Markup:
     """The whole page."""
     sizes = site.db.query("benchmark_sizes")
@@ -54,7 +50,7 @@ def body(site: Site) -> Markup:
         origins=site.db.query("origins"),
         abbreviations=ABBREVIATIONS.items(),
         metrics=metrics[~metrics["key"].str.endswith("_rank")],
-        bibtex=citations(site),
+        bibtex="\n\n".join(filter(None, site.db.query("benchmarks")["bibtex"])),
         fetched=bool(site.data and site.data.path == site.db.path),
         built=datetime.fromtimestamp(site.db.copy.stat().st_mtime, tz=UTC).strftime("%Y-%m-%d %H:%M UTC"),
         counts=site.db.query("counts").iloc[0],
@@ -86,4 +82,12 @@ def cells(site: Site, suite: str) -> dict[str, int] | None:
     return {"models": models, "tasks": tasks, "cells": values.size, "filled": int((~np.isnan(values)).sum())}
 
 
-ABOUT = View(key="about", title="About", sentence=SENTENCE, group="Docs", draw=draw)
+ABOUT = View(
+    key="about",
+    title="About",
+    sentence="How the numbers were taken from the papers, how the board ranks and how certain a rank is, what the "
+    "words mean, and how to add a model, a task or a result.",
+    copied=False,
+    group="Docs",
+    draw=draw,
+)

@@ -20,6 +20,7 @@ from compute.types import BadInput, CannotWrite
 from leaderboard.data.board_table import APART, DISPUTED, PARTIAL, PRINTED, SUSPECT, TRAINED, BoardTable, SuiteColumn
 from leaderboard.data.database import QUERIES, Database
 from leaderboard.data.mean_rule import changed_rule, description, rule
+from leaderboard.data.memo import shared
 from leaderboard.data.payload import category_marks, category_means, plain, standing
 from leaderboard.html.formatting import blank, parameters_text
 from leaderboard.html.labels import SHORT, SIGNS, described, is_synthetic
@@ -235,7 +236,8 @@ class BoardView:
         return best
 
 
-def everything(db: Database, *, form: str) -> tuple[str, Path]:
+@shared
+def everything(db: Database, form: str) -> tuple[str, Path]:
     """Every score of every suite, one row a score, as a name and a file; `duckdb` is the database itself.
 
     Raises CannotWrite for a full disk, BadInput for another form.

@@ -13,7 +13,7 @@ from leaderboard.data.leaders import leading
 from leaderboard.html.components import scripted
 from leaderboard.html.labels import ORIGIN_TITLES, SHORT
 from leaderboard.html.templates import render
-from leaderboard.page import Site, View, citations, heading
+from leaderboard.page import PAPERS, Site, View
 from leaderboard.pages.board.routes import routes
 
 HOME = "unisim-core"  # the suite that an address without one shows
@@ -26,8 +26,6 @@ SENTENCE = (
 
 def draw(site: Site) -> None:
     """The table component, which keeps its state in the address itself."""
-    # The table has a button of its own that copies the address: it keeps the state.
-    heading(title="Board", sentence=SENTENCE, cite=citations(site), copy=False, inline=True)
     scripted(
         site.assets,
         script="pages/board/board.js",
@@ -62,6 +60,9 @@ BOARD = View(
     key="board",
     title="Board",
     sentence=SENTENCE,
+    cites=PAPERS,
+    copied=False,  # the table has a button of its own: it keeps the state
+    inline=True,
     group="Board",
     draw=draw,
     routes=routes,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import logging
 
+from pydantic import BaseModel, ValidationError
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
@@ -13,7 +13,6 @@ from starlette.routing import Route
 from compute.types import BadInput, CannotWrite, DatabaseError
 from leaderboard.data import payload
 from leaderboard.data.mean_rule import choice
-from leaderboard.data.memo import memoised
 from leaderboard.data.scope import scope_of
 from leaderboard.page import Site
 from leaderboard.pages.board import export, provenance
@@ -23,15 +22,26 @@ MOST_FILTERS = 40  # that a caption names
 log = logging.getLogger(__name__)
 
 
+class ExportRequest(BaseModel):
+    """What a view of the table is saved from, as the script sends it: `query` is the board's address, `filters` say in
+    words which rows are shown, `shown` are the columns other than scores."""
+
+    format: str
+    rows: list[str]
+    columns: list[str]
+    query: str = ""
+    filters: list[str] = []
+    shown: list[str] = list(export.USUAL)
+
+
 def routes(site: Site) -> list[Route]:
     """Suites, rankings, cells and files of the table."""
     suite_cache, db, guard = site.suite_cache, site.db, site.guard
-    stored = memoised(lambda form: export.everything(db, form=form), of=db)
 
     def board(request: Request) -> Response:
         suite, scope = request.path_params["suite"], scope_of(request.url.query)
         content = suite_cache.board(suite, scope)
-        return respond(request, content, etag=f'"{suite_cache.version}-{suite}{scope.suffix}"', compressed=True)
+        return respond(request, content, etag=f'"{db.version}-{len(content):x}"', compressed=True)
 
     def rank(request: Request) -> Response:
         """Ranks by row, so only for the rows that were sent: a page with those of another file must reload."""
@@ -49,23 +59,19 @@ def routes(site: Site) -> list[Route]:
 
     def view(request: Request, body: bytes) -> Response:
         try:
-            asked = json.loads(body)
-            rows, columns = ([str(key) for key in asked[name]] for name in ("rows", "columns"))
-            form, query = str(asked["format"]), str(asked.get("query", "")).removeprefix("?")
-            filters, beside = asked.get("filters", [])[:MOST_FILTERS], asked.get("shown", list(export.USUAL))
-            if not all(isinstance(text, str) for text in (*filters, *beside)):
-                raise TypeError("a filter or a column that is not text")
-        except (ValueError, KeyError, TypeError, RecursionError) as error:
+            asked = ExportRequest.model_validate_json(body)
+        except ValidationError as error:
             raise BadInput("The export needs format, rows and columns as JSON") from error
-        suite, scope = request.path_params["suite"], scope_of(query)
+        suite, query = request.path_params["suite"], asked.query.removeprefix("?")
+        scope = scope_of(query)
         shown = export.BoardView(
             table=suite_cache.table(suite, scope),
             ranked=suite_cache.ranked(suite, *choice(query), scope=scope),
-            rows=rows,
-            columns=columns,
+            rows=asked.rows,
+            columns=asked.columns,
             suite_ranked=suite_cache.ranked(suite, scope=scope),
         )
-        return shown.file(form, filters=filters, beside=beside)
+        return shown.file(asked.format, filters=asked.filters[:MOST_FILTERS], beside=asked.shown)
 
     async def export_view(request: Request) -> Response:
         body = await request.body()
@@ -78,7 +84,7 @@ def routes(site: Site) -> list[Route]:
         if request.headers.get("if-none-match") == etag:
             return Response(status_code=304, headers=headers)
         try:
-            name, path = stored(form)
+            name, path = export.everything(db, form)
         except (OSError, CannotWrite, DatabaseError) as error:
             log.warning("The export of everything as %s cannot be made: %s", form, error)
             return refusal("The file cannot be made at this moment. Try again later", 503, retry_after=60)

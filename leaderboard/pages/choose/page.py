@@ -11,18 +11,13 @@ from markupsafe import Markup
 from compute.types import BadInput
 from leaderboard.data.languages import NAMES, SPELLINGS
 from leaderboard.data.leaders import by_language
-from leaderboard.data.loading_code import evaluation_command, loading_code
-from leaderboard.data.model_facts import license_kind
+from leaderboard.data.models.loading_code import evaluation_command, loading_code
+from leaderboard.data.models.model_facts import license_kind
 from leaderboard.data.shortlist import MANY, MOST, NEEDS, Conditions, shortlist
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html.templates import render
-from leaderboard.page import Site, View, bind, heading, static_html
-from leaderboard.web import parameters as address
-
-SENTENCE = (
-    "Say what you need. The shortlist has at most five models: the best that fits, then models that are not "
-    "significantly worse than it, by their mean."
-)
+from leaderboard.page import Canvas, Site, View, controls, static_html
+from leaderboard.web.parameters import Text
 
 READY = (
     ("Search in many languages, open licence, at most 1 B", "language=many&size=1b&license=permissive"),
@@ -65,38 +60,23 @@ LABELS = {
 
 def draw(site: Site) -> None:
     """The questions, then the shortlist."""
-    heading(title="Choose a model", sentence=SENTENCE)
     static_html(render("pages/choose/ready.html", views=READY))
-    with gr.Row(elem_classes="pg-controls"):
-        controls = [
-            gr.Dropdown(
-                listed,
-                value=listed[0][1],
-                label=LABELS[key],
-                scale=5 if key == "need" else 4,
-                min_width=280 if key == "need" else 150,
-                allow_custom_value=key == "size",
-            )
-            for key, listed in CHOICES.items()
-        ]
-    answer = gr.HTML("<p class='pg-waiting'></p>", apply_default_css=False, elem_id="shortlist")
-    bind(
-        site,
-        parameters=tuple(
-            address.Text(key=key, longest=20)
-            if key == "size"
-            else address.Choice(
-                key=key,
-                default=listed[0][1],
-                choices=tuple(value for _, value in listed),
-                spellings=SPELLINGS if key == "language" else {},
-            )
-            for key, listed in CHOICES.items()
-        ),
-        controls=controls,
-        outputs=[answer],
-        draw=lambda **answers: (shown(site.suite_cache, **answers),),
-        blank=lambda **answers: (shown(site.suite_cache, **answers | {"size": ""}),),
+    canvas = Canvas(site)
+    with controls():
+        for key, listed in CHOICES.items():
+            look = {"label": LABELS[key], "scale": 4, "min_width": 150}
+            if key == "size":
+                canvas.control(
+                    Text(key=key, longest=20), gr.Dropdown(listed, value="", allow_custom_value=True, **look)
+                )
+            else:
+                look |= {"scale": 5, "min_width": 280} if key == "need" else {}
+                rule = {"spellings": SPELLINGS} if key == "language" else {}
+                canvas.choose(key, listed, default=listed[0][1], rule=rule, **look)
+    answer = canvas.html("<p class='pg-waiting'></p>", elem_id="shortlist")
+    canvas.bind(
+        lambda **answers: [shown(site.suite_cache, **answers)],
+        instead=lambda **answers: {answer: shown(site.suite_cache, **answers | {"size": ""})},
     )
 
 
@@ -134,4 +114,11 @@ def shown(
     )
 
 
-CHOOSE = View(key="choose", title="Choose a model", sentence=SENTENCE, group="Choose", draw=draw)
+CHOOSE = View(
+    key="choose",
+    title="Choose a model",
+    sentence="Say what you need. The shortlist has at most five models: the best that fits, then models that are not "
+    "significantly worse than it, by their mean.",
+    group="Choose",
+    draw=draw,
+)

@@ -14,17 +14,15 @@ from compute.types import BadInput
 from leaderboard.data.memo import shared
 from leaderboard.html.components import scripted
 from leaderboard.html.templates import render
-from leaderboard.page import Site, View, citations, heading, static_html
+from leaderboard.page import PAPERS, Site, View, static_html
 from leaderboard.pages.claims.listing import claims
 from leaderboard.web.responses import download, safe_csv
 
 MOST_ROWS = 15  # before the table is there
-SENTENCE = "Every number and statement of the four papers that their own tables can check, printed and recomputed."
 
 
 def draw(site: Site) -> None:
     """Static words and the table component, which keeps its state in the address itself."""
-    heading(title="Claims", sentence=SENTENCE, cite=citations(site))
     mount = "module.mount(target, 'data/claims');"
     scripted(
         site.assets,
@@ -72,4 +70,12 @@ def published(request: Request) -> Response:
     )
 
 
-CLAIMS = View(key="claims", title="Claims", sentence=SENTENCE, group="Insights", draw=draw, routes=routes)
+CLAIMS = View(
+    key="claims",
+    title="Claims",
+    sentence="Every number and statement of the four papers that their own tables can check, printed and recomputed.",
+    cites=PAPERS,
+    group="Insights",
+    draw=draw,
+    routes=routes,
+)

@@ -19,18 +19,19 @@ from leaderboard.data.leaders import ranked_rows
 from leaderboard.data.mean_rule import choice
 from leaderboard.data.scope import scope_of
 from leaderboard.data.suite_cache import SuiteCache
-from leaderboard.html.components import rendered
+from leaderboard.html.components import mounted
 from leaderboard.html.labels import ORIGIN_TITLES, suite_choices
 from leaderboard.html.templates import render
-from leaderboard.page import Site, View, bind, citations, heading, message_box, static_html
+from leaderboard.page import PAPERS, Canvas, Site, View, controls, static_html
 from leaderboard.pages.compare.dumbbells import axis, dumbbell
-from leaderboard.web.parameters import Choice, MultiChoice, Text
+from leaderboard.web.parameters import Text
 
 SENTENCE = (
     "Two to six models on the tasks that they share: who is significantly ahead where, by how much, and on which tasks."
 )
 # What the address may say of the mean and its scores, as the board's does, and the column to compare by.
 RULE = ("by", "w", "coverage", "tasks", "condition", "metric", "language")
+SHARED = ("With most shared tasks", "")
 READY = ("mieb", "unisim-core", "vidore-v3")  # suites whose leaders are offered
 OFFERED = 3
 PAIRED = (
@@ -47,31 +48,18 @@ FEW = "An interval in brackets rests on few tasks of a category and covers at le
 
 def draw(site: Site) -> None:
     """The choice of models, suite and origin, and the result below."""
-    heading(title="Compare", sentence=SENTENCE, cite=citations(site))
-    lists = {
-        "models": lambda: [(row.title, row.key) for row in site.db.query("listed_models").itertuples()],
-        "suite": lambda: [("With most shared tasks", ""), *suite_choices(site.db.query("suites"))],
-    }
-    models, suites = (lists[name]() for name in ("models", "suite"))
-    origins = [("With most shared tasks", ""), *((title, key) for key, title in ORIGIN_TITLES.items())]
-    parameters = (
-        MultiChoice(
-            key="models",
-            default=(),
-            choices=tuple(key for _, key in models),
-            most=MOST,
-            noun="model",
-            spellings=dict(models),
-            suffixes=ORIGINS,
-        ),
-        Choice(key="suite", default="", choices=tuple(key for _, key in suites), noun="suite"),
-        Choice(key="origin", default="", choices=tuple(key for _, key in origins)),
-        *(Text(key=key, longest=4000) for key in RULE),
-    )
-    with gr.Row(elem_classes="pg-controls"):
-        chosen = gr.Dropdown(
+
+    def models() -> list[tuple[str, str]]:
+        return [(row.title, row.key) for row in site.db.query("listed_models").itertuples()]
+
+    canvas, titled = Canvas(site), dict(models())
+    with controls():
+        chosen = canvas.choose(
+            "models",
             models,
-            value=[],
+            default=(),
+            noun="model",
+            rule={"most": MOST, "spellings": titled, "suffixes": ORIGINS},
             multiselect=True,
             max_choices=MOST,
             elem_classes="bc-models",
@@ -79,11 +67,20 @@ def draw(site: Site) -> None:
             scale=5,
             min_width=300,
         )
-        suite = gr.Dropdown(suites, value="", label="Suite", scale=2, min_width=200)
-        origin = gr.Dropdown(origins, value="", label="Scores", scale=2, min_width=200)
-    rule = [gr.Textbox("", visible="hidden", label=key) for key in RULE]
-    message = message_box()
-    answer = rendered(site.assets, script="pages/compare/compare.js")
+        canvas.choose(
+            "suite",
+            lambda: [SHARED, *suite_choices(site.db.query("suites"))],
+            noun="suite",
+            label="Suite",
+            scale=2,
+            min_width=200,
+        )
+        origins = [SHARED, *((title, key) for key, title in ORIGIN_TITLES.items())]
+        canvas.choose("origin", origins, label="Scores", scale=2, min_width=200)
+    for key in RULE:
+        canvas.control(Text(key=key, longest=4000), gr.Textbox("", visible="hidden", label=key))
+    canvas.output(chosen)
+    answer = canvas.html(js_on_load=mounted(site.assets, "pages/compare/compare.js"))
     static_html(f'<link rel="stylesheet" href="{site.assets}pages/compare/compare.css">')
 
     def page(*, models: list[str], suite: str, origin: str, **rule: str) -> tuple:
@@ -91,19 +88,10 @@ def draw(site: Site) -> None:
         for model, tilde, row_origin in (key.partition("~") for key in models):
             if tilde:
                 more.append((f"{titles[model]} · {ORIGIN_TITLES[row_origin].lower()}", f"{model}~{row_origin}"))
-        choices = gr.update(choices=[*lists["models"](), *more], value=models) if more else gr.skip()
+        choices = gr.update(choices=[*canvas.lists["models"](), *more], value=models) if more else gr.skip()
         return choices, shown(site.suite_cache, models=models, suite=suite, origin=origin, rule=rule)
 
-    bind(
-        site,
-        parameters=parameters,
-        controls=[chosen, suite, origin, *rule],
-        outputs=[chosen, answer],
-        draw=page,
-        message=message,
-        blank=lambda **_: (gr.skip(), start(site.suite_cache)),
-        lists=lists,
-    )
+    canvas.bind(page, instead=lambda **_: {answer: start(site.suite_cache)})
 
 
 def address(models: Sequence[str], **rest: str) -> str:
@@ -239,6 +227,7 @@ COMPARE = View(
     key="compare",
     title="Compare",
     sentence=SENTENCE,
+    cites=PAPERS,
     group="Compare",
     draw=draw,
     about="models",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
+from functools import partial
 from typing import Any
 
 import gradio as gr
@@ -13,21 +13,21 @@ import plotly.graph_objects as go
 from compute.analysis.correlation import ENOUGH, extreme_pairs
 from compute.analysis.figures.heatmap import WIDTHS, WRITTEN, group_colours, heatmap
 from compute.analysis.figures.style import PALETTE, SYMBOLS, at_sides, label_sides, plain
-from compute.analysis.table import USUAL
 from compute.types import unknown
 from leaderboard.html.components import figure_bridge, lazy_tables
 from leaderboard.html.formatting import number
-from leaderboard.html.labels import ORIGIN_CHOICES, SIGNS, explained, explained_signs, is_synthetic, suite_choices
+from leaderboard.html.labels import SIGNS, explained, explained_signs, is_synthetic, suite_choices
 from leaderboard.html.templates import macro, macros
 from leaderboard.page import (
+    HIDDEN,
+    PAPERS,
+    QUIET,
+    Canvas,
     PartialRedraw,
     Site,
     View,
-    bind,
-    citations,
-    heading,
+    controls,
     instead,
-    message_box,
     payload_of,
     static_html,
 )
@@ -35,8 +35,7 @@ from leaderboard.pages.correlations import routes
 from leaderboard.pages.correlations.axes import Axis
 from leaderboard.pages.correlations.matrix import AxisPair, CorrelationMatrix, matrix_of, pair
 from leaderboard.pages.correlations.query import (
-    GROUPS,
-    LEVELS,
+    CHOICES,
     METHODS,
     PRESETS,
     CorrelationQuery,
@@ -48,11 +47,15 @@ from leaderboard.web.parameters import Parameter
 
 texts = macros("pages/correlations/page.html")
 FIGURE = "correlations-figure"
+LOOKS = {  # of the controls: kind, label, share of the width
+    "level": (gr.Radio, "Compare", 3),
+    "method": (gr.Dropdown, "Method", 1),
+    "group": (gr.Dropdown, "Models", 2),
+    "origin": (gr.Dropdown, "Scores", 2),
+    "order": (gr.Radio, "Order", 1),
+    "means": (gr.Radio, "A category's value", 1),
+}
 LABELLED = 16  # models of a pair named in the figure
-SENTENCE = (
-    "Which tasks rank models similarly, and which measure something else: each cell is the correlation of two columns "
-    "over the models that have both. Click one to see those models."
-)
 MEANING = {
     "kendall": "Kendall's τ-b counts the pairs of models that two columns order the same, minus those they do not",
     "spearman": "Spearman's ρ is the correlation of the ranks that two columns give",
@@ -75,102 +78,89 @@ def draw(site: Site) -> None:
     def listed() -> list[tuple[str, str]]:
         return suite_choices(site.db.query("suites"))
 
-    suites = listed()
-    known = parameters(suites=[key for _, key in suites])
-    heading(title="Correlations", sentence=SENTENCE, cite=citations(site))
-    message = message_box()
-    answer = gr.HTML("<p class='pg-waiting pg-quiet'>Computing the correlations …</p>", apply_default_css=False)
-    presets = gr.HTML(texts.presets(STARTS, ""), apply_default_css=False)
-    with gr.Row(elem_classes="pg-controls"):
-        suite = gr.Dropdown(suites, multiselect=True, value=[], label="Suites", scale=3)
-        level = gr.Radio([(name.capitalize(), name) for name in LEVELS], value="categories", label="Compare", scale=3)
-        method = gr.Dropdown([(name, key) for key, name in METHODS.items()], value="spearman", label="Method", scale=1)
-        group = gr.Dropdown([(name.capitalize(), name) for name in GROUPS], value="all", label="Models", scale=2)
-        origin = gr.Dropdown(ORIGIN_CHOICES, value=USUAL, label="Scores", scale=2)
-    with gr.Accordion("More choices", open=False), gr.Row(elem_classes="pg-controls"):
-        order = gr.Radio(
-            [("Similar together", "clustered"), ("As in the paper", "paper")], value="clustered", label="Order", scale=1
-        )
-        means = gr.Radio(
-            [("Mean of the scores", "figures"), ("As the paper prints it", "printed")],
-            value="figures",
-            label="A category's value",
-            scale=1,
-        )
-        least = gr.Number(4, minimum=3, maximum=50, precision=0, label="Minimum models per cell", scale=1)
-    figure = gr.Plot(show_label=False, container=False, elem_id=FIGURE)
-    caption = gr.HTML("", apply_default_css=False)
+    canvas, offered = Canvas(site), listed()
+    known = parameters(suites=[key for _, key in offered])
+    suites, *choices, minimum, pair_of = known
+    answer = canvas.waiting("Computing the correlations")
+    canvas.html(texts.presets(STARTS, ""))
+    canvas.lists["suites"] = listed
+
+    def choose(parameter: Parameter) -> None:
+        kind, label, scale = LOOKS[parameter.key]
+        look = {"value": parameter.default, "label": label, "scale": scale}
+        canvas.control(parameter, kind(CHOICES[parameter.key], **look))
+
+    with controls():
+        own = list(suites.default)
+        canvas.control(suites, gr.Dropdown(offered, multiselect=True, value=own, label="Suites", scale=3))
+        for each in choices[:4]:
+            choose(each)
+    with gr.Accordion("More choices", open=False), controls():
+        for each in choices[4:]:
+            choose(each)
+        look = {"minimum": minimum.low, "maximum": minimum.high, "precision": 0, "scale": 1}
+        canvas.control(minimum, gr.Number(minimum.default, label="Minimum models per cell", **look))
+    canvas.figure(elem_id=FIGURE)
+    canvas.html()
     bridge = figure_bridge(site.assets, script="pages/correlations/pairs.js", figure=FIGURE)
-    behind = gr.HTML("", apply_default_css=False)
+    canvas.html()
     lazy_tables(site.assets)
     static_html(
         "<section class='pg-section'><h2 id='pair'>Two side by side</h2><p class='pg-quiet'>"
         "Click a cell above, or choose two here.</p></section>"
     )
-    with gr.Row(elem_classes="pg-controls"):
-        first = gr.Dropdown([], value=None, label="Across")
-        second = gr.Dropdown([], value=None, label="Up")
-    opened_keys = gr.Textbox("", visible="hidden", label="Opened pair")
-    opened = gr.HTML("", apply_default_css=False)
-    scatter = gr.Plot(show_label=False, container=False, visible=False)
-    points = gr.HTML("", apply_default_css=False)
+    with controls():
+        first = canvas.output(gr.Dropdown([], value=None, label="Across"))
+        second = canvas.output(gr.Dropdown([], value=None, label="Up"))
+    opened_keys = canvas.control(pair_of, gr.Textbox("", visible="hidden", label="Opened pair"))
+    canvas.html()
+    canvas.figure(visible=False)
+    canvas.html()
 
-    def whole(*, pair: str, **values: Any) -> tuple:
-        matrix = matrix_of(site.suite_cache, query := query_of(values))
-        choice = address.query(known, {**asdict(query), "pair": ""})
-        axes = matrix.table.axes
-        figure = heatmap(
-            labels=[axis.title for axis in axes],
-            keys=[axis.key for axis in axes],
-            groups=[axis.group for axis in axes],
-            correlation=matrix.correlation,
-            minimum=query.minimum,
-        )
-        return (
-            note(query.suites) + finding(matrix, choice=choice),
-            texts.presets(STARTS, preset_of(query, known)),
-            gr.update(value=figure, visible=True),
-            legend(matrix),
-            texts.below(choice),
-            *opened_pair(site, matrix, keys=pair),
-        )
-
-    def note(suites: Iterable[str]) -> str:
-        benchmarks = (site.suite_cache.table(suite).suite["benchmark"] for suite in suites)
-        return macro("note")(next(filter(is_synthetic, benchmarks), ""))
-
-    def blank(*, suites: list[str] | None, **_: Any) -> tuple:
+    def blank(*, suites: list[str] | None, **_: Any) -> dict[Any, Any]:
         # Of a choice that exists but cannot be drawn its note, else what can be chosen instead.
         others = instead("correlations?suites=", listed()) if suites is None else ""
-        return note(suites or ()) + others, gr.skip(), gr.update(visible=False), "", "", *[gr.skip()] * len(shown)
+        return {answer: note(site, suites or ()) + others}
 
     def part(*, pair: str, **values: Any) -> tuple:
         return opened_pair(site, matrix_of(site.suite_cache, query_of(values)), keys=pair)
 
-    shown = [first, second, opened, scatter, points]
-    pair_part = PartialRedraw(keys=("pair",), outputs=shown, draw=part)
-    controls = [suite, level, method, group, origin, order, means, least, opened_keys]
-    listen = bind(
-        site,
-        parameters=known,
-        controls=controls,
-        outputs=[answer, presets, figure, caption, behind, *shown],
-        draw=whole,
-        parts=(pair_part,),
-        presets=PRESETS,
-        message=message,
-        blank=blank,
-        lists={"suites": listed},
-    )
+    of_pair = PartialRedraw(("pair",), canvas.outputs[-5:], part)
+    listen = canvas.bind(partial(page, site, known), parts=[of_pair], presets=PRESETS, instead=blank)
     join = "(first, second) => [first && second && first !== second ? `${first},${second}` : '']"
     for control in (first, second):
-        listen(
-            control.input(None, inputs=[first, second], outputs=opened_keys, js=join, queue=False).then, part=pair_part
-        )
-    listen(
-        bridge.select(clicked, outputs=opened_keys, queue=False, show_progress="hidden", api_visibility="private").then,
-        part=pair_part,
+        joined = control.input(None, inputs=[first, second], outputs=opened_keys, js=join, queue=False)
+        listen(joined.then, part=of_pair)
+    listen(bridge.select(clicked, outputs=opened_keys, queue=False, **QUIET).then, part=of_pair)
+
+
+def page(site: Site, known: Sequence[Parameter], *, pair: str, **values: Any) -> tuple:
+    """The outputs for a choice: what it finds, the ready views, the matrix with its legend and table, and the opened
+    pair."""
+    matrix = matrix_of(site.suite_cache, query := query_of(values))
+    choice = address.query(known, {**query._asdict(), "pair": ""})
+    axes = matrix.table.axes
+    figure = heatmap(
+        labels=[axis.title for axis in axes],
+        keys=[axis.key for axis in axes],
+        groups=[axis.group for axis in axes],
+        correlation=matrix.correlation,
+        minimum=query.minimum,
     )
+    return (
+        note(site, query.suites) + finding(matrix, choice=choice),
+        texts.presets(STARTS, preset_of(query, known)),
+        gr.update(value=figure, visible=True),
+        legend(matrix),
+        texts.below(choice),
+        *opened_pair(site, matrix, keys=pair),
+    )
+
+
+def note(site: Site, suites: Iterable[str]) -> str:
+    """What is to be known of drawn items, where a suite has some."""
+    benchmarks = (site.suite_cache.table(suite).suite["benchmark"] for suite in suites)
+    return macro("note")(next(filter(is_synthetic, benchmarks), ""))
 
 
 def clicked(event: gr.EventData) -> str:
@@ -226,15 +216,14 @@ def opened_pair(site: Site, matrix: CorrelationMatrix, *, keys: str) -> tuple:
     known = {key for _, key in choices}
     first, _, second = keys.partition(",")
     selects = [gr.update(choices=choices, value=key if key in known else None) for key in (first, second)]
-    hidden = gr.update(value=None, visible=False)
     if not {first, second} <= known or first == second:
         why = [unknown("column", key, known) for key in keys.split(",")[:2] if key and key not in known]
         why.append("Click a cell above, or choose two columns.")
-        return *selects, macro("message")(" ".join(why)) if keys else "", hidden, ""
+        return *selects, macro("message")(" ".join(why)) if keys else "", HIDDEN, ""
     opened = pair(matrix, first, second)
     sentence = texts.pair_sentence(opened, METHODS[matrix.query.method])
     if not opened.models:
-        return *selects, sentence, hidden, ""
+        return *selects, sentence, HIDDEN, ""
     facts = site.suite_cache.table(matrix.query.suites[0]).models.loc[list(opened.models)]
     names = facts["title"].tolist()
     table = texts.pair_models(
@@ -295,7 +284,9 @@ def _axis_title(axis: Axis) -> str:
 CORRELATIONS = View(
     key="correlations",
     title="Correlations",
-    sentence=SENTENCE,
+    sentence="Which tasks rank models similarly, and which measure something else: each cell is the correlation of two "
+    "columns over the models that have both. Click one to see those models.",
+    cites=PAPERS,
     group="Insights",
     draw=draw,
     figures=True,

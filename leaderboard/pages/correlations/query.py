@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
 
 from compute.analysis.table import USUAL
-from compute.types import ORIGINS, BadInput
-from leaderboard.web.parameters import Choice, MultiChoice, Number, Parameter, Text, missing, parse
+from compute.types import BadInput
+from leaderboard.html.labels import ORIGIN_CHOICES
+from leaderboard.web.parameters import Choice, Number, Parameter, Text, parse
 
 ALL = "all"
-LEVELS = ("tasks", "categories", "suites")
-GROUPS = (ALL, "general-purpose", "specialised", "multi-task")
 METHODS = {"kendall": "Kendall τ-b", "spearman": "Spearman ρ", "pearson": "Pearson r"}
-MEANS = ("figures", "printed")
-ORDERS = ("clustered", "paper")
+CHOICES = {  # titles and keys
+    "level": [(name.capitalize(), name) for name in ("tasks", "categories", "suites")],
+    "method": [(title, key) for key, title in METHODS.items()],
+    "group": [(name.capitalize(), name) for name in (ALL, "general-purpose", "specialised", "multi-task")],
+    "origin": ORIGIN_CHOICES,
+    "order": [("Similar together", "clustered"), ("As in the paper", "paper")],
+    "means": [("Mean of the scores", "figures"), ("As the paper prints it", "printed")],
+}
 # Named choices, as query strings. UniSim-Bench's two maps use the task averages that Tables 2 and 3 print.
 FIGURE_3 = "suites=unisim-core,unisim-ood&level=categories&method=kendall&means=printed&order=paper"
 QUERIES = {
@@ -31,8 +35,7 @@ QUERIES = {
 PRESETS: Mapping[str, Mapping[str, str]] = {key: dict(parse_qsl(query)) for key, query in QUERIES.items()}
 
 
-@dataclass(frozen=True, kw_only=True)
-class CorrelationQuery:
+class CorrelationQuery(NamedTuple):
     """One choice; its fields are the page's parameters. `means`: a category's value is computed or as printed."""
 
     suites: tuple[str, ...] = ("mieb",)
@@ -49,34 +52,25 @@ def parameters(*, suites: Sequence[str]) -> tuple[Parameter, ...]:
     """The page's query parameters over the keys of the database."""
     usual = CorrelationQuery()
     return (
-        MultiChoice(key="suites", default=usual.suites, choices=tuple(suites), least=1, noun="suite"),
-        Choice(key="level", default=usual.level, choices=LEVELS),
-        Choice(key="method", default=usual.method, choices=tuple(METHODS)),
-        Choice(key="group", default=usual.group, choices=GROUPS),
-        Choice(key="origin", default=usual.origin, choices=(USUAL, *ORIGINS, ALL)),
-        Choice(key="order", default=usual.order, choices=ORDERS),
-        Choice(key="means", default=usual.means, choices=MEANS),
+        Choice(key="suites", default=usual.suites, choices=tuple(suites), least=1, noun="suite"),
+        *(
+            Choice(key=key, default=getattr(usual, key), choices=tuple(each for _, each in offered))
+            for key, offered in CHOICES.items()
+        ),
         Number(key="minimum", default=usual.minimum, low=3, high=50, whole=True),
         Text(key="pair"),
     )
 
 
 def query_of(values: Mapping[str, Any]) -> CorrelationQuery:
-    """The choice among a page's values. Raises BadInput when it has no suite."""
-    chosen = {field.name: values[field.name] for field in fields(CorrelationQuery)}
-    if not chosen["suites"]:
-        raise BadInput("No suite is chosen. Choose one or more")
-    return CorrelationQuery(
-        **{name: tuple(value) if isinstance(value, list) else value for name, value in chosen.items()}
-    )
+    """The choice among a page's values."""
+    chosen = {name: values[name] for name in CorrelationQuery._fields}
+    return CorrelationQuery(**chosen | {"suites": tuple(chosen["suites"])})
 
 
 def read(parameters: tuple[Parameter, ...], address: Mapping[str, str]) -> CorrelationQuery:
-    """The choice of a query string; unknown values fall back to their defaults.
-
-    Raises BadInput for a suite that does not exist: no other is taken in its place.
-    """
-    query = {**PRESETS.get(address.get("preset", ""), {}), **address}
-    if sentence := missing(parameters, query):
-        raise BadInput(sentence)
-    return query_of(parse(parameters, query)[0])
+    """The choice of a query string. Raises BadInput for a value that does not exist: no other is taken in its place."""
+    values, note = parse(parameters, {**PRESETS.get(address.get("preset", ""), {}), **address})
+    if note:
+        raise BadInput(note)
+    return query_of(values)

@@ -13,10 +13,12 @@ from starlette.routing import Route
 
 from compute.rounding import clean
 from leaderboard.data import payload
-from leaderboard.data.memo import memoised
+from leaderboard.data.database import Database
+from leaderboard.data.memo import shared
 from leaderboard.page import Site
 from leaderboard.pages.correlations import query as correlation_query
 from leaderboard.pages.correlations.matrix import CorrelationMatrix, matrix_of, why_blank
+from leaderboard.web.parameters import Parameter
 from leaderboard.web.responses import compress, csv_bytes, disposition, respond
 
 HEADS = ("first", "second", "correlation", "low", "high", "models", "note")
@@ -25,13 +27,9 @@ HEADS = ("first", "second", "correlation", "low", "high", "models", "note")
 def routes(site: Site) -> list[Route]:
     """The routes; both take the page's own query string."""
     suite_cache, db = site.suite_cache, site.db
-    parameters = memoised(
-        lambda: correlation_query.parameters(suites=db.query("suites")["key"]),
-        of=db,
-    )
 
     def matrix(request: Request) -> CorrelationMatrix:
-        return matrix_of(suite_cache, correlation_query.read(parameters(), request.query_params))
+        return matrix_of(suite_cache, correlation_query.read(_parameters(db), request.query_params))
 
     def table(request: Request) -> Response:
         content = compress(payload.encode(listing(matrix(request))), quality=4)
@@ -47,6 +45,11 @@ def routes(site: Site) -> list[Route]:
         Route("/data/relations", site.guard(table)),
         Route("/export/relations", site.guard(export)),
     ]
+
+
+@shared
+def _parameters(db: Database) -> tuple[Parameter, ...]:
+    return correlation_query.parameters(suites=db.query("suites")["key"])
 
 
 def rows(matrix: CorrelationMatrix) -> list[list[Any]]:

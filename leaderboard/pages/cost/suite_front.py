@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date
+from functools import cache
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -19,9 +20,9 @@ from leaderboard.data.database import Database
 from leaderboard.data.fronts import AGE, DIMENSION, MEMORY, SIZE
 from leaderboard.data.leaders import ranked_rows
 from leaderboard.data.mean_rule import suite_rule
-from leaderboard.data.memo import memoised
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html.formatting import memory_text, parameters_text
+from leaderboard.html.labels import suite_choices
 
 NO_RIVAL = "none of the models that it is compared with can be tested"
 STATES = {ON: "On the front", OFF: "Off: significantly worse", UNKNOWN: "Not tested"}
@@ -97,10 +98,10 @@ class SuiteFront:
         return [reason for reason, _ in counts.most_common()]
 
 
-def suites(db: Database) -> pd.DataFrame:
+def suites(db: Database) -> list[tuple[str, str]]:
     """The suites to choose from: those that have a mean."""
     every = db.query("suites")
-    return every[(every["aggregate"] != "human") & (every["tasks"] > 0)]
+    return suite_choices(every[(every["aggregate"] != "human") & (every["tasks"] > 0)])
 
 
 def suite_front(suite_cache: SuiteCache, *, suite: str, category: str = "", axis: str = SIZE) -> SuiteFront:
@@ -158,7 +159,7 @@ def suite_front(suite_cache: SuiteCache, *, suite: str, category: str = "", axis
     )
 
 
-@memoised
+@cache
 def suite_items(suite: str) -> Mapping[str, int]:
     """What the tasks of a suite of the catalogue take, as a dry run counts it before anything is fetched."""
     from compute import tasks

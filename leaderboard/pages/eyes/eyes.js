@@ -323,8 +323,6 @@ class Eyes {
       const node = el('section', { class: 'ey-answer', 'aria-label': 'Answer' },
         el('p', { class: 'ey-row' }, press('Go on asking', () => this.ask(), { class: 'ey-button ey-primary' }), press('Save the study (JSON)', () => this.save()), table,
           source !== 'folder' && next, source !== 'folder' && press('Next rater on this machine', () => (next.value.trim() ? this.another(next.value.trim()) : next.focus())), press('Add another rater’s file', () => file.click()), file, press('Start over', () => this.leave())), ...parsed.body.childNodes);
-      const tune = node.querySelector('[data-tune]');
-      tune?.addEventListener('click', () => this.tune(tune, node.querySelector('[data-tuned]')));
       this.say(words);
       this.screen('answer', node);
       node.querySelector('h2')?.focus();
@@ -353,25 +351,6 @@ class Eyes {
     }
     visit.id = (await this.post('order', JSON.stringify({ study: visit.study }), { seed: visit.seed })).id;
     return ask();
-  }
-
-  /** Has a model tuned to the folder's answers, and shows the last lines that the process writes. */
-  async tune(press, output) {
-    press.disabled = true;
-    output.hidden = false;
-    let facts = { running: true };
-    let query = { model: press.dataset.tune };
-    try {
-      while (facts.running && output.isConnected) {
-        facts = await getJson(this.server.url(own('tune', query)), { method: 'POST' });
-        output.textContent = facts.lines.join('\n') || 'Tuning starts …';
-        query = {};
-        if (facts.running) await new Promise((resolve) => { setTimeout(resolve, AGAIN); });
-      }
-    } catch (error) {
-      output.textContent = error.message;
-    }
-    press.disabled = false;
   }
 
   save() {

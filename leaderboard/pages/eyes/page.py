@@ -8,19 +8,15 @@ import gradio as gr
 
 from leaderboard.html.components import scripted
 from leaderboard.live.live import QUEUE
-from leaderboard.page import Site, View, heading, payload_of, script_json
+from leaderboard.page import QUIET, Site, View, payload_of, script_json
 from leaderboard.pages.eyes import routes
 from leaderboard.pages.eyes.studies import Studies
 from leaderboard.web.errors import explain
 from leaderboard.web.redact import redact_paths
 
-TITLE = "Your eyes"
-SENTENCE = "Compare images for five minutes, and see which model agrees with you."
-
 
 def draw(site: Site) -> None:
     """The page is one script's. Its event `make` is a turn of `Studies`, with its number `turn`."""
-    heading(title=TITLE, sentence=SENTENCE, copy=False, inline=True)
     folder = str(site.study is not None).lower()
     if site.study_key:
         folder += " && new URLSearchParams(location.search).has('key')"
@@ -43,14 +39,16 @@ def draw(site: Site) -> None:
         number = payload.get("turn")  # no two answers are equal, or the second would not arrive
         return script_json(facts | {"turn": number if isinstance(number, int) else 0})
 
-    eyes.make(
-        make,
-        outputs=[eyes],
-        concurrency_id=QUEUE,
-        show_progress="hidden",
-        api_visibility="private",
-        trigger_mode="multiple",
-    )
+    eyes.make(make, outputs=[eyes], concurrency_id=QUEUE, trigger_mode="multiple", **QUIET)
 
 
-EYES = View(key="eyes", title=TITLE, sentence=SENTENCE, group="Your eyes", draw=draw, routes=routes.routes)
+EYES = View(
+    key="eyes",
+    title="Your eyes",
+    sentence="Compare images for five minutes, and see which model agrees with you.",
+    copied=False,
+    inline=True,
+    group="Your eyes",
+    draw=draw,
+    routes=routes.routes,
+)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from pydantic import ValidationError
@@ -21,7 +21,6 @@ from compute.types import BadInput, LikenessError
 from leaderboard.html.templates import render
 from leaderboard.page import Site
 from leaderboard.pages.eyes.studies import FOLDER, PHOTOGRAPHS, UPLOAD, hold, opened, own
-from leaderboard.pages.eyes.tuning import TuningProcess, tunable
 from leaderboard.web.responses import CHECK, refusal
 
 NO_FOLDER = "This app was not started on a study of this machine"
@@ -36,7 +35,6 @@ TYPES = {
 
 def routes(site: Site) -> list[Route]:
     """All of them."""
-    tuning = TuningProcess(site.study) if site.study else None
 
     def known(request: Request) -> StudyFolder | None:
         return own(site, request.query_params.get("key", ""))
@@ -98,29 +96,20 @@ def routes(site: Site) -> list[Route]:
         except BadInput as error:
             return refusal(str(error), 404)  # the browser sends it once more
         given = parsed(b'{"study": %b, "judgments": %b}' % (study, body), name="The answers")
-        tuned = tunable(given.study) if known(request) else ()
-        return JSONResponse(answered(given, source=query.get("source", ""), tuned=tuned))
-
-    def tune(request: Request, body: bytes) -> Response:
-        if tuning is None or known(request) is None:
-            return refusal(NO_FOLDER, 404)
-        if key := request.query_params.get("model", ""):
-            tuning.start(key)
-        return JSONResponse(tuning.facts())
+        return JSONResponse(answered(given, source=query.get("source", "")))
 
     return [
         Route("/eyes/study", site.guard(stored)),
         Route("/eyes/{source}/image", site.guard(image)),
         *(
             Route(f"/eyes/{name}", _posted(site, work), methods=["POST"])
-            for name, work in (("judgment", judge), ("order", order), ("report", answer), ("tune", tune))
+            for name, work in (("judgment", judge), ("order", order), ("report", answer))
         ),
     ]
 
 
-def answered(given: StudyFile, *, source: str = "", tuned: Sequence[str] = ()) -> dict[str, str]:
-    """The report as markup, and the answers as the table of own data; `tuned`: models that a button tunes. Raises
-    BadInput."""
+def answered(given: StudyFile, *, source: str = "") -> dict[str, str]:
+    """The report as markup, and the answers as the table of own data. Raises BadInput."""
     found = report(given.study, given.judgments)
     ends = [end for each in found.models for end in (each.agreement.low, each.agreement.high) if end == end]
     lowest, highest = min(ends, default=0.0), max(ends, default=1.0)
@@ -137,7 +126,6 @@ def answered(given: StudyFile, *, source: str = "", tuned: Sequence[str] = ()) -
         best=found.models[0].key if found.models else "",
         missing=max(0, TUNES_FROM - found.judgments + found.cannot_tell),
         tunes_from=TUNES_FROM,
-        tuned=[each.key for each in found.models if each.key in tuned],
     )
     return {"html": str(html), "manifest": exchange.votes(given.study, given.judgments)}
 

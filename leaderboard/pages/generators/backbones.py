@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 
-import gradio as gr
 import numpy as np
 import pandas as pd
 from markupsafe import Markup
@@ -18,11 +16,10 @@ from compute.engine.generators.backbones import JOIN, subset
 from compute.engine.generators.people import HUMAN_METRICS
 from compute.types import Undefined
 from leaderboard.data.database import Database
-from leaderboard.data.memo import memoised
+from leaderboard.data.memo import shared
 from leaderboard.html.labels import choice_title
 from leaderboard.html.templates import render
-from leaderboard.page import Site, bind
-from leaderboard.web.parameters import Choice
+from leaderboard.page import Canvas, Site, controls
 
 WIDE = 8  # text backbones above which cells are small and the titles above them stand upright
 
@@ -42,21 +39,16 @@ class BackboneSet:
 
 def draw(site: Site) -> None:
     """The control, then the section."""
-    sets = memoised(lambda key: load(site.db, suite=key), of=site.db)
-    listed = partial(choices, site.db)
-    offered = listed() or [("No set of generators", "")]
-    first = offered[0][1]
-    with gr.Row(elem_classes="pg-controls"):
-        chosen = gr.Dropdown(offered, value=first, label="Backbones compared on", scale=1, min_width=260)
-    bind(
-        site,
-        parameters=(Choice(key="pairs", default=first, choices=tuple(key for _, key in offered), noun="set"),),
-        controls=[chosen],
-        outputs=[gr.HTML("", apply_default_css=False)],
-        draw=lambda pairs: (section(site.db, sets(pairs)),),
-        blank=lambda **_: ("",),
-        lists={"pairs": listed},
-    )
+
+    def listed() -> list[tuple[str, str]]:
+        return choices(site.db) or [("No set of generators", "")]
+
+    canvas = Canvas(site)
+    with controls():
+        facts = {"default": listed()[0][1], "noun": "set", "label": "Backbones compared on"}
+        canvas.choose("pairs", listed, **facts, scale=1, min_width=260)
+    canvas.html()
+    canvas.bind(lambda pairs: [section(site.db, load(site.db, pairs))])
 
 
 def choices(db: Database) -> list[tuple[str, str]]:
@@ -70,7 +62,8 @@ def choices(db: Database) -> list[tuple[str, str]]:
     ]
 
 
-def load(db: Database, *, suite: str) -> BackboneSet | None:
+@shared
+def load(db: Database, suite: str) -> BackboneSet | None:
     """The agreement on a suite of `choices`; None where none is defined."""
     frames = (db.query("generator_pairs"), db.query("generator_ratings", metrics=list(HUMAN_METRICS)))
     cells, ratings = (frame[frame["suite"] == suite] for frame in frames)

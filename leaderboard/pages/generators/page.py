@@ -17,10 +17,10 @@ from compute.types import unknown
 from leaderboard.html.formatting import blank, number, span
 from leaderboard.html.labels import SUSPECT, choice_title
 from leaderboard.html.templates import macro, render
-from leaderboard.page import Site, View, bind, heading, message_box
+from leaderboard.page import HIDDEN, Canvas, Site, View, controls
 from leaderboard.pages.generators import backbones, figures
 from leaderboard.pages.generators.sets import METRIC_MODELS, SETS, GeneratorSet, MetricColumn, paper_set, sets_of
-from leaderboard.web.parameters import Choice, Text
+from leaderboard.web.parameters import Text
 
 SENTENCE = (
     "Which text-to-image generators people prefer, how nine automatic metrics rank the same generators, "
@@ -28,7 +28,6 @@ SENTENCE = (
 )
 MOST_BUTTONS = 6  # sets above which they are chosen from a list
 FIGURE = 300  # pixels below which one figure is below the other
-HIDDEN = gr.update(value=None, visible=False)
 METRIC = "Metric to compare with people"
 SHOWN_FIRST = ("As shown first", "")  # the choice of features that is none
 UNTESTED = "an interval needs 30 prompts and a value for two generators"
@@ -36,11 +35,6 @@ UNTESTED = "an interval needs 30 prompts and a value for two generators"
 
 def draw(site: Site) -> None:
     """Which metric can be trusted where, one metric on one set as figures, the controls, then the details."""
-    heading(
-        title="Generators",
-        sentence=SENTENCE,
-        cite=site.db.query("benchmark", key="cfred").iloc[0]["bibtex"],
-    )
     listed = _named(site, METRIC_MODELS)
 
     def sets() -> list[tuple[str, str]]:
@@ -51,43 +45,33 @@ def draw(site: Site) -> None:
         keys = dict.fromkeys((*METRIC_MODELS, *(key for each in sets_of(site).values() for key in each.columns)))
         return _named(site, keys)
 
-    parameters = (
-        Choice(key="set", default="coco", choices=tuple(key for _, key in sets()), noun="set"),
-        Choice(key="metric", default="cfred", choices=tuple(key for _, key in metrics()), noun="metric"),
-        Text(key="backbone"),
-    )
-    message = message_box()
-    head = gr.HTML("<p class='pg-waiting pg-quiet'>Comparing the metrics with people …</p>", apply_default_css=False)
+    canvas = Canvas(site)
+    head = canvas.waiting("Comparing the metrics with people")
     with gr.Row(elem_classes="lk-figures", elem_id="generators-figures"):
-        slope = gr.Plot(show_label=False, container=False, min_width=FIGURE)
-        scatter = gr.Plot(show_label=False, container=False, min_width=FIGURE)
-    with gr.Row(elem_classes="pg-controls"):
+        canvas.figure(min_width=FIGURE)
+        canvas.figure(min_width=FIGURE)
+    with controls():
         pick = gr.Radio if len(sets()) <= MOST_BUTTONS else gr.Dropdown
-        which = pick(sets(), value="coco", label="Set of generators", scale=2, min_width=260)
-        metric = gr.Dropdown(listed, value="cfred", label=METRIC, scale=1, min_width=260)
+        facts = {"kind": pick, "label": "Set of generators", "scale": 2, "min_width": 260}
+        canvas.choose("set", sets, default="coco", noun="set", **facts)
+        metric = canvas.choose("metric", metrics, default="cfred", noun="metric", label=METRIC, scale=1, min_width=260)
         backbone = gr.Dropdown([SHOWN_FIRST], value="", label="Features of", visible=False, scale=1, min_width=200)
-    rest = gr.HTML("", apply_default_css=False)
+        canvas.control(Text(key="backbone"), backbone)
+    canvas.html()
+    canvas.outputs += [metric, backbone]
 
-    def blank(**_: Any) -> tuple:
+    def every_metric(**_: Any) -> dict[Any, Any]:
         links = [
             (title, [(name, f"generators?set={key}&metric={metric}") for name, metric in listed])
             for key, title in SETS.items()
         ]
-        hidden = gr.update(visible=False)
-        return macro("index")(links), hidden, hidden, "", gr.skip(), hidden
+        return {head: macro("index")(links)}
 
-    bind(
-        site,
-        parameters=parameters,
-        controls=[which, metric, backbone],
-        outputs=[head, slope, scatter, rest, metric, backbone],
-        draw=lambda set, metric, backbone: page(
-            site, paper_set(site, set) if set in SETS else sets_of(site)[set], metric=metric, backbone=backbone
-        ),
-        message=message,
-        blank=blank,
-        lists={"set": sets, "metric": metrics},
-    )
+    def shown_set(set: str, metric: str, backbone: str) -> tuple:
+        chosen = paper_set(site, set) if set in SETS else sets_of(site)[set]
+        return page(site, chosen, metric=metric, backbone=backbone)
+
+    canvas.bind(shown_set, instead=every_metric)
     backbones.draw(site)
 
 
@@ -230,4 +214,12 @@ def _short(chosen: GeneratorSet) -> np.ndarray:
     return np.array([title.replace("Stable Diffusion", "SD") for title in chosen.titles], object)
 
 
-GENERATORS = View(key="generators", title="Generators", sentence=SENTENCE, group="Insights", draw=draw, figures=True)
+GENERATORS = View(
+    key="generators",
+    title="Generators",
+    sentence=SENTENCE,
+    cites="cfred",
+    group="Insights",
+    draw=draw,
+    figures=True,
+)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 from urllib.parse import quote
 
@@ -14,15 +15,10 @@ from compute.metrics.judge import CONDITIONS, METRICS
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html.labels import suite_choices
 from leaderboard.html.templates import macro, render
-from leaderboard.page import Site, View, bind, heading, message_box
+from leaderboard.page import Canvas, Site, View, controls
 from leaderboard.pages.judges.boards import Board, agreements, boards
 from leaderboard.pages.judges.diagnosis import diagnose, reading
-from leaderboard.web.parameters import Choice
 
-SENTENCE = (
-    "Which models can be trusted to rate how similar two items are: whether they agree with the truth, answer the same "
-    "in both orders, use the whole scale, and ignore what they are asked to ignore."
-)
 WORDS = {  # what a metric means, and what is said of its best judge, and of several that are level
     "mmscore": (
         "agreement with the true similarity",
@@ -47,7 +43,7 @@ WORDS = {  # what a metric means, and what is said of its best judge, and of sev
 }
 KINDS = {"mllm": "VLM", "encoder": "encoder", "metric": "distance"}
 ALL, IMAGES = "all", "images"
-SPLITS = {ALL: "All splits", IMAGES: "Two images"}
+SPLITS = (("All splits", ALL), ("Two images", IMAGES))
 LOWEST = -1.0  # of an axis: Controllability has no lower bound
 
 
@@ -60,43 +56,30 @@ def axis(metric: str, values: Sequence[float]) -> tuple[float, float]:
 
 def draw(site: Site) -> None:
     """The answer, the picture, the controls, then one judge in detail."""
-    heading(title="Judges", sentence=SENTENCE, cite=site.db.query("benchmark", key="pairbench").iloc[0]["bibtex"])
-    lists = {
-        "suite": lambda: suite_choices(site.db.query("judged_suites")),
-        "judge": lambda: [
+
+    def judges() -> list[tuple[str, str]]:
+        rows = site.db.query("judges").itertuples()
+        return [
             ("Highest MMScore", ""),
-            *(
-                (f"{row.title}  ·  {KINDS.get(row.kind, row.kind)}", row.key)
-                for row in site.db.query("judges").itertuples()
-            ),
-        ],
-    }
-    suites, judges = (lists[name]() for name in ("suite", "judge"))
-    keys = tuple(key for _, key in suites)
-    parameters = (
-        Choice(key="suite", default=keys[0] if keys else "pairbench", choices=keys or ("pairbench",), noun="suite"),
-        Choice(key="splits", default=ALL, choices=tuple(SPLITS)),
-        Choice(key="judge", default="", choices=tuple(key for _, key in judges), noun="judge"),
-    )
-    message = message_box()
-    head = gr.HTML("<p class='jd-waiting pg-quiet'>Comparing the judges …</p>", apply_default_css=False)
-    with gr.Row(elem_classes="pg-controls"):
-        suite = gr.Dropdown(suites, value=parameters[0].default, label="Suite", scale=2, min_width=200)
-        which = gr.Radio(
-            [(title, key) for key, title in SPLITS.items()], value=ALL, label="Compare on", scale=2, min_width=240
+            *((f"{row.title}  ·  {KINDS.get(row.kind, row.kind)}", row.key) for row in rows),
+        ]
+
+    canvas = Canvas(site)
+    head = canvas.html("<p class='jd-waiting pg-quiet'>Comparing the judges …</p>")
+    with controls():
+        canvas.choose(
+            "suite",
+            lambda: suite_choices(site.db.query("judged_suites")),
+            default="pairbench",
+            noun="suite",
+            label="Suite",
+            scale=2,
+            min_width=200,
         )
-        judge = gr.Dropdown(judges, value="", label="Judge in detail (type to search)", scale=3, min_width=240)
-    detail = gr.HTML("", apply_default_css=False)
-    bind(
-        site,
-        parameters=parameters,
-        controls=[suite, which, judge],
-        outputs=[head, detail],
-        draw=lambda suite, splits, judge: page(site.suite_cache, suite=suite, splits=splits, judge=judge),
-        message=message,
-        blank=lambda **_: (every_judge(site), ""),
-        lists=lists,
-    )
+        canvas.choose("splits", SPLITS, default=ALL, kind=gr.Radio, label="Compare on", scale=2, min_width=240)
+        canvas.choose("judge", judges, noun="judge", label="Judge in detail (type to search)", scale=3, min_width=240)
+    canvas.html()
+    canvas.bind(partial(page, site.suite_cache), instead=lambda **_: {head: every_judge(site)})
 
 
 def every_judge(site: Site) -> str:
@@ -175,7 +158,7 @@ def _detail(cache: SuiteCache, *, model: str, suite: str) -> str:
 
 def _values(cache: SuiteCache, suite: str, model: str) -> dict[str, Any]:
     """A judge's rows of the boards by metric, on the splits that it has; of the origin with evidence if it has one."""
-    for splits in SPLITS:
+    for _, splits in SPLITS:
         found = {metric: board.judges for metric, board in boards(cache, suite, splits == IMAGES).items()}
         own = {metric: judges[judges["model"] == model] for metric, judges in found.items()}
         origin = min(
@@ -197,4 +180,12 @@ def _conditions(scores: pd.DataFrame, *, row: Any, tasks: pd.DataFrame) -> list[
     return [(task, own.loc[key].dropna().to_dict()) for key, task in tasks.iterrows() if key in own.index]
 
 
-JUDGES = View(key="judges", title="Judges", sentence=SENTENCE, group="Insights", draw=draw)
+JUDGES = View(
+    key="judges",
+    title="Judges",
+    sentence="Which models can be trusted to rate how similar two items are: whether they agree with the truth, answer "
+    "the same in both orders, use the whole scale, and ignore what they are asked to ignore.",
+    cites="pairbench",
+    group="Insights",
+    draw=draw,
+)

@@ -15,21 +15,16 @@ from compute.analysis.maps.suites import SHIPPED, Neighbour, Recipe, neighbours
 from compute.analysis.table import of_suite
 from compute.database import store
 from compute.rounding import rounded
-from leaderboard.data.memo import memoised
+from leaderboard.data.memo import shared
 from leaderboard.html.components import figure_bridge
 from leaderboard.html.formatting import blank, number, parameters_text
 from leaderboard.html.labels import MAP_COLOURS
 from leaderboard.html.templates import macros
-from leaderboard.page import Site, View, bind, citations, heading, instead, message_box
+from leaderboard.page import PAPERS, Canvas, Site, View, controls, instead
 from leaderboard.pages.map import figures
 from leaderboard.pages.map.points import OUTSIDE, described_points
-from leaderboard.web.parameters import Choice
 
 FIGURE = "map-figure"
-SENTENCE = (
-    "Tasks near each other rank models similarly; models near each other have similar score profiles. Only "
-    "neighbourhoods are meaningful, not the distances between groups."
-)
 COLOURS = {
     "tasks": ("cluster", "category", "benchmark", "metric", "procedure"),
     "models": (
@@ -46,25 +41,19 @@ def draw(site: Site) -> None:
     titles = site.db.keyed("suites")["benchmark_title"]
     offered = [(titles[suites[0]], ",".join(suites)) for suites in SHIPPED.values()]
     usual = Recipe()
-    parameters = (
-        Choice(key="of", default=usual.noun, choices=tuple(COLOURS)),
-        Choice(key="suites", default=",".join(usual.suites), choices=tuple(key for _, key in offered), noun="map"),
-        Choice(key="colour", default="cluster", choices=tuple(MAP_COLOURS)),
-    )
-    heading(title="Map", sentence=SENTENCE, cite=citations(site))
-    message = message_box()
+    canvas = Canvas(site)
     texts = macros("pages/map/page.html")
-    head = gr.HTML("<p class='pg-waiting pg-quiet'>Loading the map …</p>", apply_default_css=False)
-    with gr.Row(elem_classes="pg-controls"):
-        noun = gr.Radio([("Tasks", "tasks"), ("Models", "models")], value="tasks", label="Map of", scale=2)
-        benchmark = gr.Dropdown(offered, value=parameters[1].default, label="Benchmark", scale=2)
-        colour = gr.Dropdown(
-            [(title, key) for key, title in MAP_COLOURS.items()], value="cluster", label="Colour by", scale=2
-        )
-    figure = gr.Plot(show_label=False, container=False, elem_id=FIGURE)
+    head = canvas.waiting("Loading the map")
+    with controls():
+        nouns = [("Tasks", "tasks"), ("Models", "models")]
+        canvas.choose("of", nouns, default=usual.noun, kind=gr.Radio, label="Map of", scale=2)
+        benchmarks = {"default": ",".join(usual.suites), "noun": "map"}
+        canvas.choose("suites", offered, **benchmarks, label="Benchmark", scale=2)
+        titled = [(title, key) for key, title in MAP_COLOURS.items()]
+        canvas.output(canvas.choose("colour", titled, default="cluster", label="Colour by", scale=2))
+    canvas.figure(elem_id=FIGURE)
     figure_bridge(site.assets, script="pages/map/selection.js", figure=FIGURE, silent=False)
-    foot = gr.HTML("", apply_default_css=False)
-    near_of = memoised(lambda recipe, keys: nearest(site, recipe, keys), most=16, of=site.db)
+    canvas.html()
 
     def page(*, of: str, suites: str, colour: str) -> tuple:
         recipe = Recipe(noun=of, suites=tuple(suites.split(",")))
@@ -72,12 +61,11 @@ def draw(site: Site) -> None:
         made = json.loads(stored["settings"].iloc[0])  # of what and with what
         facts = described_points(site, stored.drop(columns="settings"), recipe)
         shown = colour if colour in COLOURS[of] else "cluster"  # a colouring that does not fit what is shown
-        near = near_of(recipe, frozenset(facts["key"]))
+        near = nearest(site, recipe, frozenset(facts["key"]))
         clusters = facts[facts["cluster"] != OUTSIDE].groupby("cluster", sort=False).size().sort_values(ascending=False)
         columns = ("category", "metric") if of == "tasks" else ("kind", "family", "organisation")
         rows = facts.assign(order=facts["cluster"].map(figures.natural)).sort_values(["order", "name"])
         return (
-            gr.update(choices=[(MAP_COLOURS[key], key) for key in COLOURS[of]], value=shown),
             texts.finding(
                 noun=of,
                 points=len(facts),
@@ -87,6 +75,7 @@ def draw(site: Site) -> None:
                 trust=made["trustworthiness"],
                 of=made["trust_neighbors"],
             ),
+            gr.update(choices=[(MAP_COLOURS[key], key) for key in COLOURS[of]], value=shown),
             gr.update(value=chart(site, facts, recipe, shown, near), visible=True),
             texts.settings(how=made, noun=of)
             + texts.points(
@@ -94,20 +83,10 @@ def draw(site: Site) -> None:
             ),
         )
 
-    def blank(**_: Any) -> tuple:
-        return gr.skip(), instead("map?suites=", offered), gr.update(value=None, visible=False), ""
-
-    bind(
-        site,
-        parameters=parameters,
-        controls=[noun, benchmark, colour],
-        outputs=[colour, head, figure, foot],
-        draw=page,
-        message=message,
-        blank=blank,
-    )
+    canvas.bind(page, instead=lambda **_: {head: instead("map?suites=", offered)})
 
 
+@partial(shared, most=16)
 def nearest(site: Site, recipe: Recipe, keys: frozenset[str]) -> dict[str, list[Neighbour]]:
     """For each point of the map its nearest others in the data."""
     parts = [of_suite(store.suite_frames(site.db.ask, suite=suite), origin=recipe.origin) for suite in recipe.suites]
@@ -191,4 +170,13 @@ def parts(site: Site, facts: pd.DataFrame, recipe: Recipe) -> list[dict[str, Any
     ]
 
 
-MAP = View(key="map", title="Map", sentence=SENTENCE, group="Insights", draw=draw, figures=True)
+MAP = View(
+    key="map",
+    title="Map",
+    sentence="Tasks near each other rank models similarly; models near each other have similar score profiles. Only "
+    "neighbourhoods are meaningful, not the distances between groups.",
+    cites=PAPERS,
+    group="Insights",
+    draw=draw,
+    figures=True,
+)

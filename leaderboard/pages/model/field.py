@@ -33,14 +33,9 @@ class Field:
         return int(np.flatnonzero(self.rows == self.row)[0])
 
 
-def suites_of(suite_cache: SuiteCache, *, model: str, suites: list[str]) -> list[str]:
+def suites_of(suite_cache: SuiteCache, model: str) -> list[str]:
     """The suites in which the model has a row."""
-    return [suite for suite in suites if origins_of(suite_cache.table(suite), model=model)]
-
-
-def origins_of(table: BoardTable, *, model: str) -> list[str]:
-    """Who measured the model in a suite."""
-    return [row.origin for row in table.rows if row.model == model]
+    return [suite for suite in suite_cache.suites() if suite_cache.table(suite).rows_of_model(model)]
 
 
 def field(suite_cache: SuiteCache, *, suite: str, model: str, origin: str = "") -> Field:
@@ -50,7 +45,7 @@ def field(suite_cache: SuiteCache, *, suite: str, model: str, origin: str = "") 
     """
     table = suite_cache.table(suite)
     columns = np.array([index for index, column in enumerate(table.columns) if compared(column)], int)
-    own = [index for index, row in enumerate(table.rows) if row.model == model and origin in ("", row.origin)]
+    own = table.rows_of_model(model, origin=origin)
     if not own:
         raise BadInput(f"{model} has no score in {table.suite['title']}. Choose another suite")
     row = table.fullest_row(own, columns=columns)

@@ -10,7 +10,7 @@ from compute.rounding import rounded
 from compute.types import UnknownKey
 from leaderboard.data.scores import ORIGINS, SUBSET, VALUES, ScoreColumn, listing, shown
 from leaderboard.data.suite_cache import SuiteCache
-from leaderboard.pages.model.field import Field, field, origins_of, suites_of
+from leaderboard.pages.model.field import Field, field, suites_of
 
 Rank = tuple[int, int, int | None]  # rank, number of models, percent of the others that are worse
 EMPTY = "No score yet. The page About says how scores of a model are computed."
@@ -46,11 +46,12 @@ def model_scores(suite_cache: SuiteCache, *, model: str) -> dict[str, Any]:
 
 def _ranks(suite_cache: SuiteCache, model: str) -> dict[tuple[str, str, str], Rank]:
     """The model's ranks by (task, metric, origin), each from the first suite that has it."""
-    suites = list(suite_cache.db.query("suites")["key"])
     ranks: dict[tuple[str, str, str], Rank] = {}
-    for suite in suites_of(suite_cache, model=model, suites=suites):
-        for origin in origins_of(suite_cache.table(suite), model=model):
-            ranks = ranks_of(field(suite_cache, suite=suite, model=model, origin=origin)) | ranks
+    for suite in suites_of(suite_cache, model):
+        table = suite_cache.table(suite)
+        for row in table.rows_of_model(model):
+            own = field(suite_cache, suite=suite, model=model, origin=table.rows[row].origin)
+            ranks = ranks_of(own) | ranks
     return ranks
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -17,24 +18,19 @@ from compute.metrics.judge import METRICS as JUDGE_METRICS
 from leaderboard.data.board_table import BoardTable
 from leaderboard.data.fronts import size_front
 from leaderboard.data.leaders import by_language
-from leaderboard.data.loading_code import commands, loading_code
-from leaderboard.data.model_facts import own_facts
+from leaderboard.data.models.loading_code import commands, loading_code
+from leaderboard.data.models.model_facts import own_facts
 from leaderboard.data.payload import plain, standing
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html.components import lazy_tables
 from leaderboard.html.formatting import NOTHING, blank, model_url, number, or_dash, parameters_text, span
 from leaderboard.html.labels import KIND_NOTES, MODEL_KINDS, model_kind, suite_choices
 from leaderboard.html.templates import macro, render
-from leaderboard.page import Site, View, bind, message_box, subject_heading, waiting
+from leaderboard.page import Canvas, Site, View, controls, subject_heading
 from leaderboard.pages.model import figures
 from leaderboard.pages.model.field import Field, field, nearest, suites_of
 from leaderboard.pages.model.listing import model_scores
-from leaderboard.web.parameters import Choice
 
-SENTENCE = (
-    "One model: what it is, where it ranks and how certain that is, on which tasks it stands out, which "
-    "models are similar, and every score with its source."
-)
 LEADS = "mieb"  # the default model leads this suite
 OUTSTANDING = 6  # strengths and weaknesses that are listed
 NEAREST = 8
@@ -57,39 +53,34 @@ def draw(site: Site) -> None:
         )
         return [("  ·  ".join(filter(None, words)), key) for key, words in facts]
 
-    lists = {
-        "model": listed,
-        "suite": lambda: [("Its fullest suite", ""), *suite_choices(site.db.query("suites"))],
-    }
-    models, suites = (lists[name]() for name in ("model", "suite"))
     # The highest printed means in the suite that leads: no ranking is made at start for a default.
     highest = site.db.query("highest_printed", suite=LEADS)["model"].tolist()
-    parameters = (
-        Choice(key="model", default=[*highest, models[0][1]][0], choices=tuple(key for _, key in models), noun="model"),
-        Choice(key="suite", default="", choices=tuple(key for _, key in suites)),
-        Choice(key="by", default="category", choices=("category", "task")),
-    )
-    top = subject_heading(title="Model", sentence=SENTENCE)
-    message = message_box()
-    head = waiting()
-    with gr.Row(elem_classes="pg-controls"):
-        model = gr.Dropdown(models, value=None, label="Model (type to search)", scale=3, min_width=260)
-        suite = gr.Dropdown(suites, value="", label="Against the field of", scale=2, min_width=260)
+    canvas = Canvas(site)
+    canvas.output(subject_heading(MODEL))
+    head = canvas.waiting()
+    with controls():
+        canvas.choose(
+            "model",
+            listed,
+            default=next(iter(highest), listed()[0][1]),
+            noun="model",
+            label="Model (type to search)",
+            scale=3,
+            min_width=260,
+        )
+        canvas.choose(
+            "suite",
+            lambda: [("Its fullest suite", ""), *suite_choices(site.db.query("suites"))],
+            label="Against the field of",
+            scale=2,
+            min_width=260,
+        )
         lines = [("Categories", "category"), ("Tasks", "task")]
-        by = gr.Radio(lines, value="category", label="A line is", scale=2, min_width=240)
-    figure = gr.Plot(show_label=False, container=False)
-    rest = gr.HTML("", apply_default_css=False)
+        canvas.choose("by", lines, default="category", kind=gr.Radio, label="A line is", scale=2, min_width=240)
+    canvas.figure()
+    canvas.html()
     lazy_tables(site.assets)
-    bind(
-        site,
-        parameters=parameters,
-        controls=[model, suite, by],
-        outputs=[top, head, figure, rest],
-        draw=lambda model, suite, by: page(site, model=model, suite=suite, by=by),
-        message=message,
-        blank=lambda **_: (gr.skip(), every_model(site), gr.update(value=None, visible=False), ""),
-        lists=lists,
-    )
+    canvas.bind(partial(page, site), instead=lambda **_: {head: every_model(site)})
 
 
 def every_model(site: Site) -> str:
@@ -111,7 +102,7 @@ def page(site: Site, *, model: str, suite: str, by: str) -> tuple:
     """The outputs for one model: heading, where it ranks, the strip figure (hidden without a suite), and the rest."""
     db, suite_cache = site.db, site.suite_cache
     every = db.keyed("suites")
-    suites = suites_of(suite_cache, model=model, suites=list(every.index))
+    suites = suites_of(suite_cache, model)
     about = db.query("model", key=model).iloc[0]
     chosen = suite if suite in suites else _fullest(suite_cache, model, suites) if suites else ""
     shown = field(suite_cache, suite=chosen, model=model) if chosen else None
@@ -172,11 +163,7 @@ def ranks(suite_cache: SuiteCache, model: str, suites: Iterable[str]) -> list[di
     those without one are a remark."""
     out = []
     for suite in suites:
-        rows = [
-            _rank(suite_cache, suite, index)
-            for index, row in enumerate(suite_cache.table(suite).rows)
-            if row.model == model
-        ]
+        rows = [_rank(suite_cache, suite, index) for index in suite_cache.table(suite).rows_of_model(model)]
         if known := [row for row in rows if row["rank_interval"] not in (UNKNOWN, NOTHING)]:
             unknown = [row for row in rows if row["rank_interval"] == UNKNOWN]
             known[0]["also"] = ", ".join(f"{row['rank']} by {row['origin']} scores" for row in unknown)
@@ -306,8 +293,7 @@ def _fullest(suite_cache: SuiteCache, model: str, suites: list[str]) -> str:
 
     def scores(suite: str) -> int:
         table = suite_cache.table(suite)
-        own = [index for index, row in enumerate(table.rows) if row.model == model]
-        return int((~np.isnan(table.scores.values[own])).sum(axis=1).max())
+        return int((~np.isnan(table.scores.values[table.rows_of_model(model)])).sum(axis=1).max())
 
     return max(suites, key=scores)
 
@@ -315,7 +301,8 @@ def _fullest(suite_cache: SuiteCache, model: str, suites: list[str]) -> str:
 MODEL = View(
     key="model",
     title="Model",
-    sentence=SENTENCE,
+    sentence="One model: what it is, where it ranks and how certain that is, on which tasks it stands out, which "
+    "models are similar, and every score with its source.",
     group="Board",
     subject=lambda site, key: next(((row["title"], described(row)) for row in site.db.records("model", key=key)), None),
     listed=False,

@@ -11,7 +11,7 @@ import numpy as np
 from compute.rounding import rounded
 from leaderboard.data.board_table import BoardTable
 from leaderboard.data.database import Database
-from leaderboard.data.model_facts import HUB, PERMISSIVE, hub_id, own_facts
+from leaderboard.data.models.model_facts import HUB, PERMISSIVE, hub_id, own_facts
 from leaderboard.data.payload import category_means, plain, standing
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html.labels import MODEL_KINDS, is_synthetic, plain_title

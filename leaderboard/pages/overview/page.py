@@ -5,7 +5,6 @@ from __future__ import annotations
 from operator import itemgetter
 from typing import Any
 
-import gradio as gr
 import numpy as np
 from markupsafe import Markup
 
@@ -14,16 +13,13 @@ from compute.analysis.ranking import Ranking
 from compute.rounding import rounded
 from leaderboard.data.board_table import BoardTable
 from leaderboard.data.leaders import leading
-from leaderboard.data.memo import memoised
+from leaderboard.data.memo import shared
+from leaderboard.html.components import html, mounted
 from leaderboard.html.labels import TRAINED, is_synthetic
 from leaderboard.html.templates import render
-from leaderboard.page import SITE, Site, View, citations, fill, heading, static_html
+from leaderboard.page import PAPERS, SITE, Site, View, fill, static_html
 from leaderboard.pages.overview import findings as of_benchmarks
 
-SENTENCE = (
-    "One board for the models that judge likeness: image and text encoders, perceptual metrics, vision language "
-    "models as judges, and the metrics that rank image generators."
-)
 SUITES = ("unisim-core", "pairbench", "mieb", "vidore-v3", "cfred-coco", "mini")  # one for each benchmark
 LEADERS = 5
 NEWEST = 10  # models
@@ -31,17 +27,13 @@ NEWEST = 10  # models
 
 def draw(site: Site) -> None:
     """Where to start, who leads, then the leaders; what needs rankings comes when the page is opened."""
-    heading(title=SITE, sentence=SENTENCE, cite=citations(site))
-    script = f"new URL('{site.assets}pages/overview/compare.js', document.baseURI)"
-    static_html(render("pages/overview/starts.html"), js=f"import({script}).then((module) => module.mount(element));")
-    head = gr.HTML(
+    static_html(render("pages/overview/starts.html"), js=mounted(site.assets, "pages/overview/compare.js"))
+    head = html(
         "<section class='pg-findings'><h2>Who leads</h2><p class='pg-quiet'>Reading the scores …</p></section>",
-        apply_default_css=False,
         elem_id="findings-first",
     )
-    body = gr.HTML("<p class='pg-quiet'>Ranking the models …</p>", apply_default_css=False, elem_id="overview")
-    whole = memoised(lambda: (findings(site), benchmarks(site)), of=site.db)
-    fill(site, section="The leaders", outputs=[head, body], make=lambda: list(whole()))
+    body = html("<p class='pg-quiet'>Ranking the models …</p>", elem_id="overview")
+    fill(site, section="The leaders", outputs=[head, body], make=lambda: [findings(site), benchmarks(site)])
 
 
 def shown(site: Site) -> list[str]:
@@ -49,6 +41,7 @@ def shown(site: Site) -> list[str]:
     return [key for key in SUITES if key in site.suite_cache.suites() and site.suite_cache.table(key).rows]
 
 
+@shared
 def findings(site: Site) -> Markup:
     """Who leads each benchmark of real data."""
     return render(
@@ -58,6 +51,7 @@ def findings(site: Site) -> Markup:
     )
 
 
+@shared
 def benchmarks(site: Site) -> Markup:
     """The benchmarks with their first rows, then the newest models."""
     return render(
@@ -135,23 +129,25 @@ def _leaders(table: BoardTable, ranked: Ranking) -> dict[str, Any]:
 
 def _generators(table: BoardTable) -> dict[str, Any]:
     """Generators in people's order, with the score of the benchmark's own metric."""
-    columns = [table.columns[at] for at in of_benchmarks.human_columns(table)]
+    columns = [(at, table.columns[at]) for at in of_benchmarks.human_columns(table)]
     return {
         "origin": "",
         "models": len(table.rows),
         "tasks": sum(column.default for column in table.columns),
-        "measures": [column.title for column in columns],
+        "measures": [column.title for _, column in columns],
         "leaders": [
-            leader
-            | {
-                "scores": [
-                    column.number(table.scores.values[leader["row"], at])
-                    for at, column in zip(of_benchmarks.human_columns(table), columns, strict=True)
-                ]
-            }
+            leader | {"scores": [column.number(table.scores.values[leader["row"], at]) for at, column in columns]}
             for leader in leading(table, None)[:LEADERS]
         ],
     }
 
 
-OVERVIEW = View(key="", title="Overview", sentence=SENTENCE, draw=draw)
+OVERVIEW = View(
+    key="",
+    title="Overview",
+    heading=SITE,
+    sentence="One board for the models that judge likeness: image and text encoders, perceptual metrics, vision "
+    "language models as judges, and the metrics that rank image generators.",
+    cites=PAPERS,
+    draw=draw,
+)

@@ -9,17 +9,23 @@ import gradio as gr
 from compute.analysis.figures.curve import curve
 from compute.analysis.table import USUAL
 from leaderboard.html.labels import ORIGIN_CHOICES
-from leaderboard.page import Site, View, bind, heading, instead, message_box
+from leaderboard.page import Canvas, Site, View, controls, instead
 from leaderboard.pages.smaller_suite.choice import (
     SmallerSuiteQuery,
-    SmallerSuites,
     answer,
+    choose,
     export,
-    parameters,
+    held_out,
+    own,
     tables,
 )
+from leaderboard.web.parameters import Number
 
-SENTENCE = "The fewest tasks of a suite that rank models like all of its tasks, and what skipping the others loses."
+NUMBERS = (  # of the parameters, the thresholds those of MIEB section 6.3: key, default, lowest, highest, label
+    ("hours", 5, 0.01, 1000, "Hours per model, all tasks together"),
+    ("high", 0.5, -1, 1, "Drop tasks with a mean correlation above"),
+    ("low", 0.45, -1, 1, "Then, of the rest, those above"),
+)
 
 
 def draw(site: Site) -> None:
@@ -30,59 +36,46 @@ def draw(site: Site) -> None:
         suites = suites[suites["aggregate"] != "human"]
         return list(zip(suites["title"], suites["key"], strict=True))
 
-    suites = SmallerSuites(site.db)
-    heading(
-        title="A smaller suite",
-        sentence=SENTENCE,
-        cite=site.db.query("benchmark", key="mieb").iloc[0]["bibtex"],
-    )
-    message = message_box()
-    head = gr.HTML("<p class='pg-waiting pg-quiet'>Choosing tasks …</p>", apply_default_css=False)
-    with gr.Row(elem_classes="pg-controls"):
-        suite = gr.Dropdown(choosable(), value="mieb", label="Suite to shorten")
-        origin = gr.Dropdown(ORIGIN_CHOICES, value=USUAL, label="Scores")
+    db, canvas = site.db, Canvas(site)
+    head = canvas.waiting("Choosing tasks")
+    with controls():
+        canvas.choose("suite", choosable, default="mieb", noun="suite", label="Suite to shorten")
+        canvas.choose("origin", ORIGIN_CHOICES, default=USUAL, label="Scores")
         size = gr.Number(None, minimum=0, maximum=200, precision=0, label="Number of tasks (empty: the knee)")
-    plot = gr.Plot(show_label=False, container=False, elem_classes="pg-figure-330")
-    files = gr.HTML("", apply_default_css=False)
+        canvas.control(Number(key="size", default=0, low=0, high=200, whole=True), size)
+    canvas.figure(elem_classes="pg-figure-330")
+    canvas.output(size)
+    canvas.html()
     more = "Limit the running time, or change which tasks count as redundant"
-    with gr.Accordion(more, open=False), gr.Row(elem_classes="pg-controls"):
-        by = gr.Dropdown([("Number of tasks", "tasks"), ("Running time", "hours")], value="tasks", label="Limit")
-        hours = gr.Number(5, minimum=0.01, maximum=1000, label="Hours per model, all tasks together")
-        high = gr.Number(0.5, minimum=-1, maximum=1, step=0.05, label="Drop tasks with a mean correlation above")
-        low = gr.Number(0.45, minimum=-1, maximum=1, step=0.05, label="Then, of the rest, those above")
-    rest = gr.HTML("", apply_default_css=False)
+    with gr.Accordion(more, open=False), controls():
+        limits = [("Number of tasks", "tasks"), ("Running time", "hours")]
+        canvas.choose("by", limits, default="tasks", label="Limit")
+        for key, default, low, high, label in NUMBERS:
+            number = gr.Number(default, minimum=low, maximum=high, step=0.05 if low < 0 else 1, label=label)
+            canvas.control(Number(key=key, default=default, low=low, high=high), number)
+    canvas.html()
 
     def page(**values: Any) -> tuple:
         query = SmallerSuiteQuery(**values)
-        chosen = suites.choose(query)
-        figure = curve(chosen, held_out=suites.held_out(query), own=suites.own(query.suite, query.origin))
+        chosen = choose(db, query)
+        figure = curve(chosen, held_out=held_out(db, query), own=own(db, query.suite, query.origin))
         return (
-            answer(suites, query),
+            answer(db, query),
             gr.update(value=figure, visible=len(chosen.selection.order) > chosen.selection.fewest),
             gr.skip() if query.size else gr.update(value=None, placeholder=str(chosen.selection.size)),
-            export(suites, query),
-            tables(suites, query, titles=site.db.keyed("models")["title"]),
+            export(db, query),
+            tables(db, query, titles=db.keyed("models")["title"]),
         )
 
-    def blank(**_: Any) -> tuple:
-        return instead("smaller-suite?suite=", choosable()), gr.update(value=None, visible=False), gr.skip(), "", ""
-
-    bind(
-        site,
-        parameters=parameters(site.db.query("suites")),
-        controls=[suite, origin, size, by, hours, high, low],
-        outputs=[head, plot, size, files, rest],
-        draw=page,
-        message=message,
-        blank=blank,
-        lists={"suite": choosable},
-    )
+    canvas.bind(page, instead=lambda **_: {head: instead("smaller-suite?suite=", choosable())})
 
 
 SMALLER_SUITE = View(
     key="smaller-suite",
     title="Smaller suite",
-    sentence=SENTENCE,
+    heading="A smaller suite",
+    sentence="The fewest tasks of a suite that rank models like all of its tasks, and what skipping the others loses.",
+    cites="mieb",
     group="Insights",
     draw=draw,
     figures=True,

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 import tomllib
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel, ValidationError
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
@@ -16,26 +16,27 @@ from starlette.routing import Route
 
 from compute.paths import DOCS
 from compute.types import BadInput
-from leaderboard.data import sandbox
 from leaderboard.data.database import Database
 from leaderboard.data.payload import encode
-from leaderboard.data.visitor_queries import LONGEST_CELL, LONGEST_SQL, MOST_ROWS, SECONDS
+from leaderboard.data.visitors import sandbox
+from leaderboard.data.visitors.visitor_queries import LONGEST_CELL, LONGEST_SQL, MOST_ROWS, SECONDS
 from leaderboard.html.components import scripted
-from leaderboard.page import Site, View, citations, heading
+from leaderboard.page import PAPERS, Site, View
 from leaderboard.web.limits import QUERIES
 from leaderboard.web.responses import NO_STORE
 
 HERE = Path(__file__).parent
 TABLE = re.compile(r"^### ([a-z_]+)\n\n(.+?)\n\n", re.MULTILINE | re.DOTALL)  # of docs/results.md
-SENTENCE = (
-    "Read the whole database with one SELECT: every score, run, model, task and claim. "
-    "Start from an example or write your own; the address holds the query."
-)
+
+
+class Written(BaseModel):
+    """A visitor's query."""
+
+    sql: str
 
 
 def draw(site: Site) -> None:
     """Static words and the component, which keeps the query in the address itself."""
-    heading(title="SQL", sentence=SENTENCE, cite=citations(site))
     mount = "module.mount(target, {description: 'data/sql', answer: 'data/sql'});"
     scripted(site.assets, script="pages/sql/sql.js", run=mount, css_class="likeness-board lk-sql", data="data/sql")
 
@@ -47,27 +48,19 @@ def routes(site: Site) -> list[Route]:
     async def answer(request: Request) -> Response:
         if request.method != "POST":  # whatever its address says
             return await run_in_threadpool(description, request)
-        sql = sql_of(await request.body())
+        body = await request.body()
 
         def answered(request: Request) -> Response:
-            if sql is None:
-                raise BadInput('Send the query as JSON: {"sql": "SELECT ..."}')
+            try:
+                sql = Written.model_validate_json(body).sql
+            except ValidationError as error:
+                raise BadInput('Send the query as JSON: {"sql": "SELECT ..."}') from error
             content = encode(sandbox.answer(site.db, sql))
             return Response(content, media_type="application/json", headers={"cache-control": NO_STORE})
 
         return await run_in_threadpool(site.guard(answered), request)
 
     return [Route("/data/sql", answer, methods=["GET", "POST"])]
-
-
-def sql_of(body: bytes) -> str | None:
-    """The query in a request's body; None where there is none."""
-    try:
-        content = json.loads(body)
-    except (ValueError, RecursionError):
-        return None
-    sql = content.get("sql") if isinstance(content, dict) else None
-    return sql if isinstance(sql, str) else None
 
 
 def described(db: Database) -> dict[str, Any]:
@@ -109,4 +102,13 @@ def examples() -> list[dict[str, str]]:
     return [{"title": example["title"], "sql": example["sql"].strip()} for example in listed]
 
 
-SQL = View(key="sql", title="SQL", sentence=SENTENCE, group="Docs", draw=draw, routes=routes)
+SQL = View(
+    key="sql",
+    title="SQL",
+    sentence="Read the whole database with one SELECT: every score, run, model, task and claim. Start from an example "
+    "or write your own; the address holds the query.",
+    cites=PAPERS,
+    group="Docs",
+    draw=draw,
+    routes=routes,
+)

@@ -12,6 +12,7 @@ from plotly.subplots import make_subplots
 
 from compute.analysis.figures.style import PALETTE, plain, unmarked
 from compute.types import shortened
+from leaderboard.data.board_table import SuiteColumn
 from leaderboard.html.formatting import number
 from leaderboard.html.labels import explained_signs
 
@@ -28,11 +29,12 @@ RISING = ("bottom right", "top left", "bottom left", "top right")
 APART = 14  # px, twice the room between a point and its name
 
 
-def scores(points: pd.DataFrame, *, metric: str, chance: float, digits: int) -> go.Figure:
+def scores(points: pd.DataFrame, column: SuiteColumn) -> go.Figure:
     """Models from best to worst with their names and 95% intervals, a histogram at the side, and the level of chance.
 
-    points: title, origin, marks, value, low, high (NaN: unknown), best first, in shown units. chance NaN: unknown.
+    points: title, origin, marks, value, low, high (NaN: unknown), best first, in shown units.
     """
+    digits, chance = column.digits, np.nan if column.chance is None else column.chance * column.scale
     figure = make_subplots(cols=2, shared_yaxes=True, column_widths=[0.84, 0.16], horizontal_spacing=0.015)
     rank = np.arange(1, len(points) + 1)
     for origin, (name, symbol, colour) in MARKS.items():
@@ -105,7 +107,7 @@ def scores(points: pd.DataFrame, *, metric: str, chance: float, digits: int) -> 
     plain(figure, height=340, legend=True)
     figure.update_xaxes(title="Best to worst", row=1, col=1, showgrid=False, dtick=1 if len(points) <= 12 else None)
     figure.update_xaxes(title="Models", row=1, col=2, showgrid=False, nticks=3, dtick=1 if len(points) <= 5 else None)
-    return figure.update_yaxes(title=metric, row=1, col=1)
+    return figure.update_yaxes(title=f"{column.metric_title}{', %' * bool(column.unit)}", row=1, col=1)
 
 
 def add_names(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -16,75 +17,64 @@ from compute.analysis.table import USUAL
 from compute.types import unknown
 from leaderboard.data.board_table import BoardTable, SuiteRow
 from leaderboard.data.leaders import scored_rows
-from leaderboard.data.memo import memoised
+from leaderboard.data.memo import shared
+from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html import drawn_examples
 from leaderboard.html.components import figure_bridge, lazy_tables
 from leaderboard.html.formatting import task_url
 from leaderboard.html.labels import SUSPECT, TRAINED, choice_title, explained_signs, is_synthetic
 from leaderboard.html.templates import macro, render
-from leaderboard.page import PartialRedraw, Site, View, bind, message_box, subject_heading, waiting
+from leaderboard.page import HIDDEN, Canvas, PartialRedraw, Site, View, controls, subject_heading
 from leaderboard.pages.task import figures, image_map, protocols, routes
-from leaderboard.web.parameters import Choice, Text
+from leaderboard.web.parameters import Text
 
 if TYPE_CHECKING:
     from compute.analysis.correlation import Correlation
     from compute.analysis.saturation import Saturation
 
-SENTENCE = (
-    "One task: how and on what data it is run, how well it still separates models, which do best and how certainly, "
-    "which other tasks it agrees with, and the single items that a model got right or wrong."
-)
 MAP = "item-map"
 FIGURE = "task-figure"
 DEFAULT = "mieb/stl10"
 FEWEST = 8  # models a correlation is shown for, and next to the best before a share of them means anything
 RELATED = 8  # correlated tasks shown
-Correlations = Callable[[str], "tuple[np.ndarray, Correlation]"]  # of a suite, as `correlations` returns them
 
 
 def draw(site: Site) -> None:
     """What the task is and how models do on it, its figure, the control, then its items and its images' map."""
-    listed = tasks(site)
-    keys = tuple(key for _, key in listed)
-    usual = DEFAULT if DEFAULT in keys else keys[0]
-    parameters = (Choice(key="task", default=usual, choices=keys, noun="task"), Text(key="map"))
-    top = subject_heading(title="Task", sentence=SENTENCE)
-    message = message_box()
-    head = waiting()
-    with gr.Row(elem_classes="pg-controls"):
-        chosen = gr.Dropdown(listed, value=None, label="Task (type to search)")
-    figure = gr.Plot(show_label=False, container=False, elem_id=FIGURE, elem_classes="pg-names")
+    listed, canvas = partial(tasks, site), Canvas(site)
+    keys = [key for _, key in listed()]
+    canvas.output(subject_heading(TASK))
+    head = canvas.waiting()
+    with controls():
+        canvas.choose(
+            "task",
+            listed,
+            default=DEFAULT if DEFAULT in keys else keys[0],
+            noun="task",
+            label="Task (type to search)",
+        )
+    canvas.figure(elem_id=FIGURE, elem_classes="pg-names")
     figure_bridge(site.assets, script="js/named_points.js", figure=FIGURE)
-    rest = gr.HTML("", apply_default_css=False)
-    with gr.Column(visible=False) as around:
-        with gr.Row(elem_classes="pg-controls"):
+    canvas.html()
+    with canvas.output(gr.Column(visible=False)):
+        with controls():
             model = gr.Dropdown([("", "")], value="", label="As this model sees them", visible=False)
-        plot = gr.Plot(show_label=False, container=False, elem_id=MAP)
+            canvas.output(canvas.control(Text(key="map"), model))
+        canvas.figure(elem_id=MAP)
         figure_bridge(site.assets, script="pages/task/pictures.js", figure=MAP)
-        words = gr.HTML("", apply_default_css=False)
-    foot = gr.HTML("", apply_default_css=False)
+        canvas.html()
+    of_map = canvas.outputs[-4:]
+    canvas.html()
     lazy_tables(site.assets, "pages/task/items.js")
-    related = memoised(lambda suite: correlations(site.suite_cache.table(suite)), most=16, of=site.db)
-    map_outputs = [around, model, plot, words]
 
     def whole(*, task: str, map: str) -> tuple:
-        *first, rest, foot = page(site, task=task, related=related)
-        return *first, rest, *images(site, task=task, model=map), foot
+        *first, foot = page(site, task=task)
+        return *first, *images(site, task=task, map=map), foot
 
-    bind(
-        site,
-        parameters=parameters,
-        controls=[chosen, model],
-        outputs=[top, head, figure, rest, *map_outputs, foot],
-        draw=whole,
-        parts=(
-            PartialRedraw(
-                keys=("map",), outputs=map_outputs, draw=lambda task, map: images(site, task=task, model=map)
-            ),
-        ),
-        message=message,
-        blank=lambda **_: (gr.skip(), every_task(site), gr.update(value=None, visible=False), "", *no_map(), ""),
-        lists={"task": lambda: tasks(site)},
+    canvas.bind(
+        whole,
+        parts=[PartialRedraw(("map",), of_map, partial(images, site))],
+        instead=lambda **_: {head: every_task(site)},
     )
 
 
@@ -110,19 +100,19 @@ def tasks(site: Site) -> list[tuple[str, str]]:
     ]
 
 
-def images(site: Site, *, task: str, model: str) -> tuple:
+def images(site: Site, *, task: str, map: str) -> tuple:
     """The map of the task's images: whether there is one, whose, the figure, and what it was made with."""
     maps = site.db.query("item_maps", task=task)
     if maps.empty:
-        return no_map()
+        return gr.update(visible=False), gr.update(choices=[("", "")], value=""), gr.update(value=None), ""
     first, *others = maps["model"]  # the first needs no name in the address
     choices = list(zip(maps["title"], ["", *others], strict=True))
-    key = model or first
+    key = map or first
     if key not in list(maps["model"]):
         return (
             gr.update(visible=True),
             gr.update(choices=choices, value=None, visible=True),
-            gr.update(value=None, visible=False),
+            HIDDEN,
             macro("message")(f"{unknown('map of', key, maps['model'])} Choose a model above."),
         )
     return (
@@ -133,12 +123,7 @@ def images(site: Site, *, task: str, model: str) -> tuple:
     )
 
 
-def no_map() -> tuple:
-    """The outputs of the map of a task that has none."""
-    return gr.update(visible=False), gr.update(choices=[("", "")], value=""), gr.update(value=None), ""
-
-
-def page(site: Site, *, task: str, related: Correlations) -> tuple:
+def page(site: Site, *, task: str) -> tuple:
     """The outputs for one task: heading, who leads, the figure (hidden without a suite), facts and items, the rest."""
     db = site.db
     about = db.query("task", key=task).iloc[0]
@@ -156,12 +141,7 @@ def page(site: Site, *, task: str, related: Correlations) -> tuple:
     if table is not None and index is not None and not np.isnan(table.scores.values[:, index]).all():
         column = table.columns[index]
         points = ranked_points(table, index)
-        figure = figures.scores(
-            points,
-            metric=f"{column.metric_title}{', %' * bool(column.unit)}",
-            digits=column.digits,
-            chance=np.nan if column.chance is None else column.chance * column.scale,
-        )
+        figure = figures.scores(points, column)
         doubtful = points["marks"] & SUSPECT > 0
         best = points[~doubtful].head(10)
         reading = _reading(table, index)
@@ -172,19 +152,16 @@ def page(site: Site, *, task: str, related: Correlations) -> tuple:
             "best": best,
             "doubtful": int(doubtful.sum()),
             "legend": explained_signs(np.bitwise_or.reduce(best["marks"])) if len(best) else "",
-            "related": _related(table, index, related(table.suite["key"])) if column.ranked else None,
+            "related": _related(table, index, correlations(site.suite_cache, table.suite["key"]))
+            if column.ranked
+            else None,
             "suite_title": table.suite["title"],
         }
     facts = {"task": task_facts, "suites": suites, **reading}
     head = render(
         "pages/task/head.html",
         **facts,
-        example=drawn_examples.markup(
-            procedure=about["procedure"],
-            category=about["category"],
-            modalities=about["modalities"],
-            benchmark=about["benchmark"],
-        ),
+        example=drawn_examples.markup(about),
         leader=leader,
         untrained=untrained,
         trained=int(trained.cummin().sum()),  # of the first, how many in a row
@@ -233,10 +210,12 @@ def ranked_points(table: BoardTable, index: int) -> pd.DataFrame:
     return frame.sort_values("value", ascending=not column.higher, kind="stable").reset_index(drop=True)
 
 
-def correlations(table: BoardTable) -> tuple[np.ndarray, Correlation]:
+@partial(shared, most=16)
+def correlations(suite_cache: SuiteCache, suite: str) -> tuple[np.ndarray, Correlation]:
     """Spearman correlations of all ranked tasks of a suite, one row a model: the columns' indices, and the result."""
     from compute.analysis.correlation import correlate
 
+    table = suite_cache.table(suite)
     columns = np.array([index for index, column in enumerate(table.columns) if column.ranked], int)
     sign = np.array([1.0 if table.columns[index].higher else -1.0 for index in columns])
     scores = table.scores.values[np.ix_(table.rows_of(USUAL), columns)]
@@ -315,7 +294,8 @@ def _related(table: BoardTable, index: int, computed: tuple[np.ndarray, Correlat
 TASK = View(
     key="task",
     title="Task",
-    sentence=SENTENCE,
+    sentence="One task: how and on what data it is run, how well it still separates models, which do best and how "
+    "certainly, which other tasks it agrees with, and the single items that a model got right or wrong.",
     group="Board",
     subject=lambda site, key: next(((row["title"], described(row)) for row in site.db.records("task", key=key)), None),
     listed=False,

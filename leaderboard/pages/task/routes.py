@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from operator import itemgetter
 from typing import Any
 
@@ -13,7 +14,7 @@ from starlette.routing import Route
 from compute.types import UnknownKey
 from leaderboard.data import payload, scores
 from leaderboard.data.database import Database
-from leaderboard.data.memo import memoised
+from leaderboard.data.memo import shared
 from leaderboard.data.scores import ScoreColumn
 from leaderboard.page import Site
 from leaderboard.pages.task import run_details
@@ -35,11 +36,6 @@ MOST_PICTURES = 4096  # cached in memory, about 6 MB
 def routes(site: Site) -> list[Route]:
     """The routes; a small picture never changes, since its name is a digest of the image."""
     db, guard = site.db, site.guard
-    picture = memoised(
-        lambda task, image: next(map(bytes, db.query("thumbnail", task=task, image=image)["webp"]), None),
-        most=MOST_PICTURES,
-        of=db,
-    )
 
     def items(request: Request) -> Response:
         """What cannot be read of the address becomes the default."""
@@ -63,7 +59,7 @@ def routes(site: Site) -> list[Route]:
 
     def thumbnail(request: Request) -> Response:
         task, image = request.path_params["task"][:200], request.path_params["image"]
-        content = picture(task, image) if IMAGE.fullmatch(image) else None
+        content = _picture(db, task, image) if IMAGE.fullmatch(image) else None
         if content is None:
             return Response("Not found", status_code=404, headers={"cache-control": CHECK})
         return respond(request, content, media="image/webp", cache=FOREVER)
@@ -74,6 +70,11 @@ def routes(site: Site) -> list[Route]:
         Route("/data/run", guard(run)),
         Route("/thumbnails/{task:path}/{image}.webp", guard(thumbnail)),
     ]
+
+
+@partial(shared, most=MOST_PICTURES)
+def _picture(db: Database, task: str, image: str) -> bytes | None:
+    return next(map(bytes, db.query("thumbnail", task=task, image=image)["webp"]), None)
 
 
 def task_scores(db: Database, *, task: str) -> dict[str, Any]:

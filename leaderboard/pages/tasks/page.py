@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-import gradio as gr
 import numpy as np
 from markupsafe import Markup
 
@@ -17,6 +16,7 @@ from leaderboard.data.languages import NAMES, codes_of
 from leaderboard.data.leaders import scored_rows
 from leaderboard.data.memo import shared
 from leaderboard.data.suite_cache import SuiteCache
+from leaderboard.html.components import html
 from leaderboard.html.drawn_examples import EXAMPLES, DrawnExample, example_of, short_markup
 from leaderboard.html.labels import TRAINED, hint, is_synthetic, plain_title
 from leaderboard.html.templates import render
@@ -37,12 +37,12 @@ def tasks(suite_cache: SuiteCache) -> dict[str, Any]:
         for task in db.query("suite_tasks", suite=key)["key"]:
             of_task.setdefault(task, []).append(key)
     for row in every:
-        own, example = of_task.get(row["key"], []), _example(row)
+        own, example = of_task.get(row["key"], []), example_of(row)
         table = next((suites[key] for key in own if len(suites[key].rows)), None)
         rows.append(
             {name: row[name] for name in FACTS}
             | {
-                "type": "" if example is None else example.key,
+                "type": "" if example is None else example["key"],
                 "metric": titles[row["metrics"][0]] if row["metrics"] else "",
                 "items": row["n_items"],
                 "models": row["models"],
@@ -69,7 +69,7 @@ def tasks(suite_cache: SuiteCache) -> dict[str, Any]:
             }
             for row in every
         },
-        "types": {example.key: example.title for example, _ in types(db)},
+        "types": {example["key"]: example["title"] for example, _ in types(db)},
         "suites": {key: plain_title(table.suite["title"], table.suite["benchmark"]) for key, table in suites.items()},
         "languages": {code: NAMES[code] for code in sorted(spoken) if code in NAMES},
         "hints": {category: words for category in sorted(categories) if (words := hint(category))},
@@ -78,12 +78,8 @@ def tasks(suite_cache: SuiteCache) -> dict[str, Any]:
 
 def types(db: Database) -> list[tuple[DrawnExample, int]]:
     """The types of the tasks, each by its drawn example, in the examples' order, and how many tasks are of it."""
-    counts = Counter(example for row in db.records("tasks") if (example := _example(row)))
-    return [(example, counts[example]) for example in EXAMPLES if example in counts]
-
-
-def _example(row: dict[str, Any]) -> DrawnExample | None:
-    return example_of(procedure=row["procedure"], category=row["category"], modalities=row["modalities"])
+    counts = Counter(example["key"] for row in db.records("tasks") if (example := example_of(row)))
+    return [(example, counts[example["key"]]) for example in EXAMPLES if example["key"] in counts]
 
 
 def license_of(row: dict[str, Any]) -> str:
@@ -151,7 +147,7 @@ def drawn_types(site: Site) -> Markup:
 
 def rest(site: Site) -> None:
     """What each type of task asks, filled once the page is opened."""
-    drawn = gr.HTML(render("pages/tasks/types.html", types=[]), apply_default_css=False, elem_id="types")
+    drawn = html(render("pages/tasks/types.html", types=[]), elem_id="types")
     fill(site, section="What each type of task asks", outputs=[drawn], make=lambda: [drawn_types(site)])
 
 

@@ -26,7 +26,7 @@ from leaderboard.html.components import scripted
 from leaderboard.html.formatting import number
 from leaderboard.live.live import MOST_MODELS, QUEUE, JudgeAllowance, Live, sender
 from leaderboard.live.uploads import RecentlyUsed
-from leaderboard.page import Site, payload_of, script_json
+from leaderboard.page import QUIET, Site, payload_of, script_json
 from leaderboard.pages.try_it.answers import pair_verdict, reasons
 from leaderboard.web.errors import explain
 from leaderboard.web.redact import redact_paths
@@ -327,7 +327,7 @@ def section(site: Site) -> None:
     def stop(event: gr.EventData) -> str:
         return answered(event, tables.stop)
 
-    quiet = {"outputs": [batch], "show_progress": "hidden", "api_visibility": "private", "trigger_mode": "multiple"}
+    quiet = {"outputs": [batch], "trigger_mode": "multiple", **QUIET}
     batch.batch(start, concurrency_id=QUEUE, **quiet)
     batch.turn(turn, concurrency_id=QUEUE, **quiet)
     batch.stop(stop, queue=False, **quiet)

@@ -13,10 +13,10 @@ from compute.live.inputs import thumbnail
 from compute.live.questions import LiveQuestion
 from compute.models.abilities import pairing_of, scores
 from compute.types import BadInput
-from leaderboard.html.components import folded
+from leaderboard.html.components import folded, html
 from leaderboard.html.templates import macro, render
 from leaderboard.live.live import QUEUE
-from leaderboard.page import Site, static_html
+from leaderboard.page import Site, controls, static_html
 from leaderboard.pages.try_it.perturb import Section, names
 from leaderboard.web.errors import caught
 
@@ -31,11 +31,11 @@ def section(site: Site, payload: gr.JSON) -> Section:
     title = "Where do they agree?"
     with folded(site.blocks, title, elem_id="agree") as accordion, gr.Column(visible=False) as body:
         static_html(f"<p class='pg-quiet'>{SENTENCE}</p>")
-        with gr.Row(elem_classes="pg-controls"):
+        with controls():
             pair = gr.Dropdown([], value=None, label="Between")
             model = gr.Dropdown([], value=None, label="For this model")
             show = gr.Button("Show", scale=0, min_width=120)
-        output = gr.HTML("", apply_default_css=False)
+        output = html()
 
     def renew(question: LiveQuestion, request: dict[str, Any]) -> dict[Any, Any]:
         pairs = _pairs(question)

@@ -10,17 +10,15 @@ import gradio as gr
 from markupsafe import Markup
 
 from compute.live.questions import Answer, LiveQuestion
-from leaderboard.html.components import rendered, scripted
+from leaderboard.html.components import html, mounted, scripted
 from leaderboard.html.templates import macro, render
 from leaderboard.live.live import QUEUE
-from leaderboard.page import Site, View, heading, payload_of
+from leaderboard.page import QUIET, Site, View, controls, payload_of
 from leaderboard.pages.try_it import batch, occlusion, perturb, routes
 from leaderboard.pages.try_it.answers import result
+from leaderboard.pages.try_it.perturb import Section
 from leaderboard.web.errors import caught
 
-SENTENCE = (
-    "Give images or texts, and see how similar each model finds them. What you add stays in memory for this visit only."
-)
 PAUSE = 0.4  # seconds between two updates of the answers
 DOWNLOADS, WATCHERS = "downloads", 8  # a queue of its own with 8 slots, so that no comparison waits for a download
 # Which models are ready now, and what they make of the ready comparisons.
@@ -31,7 +29,6 @@ Result = tuple[Markup, LiveQuestion | None, Sequence[str]]
 
 def draw(site: Site) -> None:
     """The tray, the answers below it, two sections for a closer look, and tables of pairs."""
-    heading(title="Try", sentence=SENTENCE, copy=False, inline=True)
     # Its event `compare` carries session, inputs, mode, question, models, judges, pressed, asked, change and open.
     # `pressed` is true where a visitor's press asks: without one no judge is asked, `models` has no judges, and
     # `judges` alone says which are ticked. `asked` counts the page's questions. `change`: the address shows a changed
@@ -46,10 +43,10 @@ def draw(site: Site) -> None:
     )
     # The last question, for the sections below. A gr.State would make every page of the app keep a connection open.
     sent = gr.JSON({}, visible=False)
-    with gr.Row(elem_classes="pg-controls"):
-        progress = gr.HTML("", apply_default_css=False)
+    with controls():
+        progress = html()
         stop = gr.Button("Stop the download", visible=False, size="sm", scale=0, min_width=160)
-    answers = rendered(site.assets, script="pages/try_it/answers.js", elem_id="answers")
+    answers = html(elem_id="answers", js_on_load=mounted(site.assets, "pages/try_it/answers.js"))
     with gr.Column(visible=False, elem_id="closer") as closer:
         sections = [occlusion.section(site, sent), perturb.section(site, sent)]
     batch.section(site)
@@ -65,14 +62,7 @@ def draw(site: Site) -> None:
             values = {answers: markup}
             if question is not None:
                 values |= {sent: payload, closer: gr.update(visible=bool(fit))}
-                is_open = payload.get("open") if isinstance(payload.get("open"), list) else []
-                is_open = [*is_open, *(["perturb"] if payload.get("change") is True else [])]
-                for section in sections:
-                    if section.key in fit and section.key in is_open:
-                        values |= section.renewed(question, payload)
-                    else:
-                        values[section.accordion] = gr.update(visible=section.key in fit, open=False)
-                        values[section.body] = gr.update(visible=False)
+                values |= below(sections, payload, question, fit)
             yield values
 
     run = {
@@ -84,29 +74,45 @@ def draw(site: Site) -> None:
     }
     # Not `always_last`: Gradio would send the payload of the question that is under way once more.
     tray.compare(compare, concurrency_limit=1, trigger_mode="multiple", **run)
-    tray.compare(lambda: "", outputs=[progress], queue=False, show_progress="hidden", api_visibility="private")
+    tray.compare(lambda: "", outputs=[progress], queue=False, **QUIET)
+
+    # The weights first, in their own queue, then the comparison as usual.
+    done = downloads(site, tray, [progress, stop, sent])
+    done.then(None, js=RENEW, api_visibility="private")
+    done.then(updates, inputs=[sent], **run)
+
+
+def downloads(site: Site, tray: gr.HTML, outputs: Sequence[gr.components.Component]) -> Any:
+    """Ties the tray's event `download` and the button that stops it to `outputs`: the progress, the button and what was
+    sent. Returns the event."""
+    _, stop, sent = outputs
 
     def download(event: gr.EventData, request: gr.Request) -> Iterator[list[Any]]:
         payload = payload_of(event)
         for line, running in downloaded(site, payload, request):
             yield [line, gr.update(visible=running), payload]
 
-    # The weights first, in their own queue, then the comparison as usual.
-    done = tray.download(
-        download,
-        outputs=[progress, stop, sent],
-        concurrency_id=DOWNLOADS,
-        concurrency_limit=WATCHERS,
-        show_progress="hidden",
-        api_visibility="private",
-    )
-    done.then(None, js=RENEW, api_visibility="private")
-    done.then(updates, inputs=[sent], **run)
-
     def end(payload: Any) -> None:
         site.live.stop(str(payload.get("session", "")) if isinstance(payload, dict) else "")
 
-    stop.click(end, inputs=[sent], queue=False, show_progress="hidden", api_visibility="private")
+    stop.click(end, inputs=[sent], queue=False, **QUIET)
+    return tray.download(download, outputs=outputs, concurrency_id=DOWNLOADS, concurrency_limit=WATCHERS, **QUIET)
+
+
+def below(
+    sections: Sequence[Section], payload: dict[str, Any], question: LiveQuestion, fit: Sequence[str]
+) -> dict[Any, Any]:
+    """The sections about a question: those that are open renewed, of the keys in `fit` alone; the others closed."""
+    is_open = payload.get("open") if isinstance(payload.get("open"), list) else []
+    is_open = [*is_open, *(["perturb"] if payload.get("change") is True else [])]
+    values: dict[Any, Any] = {}
+    for section in sections:
+        if section.key in fit and section.key in is_open:
+            values |= section.renewed(question, payload)
+        else:
+            values[section.accordion] = gr.update(visible=section.key in fit, open=False)
+            values[section.body] = gr.update(visible=False)
+    return values
 
 
 @caught(lambda sentence: (macro("message")(sentence), None, ()))
@@ -148,4 +154,14 @@ def downloaded(site: Site, payload: dict[str, Any], request: Any) -> Iterator[tu
     yield Markup(), False
 
 
-TRY = View(key="try", title="Try", sentence=SENTENCE, group="Try", draw=draw, routes=routes.routes)
+TRY = View(
+    key="try",
+    title="Try",
+    sentence="Give images or texts, and see how similar each model finds them. What you add stays in memory for this "
+    "visit only.",
+    copied=False,
+    inline=True,
+    group="Try",
+    draw=draw,
+    routes=routes.routes,
+)

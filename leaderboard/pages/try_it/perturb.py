@@ -19,11 +19,11 @@ from compute.live.questions import LiveQuestion, medians
 from compute.tasks.data import CONDITIONS
 from compute.tasks.perturb import PERTURBATIONS
 from compute.types import LETTERS, BadInput, Model
-from leaderboard.html.components import folded, scripted
+from leaderboard.html.components import folded, html, scripted
 from leaderboard.html.formatting import number
 from leaderboard.html.templates import macro, render
 from leaderboard.live.live import QUEUE
-from leaderboard.page import Site, payload_of, static_html
+from leaderboard.page import QUIET, Site, controls, payload_of, static_html
 from leaderboard.pages.try_it import ratings
 from leaderboard.pages.try_it.ratings import ShownChange
 from leaderboard.web.errors import caught, explain
@@ -78,8 +78,8 @@ class Section:
                 return {self.body: gr.update(visible=True)}
             return self.renewed(site.live.read(payload)[0], payload)
 
-        quiet = {"queue": False, "preprocess": False, "show_progress": "hidden", "api_visibility": "private"}
-        self.accordion.expand(opened, inputs=[sent, self.shown], outputs=self.outputs, **quiet)
+        inputs = [sent, self.shown]
+        self.accordion.expand(opened, inputs=inputs, outputs=self.outputs, queue=False, preprocess=False, **QUIET)
 
 
 def section(site: Site, payload: gr.JSON) -> Section:
@@ -87,7 +87,7 @@ def section(site: Site, payload: gr.JSON) -> Section:
     title = "Perturb: is a model sensitive to what you care about?"
     with folded(site.blocks, title, elem_id="perturb") as accordion, gr.Column(visible=False) as body:
         static_html(f"<p class='pg-quiet'>{SENTENCE}</p>")
-        with gr.Row(elem_classes="pg-controls"):
+        with controls():
             image = gr.Dropdown([], value=None, label="Change")
             other = gr.Dropdown([(ITSELF, "")], value="", label="Compare it with")
         with gr.Row(elem_classes="pg-controls cp-sliders"):
@@ -99,10 +99,10 @@ def section(site: Site, payload: gr.JSON) -> Section:
             }
         with gr.Row():
             with gr.Column(scale=1, min_width=240):
-                preview = gr.HTML("", apply_default_css=False)
+                preview = html()
             with gr.Column(scale=3, min_width=300):
                 rated_by = gr.Dropdown([], value=[], multiselect=True, label="Rated by", visible=False)
-                table = gr.HTML("", apply_default_css=False, elem_id="rated")
+                table = html(elem_id="rated")
                 # Its value is the JSON of ratings.state. Its events: `ask` {view, judge, turn, pressed}, `pressed` true
                 # for a visitor's own press, `settle` once a drag rests, and `restore` {view} for what the address of
                 # the page shows. It is mounted once the section is shown, after its value has come.
@@ -116,7 +116,7 @@ def section(site: Site, payload: gr.JSON) -> Section:
                     " watch('value', show); show();",
                 )
         figure = gr.Plot(show_label=False, container=False, visible=False)
-        summary = gr.HTML("", apply_default_css=False)
+        summary = html()
     changed = [preview, figure, summary, rated_by, table, judging, *sliders.values()]
 
     def renew(question: LiveQuestion, payload: dict[str, Any]) -> dict[Any, Any]:
@@ -244,9 +244,8 @@ def section(site: Site, payload: gr.JSON) -> Section:
 
     # The next turn starts while this one is still ending.
     judging.ask(ask, inputs=[rated_by, payload], outputs=[table, judging], trigger_mode="multiple", **run)
-    quiet = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
-    image.input(turned, inputs=[image, payload], outputs=changed, preprocess=False, **quiet)
-    other.input(no_curves, outputs=[preview, figure, summary], **quiet)
+    image.input(turned, inputs=[image, payload], outputs=changed, preprocess=False, queue=False, **QUIET)
+    other.input(no_curves, outputs=[preview, figure, summary], queue=False, **QUIET)
     return Section(
         key="perturb", accordion=accordion, body=body, message=preview, components=[image, other, *changed], renew=renew
     )

@@ -18,7 +18,7 @@ from gradio_client.exceptions import AppError
 
 from compute.types import BadInput
 from leaderboard.api import endpoints, pairs, records
-from leaderboard.data.model_facts import PERMISSIVE, facts
+from leaderboard.data.models.model_facts import PERMISSIVE, facts
 from leaderboard.web.visitors import visitor
 
 PNG = base64.b64encode(b"\x89PNG not a picture, and nobody here reads it").decode()
@@ -50,7 +50,7 @@ class StandIn:
 
     def __init__(self) -> None:
         self.given: list[tuple[list[pairs.LiveInput], list[str]]] = []
-        self.refuses = False
+        self.refuses, self.roster = False, self
         self.counted: list[str] = []
 
     def admit(self, request: Any) -> None:

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 from compute.__main__ import app
 from compute.models import load
-from leaderboard.data.loading_code import BENCHMARKS, MTEB, evaluation_command, loading_code, mteb_name
+from leaderboard.data.models.loading_code import BENCHMARKS, MTEB, evaluation_command, loading_code, mteb_name
 from tests.compute.models import checkpoints
 from tests.compute.models.checkpoints import CPU, embedded, images, row
 from tests.compute.models.multimodal import colpali, qwen2_vl

@@ -8,23 +8,23 @@ from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
 from leaderboard.data.database import Database
-from leaderboard.data.memo import memoised, shared
+from leaderboard.data.memo import shared
 
 
-def test_many_askers_make_one_value():
-    made = []
+def test_many_askers_make_one_value(database):
+    db, made = Database(database), []
 
-    def make(key: str) -> str:
+    def make(owner: Database, key: str) -> str:
         made.append(key)
         time.sleep(0.05)
         return key.upper()
 
-    ask = memoised(make)
+    ask = shared(make)
     start = threading.Barrier(16)
 
     def visitor(number: int) -> str:
         start.wait()
-        return ask("ab"[number % 2])
+        return ask(db, "ab"[number % 2])
 
     with ThreadPoolExecutor(max_workers=16) as visitors:
         answers = list(visitors.map(visitor, range(16)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from leaderboard.data.model_facts import COMMERCIAL, is_usable
+from leaderboard.data.models.model_facts import COMMERCIAL, is_usable
 
 REFUSED = {  # read, and not for every commercial use; a new one is read before it is sorted
     "apple-amlr",

@@ -13,9 +13,9 @@ import pytest
 
 from compute import bare_process, processes
 from compute.types import BadInput
-from leaderboard.data import sandbox, visitor_queries
-from leaderboard.data.sandbox import STOPPED
-from leaderboard.data.visitor_queries import LARGE, MOST_BYTES, MOST_ROWS, SLOW
+from leaderboard.data.visitors import sandbox, visitor_queries
+from leaderboard.data.visitors.sandbox import STOPPED
+from leaderboard.data.visitors.visitor_queries import LARGE, MOST_BYTES, MOST_ROWS, SLOW
 
 ON_LINUX = pytest.mark.skipif(not bare_process.enforced(), reason="this system bounds no process")
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from compute.types import BadInput
-from leaderboard.data.model_facts import PERMISSIVE
+from leaderboard.data.models.model_facts import PERMISSIVE
 from leaderboard.data.shortlist import MOST, NEEDS, Conditions, shortlist
 
 ANY = Conditions()

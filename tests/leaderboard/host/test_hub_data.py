@@ -6,6 +6,7 @@ import logging
 import shutil
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ import pytest
 from compute.catalog import shipped
 from compute.types import BadInput, DatabaseError
 from leaderboard.data.database import Database
-from leaderboard.data.memo import memoised
+from leaderboard.data.memo import shared
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.host import hub_data
 from leaderboard.host.hub_data import HubData
@@ -71,7 +72,7 @@ def models(db: Database) -> set[str]:
 def test_a_swap_shows_in_every_cache(two):
     db = Database(two[0])
     made = []
-    counted = memoised(lambda: made.append(1) or len(models(db)), of=db)
+    counted = partial(shared(lambda db: made.append(1) or len(models(db))), db)
     client = client_of(SuiteCache(db))
     pages = ("data/board/unisim-core", "data/task?task=unisim/nights", "export/everything?format=json", "data/claims")
     before = {page: client.get(page) for page in pages}

@@ -80,7 +80,7 @@ def test_each_model_is_asked_once_and_only_the_usual_ones():
     answers = ReadyAnswers(live, comparisons=(COPY,))
     first = answers.records()
     assert not first["done"] and first["comparisons"]["copy"]["download"] is None
-    answers.wait(WAIT)
+    answers._thread.join(WAIT)
     whole = answers.records()
     assert whole["done"] and live.of == ["tiny", "ssim"]
     assert whole["comparisons"]["copy"] == {
@@ -100,7 +100,7 @@ def test_each_model_is_asked_once_and_only_the_usual_ones():
 def answered(live: Asked) -> dict:
     answers = ReadyAnswers(live, comparisons=(COPY,))
     answers.records()
-    answers.wait(WAIT)
+    answers._thread.join(WAIT)
     return answers.records()["comparisons"]["copy"]
 
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from leaderboard.web.parameters import LONGEST, Choice, MultiChoice, Number, missing, parse, query
+from leaderboard.web.parameters import LONGEST, Choice, Number, parse, query
 
 SUITE = Choice(key="suite", default="a", choices=("a", "b/c", "d e"))
-TASKS = MultiChoice(key="tasks", default=("x",), choices=("x", "y/1", "z"), most=2)
+TASKS = Choice(key="tasks", default=("x",), choices=("x", "y/1", "z"), most=2)
 SHARE = Number(key="share", default=0.5, low=0, high=1)
 COUNT = Number(key="count", default=3, low=1, high=9, whole=True)
 ALL = (SUITE, TASKS, SHARE, COUNT)
@@ -59,8 +59,8 @@ def test_nonsense_gives_the_default_and_a_sentence_without_it(key, text):
 
 
 MODEL = Choice(key="model", default="lab/alpha", choices=("lab/alpha", "lab/beta", "other/gamma"), noun="model")
-MODELS = MultiChoice(key="models", default=(), choices=MODEL.choices, noun="model")
-SUITES = MultiChoice(key="suites", default=("mieb",), choices=("mieb", "mieb-lite"), least=1, noun="suite")
+MODELS = Choice(key="models", default=(), choices=MODEL.choices, noun="model")
+SUITES = Choice(key="suites", default=("mieb",), choices=("mieb", "mieb-lite"), least=1, noun="suite")
 
 
 @pytest.mark.parametrize(
@@ -86,13 +86,10 @@ SUITES = MultiChoice(key="suites", default=("mieb",), choices=("mieb", "mieb-lit
 )
 def test_nothing_stands_in_place_of_a_thing_that_does_not_exist(parameter, text, value, note):
     assert parse((parameter,), {parameter.key: text}) == ({parameter.key: value}, note)
-    exists = value is not None and not note.startswith("No ")  # also under another name
-    assert missing((parameter,), {parameter.key: text}) == ("" if exists else note)
 
 
 def test_without_a_key_the_default_is_shown():
     assert parse((MODEL, MODELS, SUITES), {}) == ({"model": "lab/alpha", "models": [], "suites": ["mieb"]}, "")
-    assert missing((MODEL, MODELS, SUITES), {}) == ""
     assert parse(ALL, {"utm_source": "x", "__theme": "dark"}) == (DEFAULTS, "")
 
 
@@ -121,7 +118,7 @@ def test_other_spellings_are_the_same_choice():
 
 def test_names_that_are_equally_near_are_all_suggested_as_they_are_written():
     titles = {"SigLIP 224 px": "a/one", "SigLIP 384 px": "a/two", "DINOv2": "b/three"}
-    parameter = MultiChoice(key="models", default=(), choices=tuple(titles.values()), noun="model", spellings=titles)
+    parameter = Choice(key="models", default=(), choices=tuple(titles.values()), noun="model", spellings=titles)
     values, note = parse((parameter,), {"models": "siglip 384 PX,siglip"})
     assert values == {"models": ["a/two"]}
     assert note == "No model 'siglip'. Did you mean 'SigLIP 224 px' or 'SigLIP 384 px'? The others are shown."

@@ -11,7 +11,9 @@ import pandas as pd
 import pytest
 
 from compute.types import BadInput
+from leaderboard.data.database import Database
 from leaderboard.data.mean_rule import choice
+from leaderboard.data.suite_cache import SuiteCache
 from tests.leaderboard.served import client as client_of
 
 WEIGHED, ONE = "?w=IQA:5,Img-2AFC:0", "?tasks=unisim/nights"
@@ -101,14 +103,15 @@ def test_an_export_has_a_name_and_the_rows_in_the_order_that_was_asked_for(clien
     assert (frame["model"] + "~" + frame["origin"]).tolist() == rows
 
 
-def test_a_full_disk_is_no_fault_of_the_visitor_and_leaves_no_draft(suite_cache, monkeypatch):
+def test_a_full_disk_is_no_fault_of_the_visitor_and_leaves_no_draft(database, monkeypatch):
     def full(handle: int) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    folder = suite_cache.db.copy.parent
+    fresh = SuiteCache(Database(database))  # nothing is made of it yet
+    folder = fresh.db.copy.parent
     before = set(folder.iterdir())
     monkeypatch.setattr(os, "fsync", full)
-    answer = client_of(suite_cache).get("/export/everything?format=csv")
+    answer = client_of(fresh).get("/export/everything?format=csv")
     assert answer.status_code == 503 and answer.headers["retry-after"] == "60"
     assert answer.json() == {"error": "The file cannot be made at this moment. Try again later"}
     assert set(folder.iterdir()) == before

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from contextlib import nullcontext
 from functools import partial
 from html import unescape
@@ -242,29 +241,15 @@ def test_a_folder_s_study_is_nobody_s_without_its_key_and_its_answers_are_on_dis
         ("GET", "/eyes/folder/image", {"name": "red.png"}, None),
         ("GET", "/eyes/folder/image", {"name": "../eyes/settings.json"}, None),
         ("POST", "/eyes/judgment", {}, answer),
-        ("POST", "/eyes/tune", {"model": "ssim"}, None),
     )
     for given in ({}, {"key": ""}, {"key": "é"}, {"key": "secre"}, {"key": "secret"}):
         known = given.get("key") == "secret"
         found = [app().request(how, path, params=of | given, json=sent) for how, path, of, sent in asked]
         codes = [each.status_code for each in found]
-        assert codes == ([200, 200, 404, 200, 400] if known else [404] * 5)  # what is not in the study is not tuned
+        assert codes == ([200, 200, 404, 200] if known else [404] * 4)
         opened = app().post("/eyes/order", params={"seed": 1} | given, json=body([])).json()
         assert opened["source"] == ("folder" if known else "upload")
     assert (found[1].content, found[1].headers["content-type"]) == (IMAGES["red.png"], "image/png")
     facts = [found[0].json()[name] for name in ("source", "rater", "seed", "judgments")]
     assert facts == ["folder", "ann", 3, []] and found[3].json() == {"stored": 1}
     assert site.study.judgments() == [Judgment(**answer)]
-
-
-def test_the_button_tunes_as_the_command_does(site, app):
-    site.study.lock.close()
-    site.study.save(STUDY.model_copy(update={"models": {"tiny": "Tiny"}, "picks": {"tiny": [0] * 24}}))
-    client = app()
-    assert "tiny" in client.post("/eyes/tune?model=ssim").json()["error"]
-    facts = client.post("/eyes/tune?model=tiny").json()
-    deadline = time.monotonic() + 60
-    while facts["running"] and time.monotonic() < deadline:
-        time.sleep(0.2)
-        facts = client.post("/eyes/tune").json()
-    assert "200" in facts["lines"][-1] and not facts["running"]  # too few answers, as the command says

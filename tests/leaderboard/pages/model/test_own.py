@@ -16,7 +16,7 @@ from compute.database import build
 from compute.models.own.own_model import ModelSource
 from compute.types import Model
 from leaderboard.data.database import Database
-from leaderboard.data.loading_code import commands
+from leaderboard.data.models.loading_code import commands
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.pages.model import page as model
 from tests.compute.catalog.own.test_models import stored

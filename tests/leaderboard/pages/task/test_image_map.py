@@ -7,7 +7,7 @@ from tests.leaderboard import stand_ins
 
 
 def test_a_map_has_every_image_with_its_label_and_picture(stand_in_site):
-    shown, choice, plot, words = page.images(stand_in_site, task="mieb/cifar10", model="")
+    shown, choice, plot, words = page.images(stand_in_site, task="mieb/cifar10", map="")
     assert shown["visible"] and choice["choices"] == [("Example Eye", "")] and choice["value"] == ""
     figure, meta = plot["value"], plot["value"].layout.meta
     test = stand_ins.data(stand_ins.catalog().task("mieb/cifar10")).test
@@ -16,7 +16,7 @@ def test_a_map_has_every_image_with_its_label_and_picture(stand_in_site):
     classes = (test.classes[label] for label in test.labels)
     assert shown_as == dict(zip((key.decode() for key in test.items.keys.tolist()), classes, strict=True))
     assert "Trustworthiness <b>0.900</b>" in words and "Example Eye" in words
-    hidden, *_ = page.images(stand_in_site, task="mieb/stl10", model="example/eye")
+    hidden, *_ = page.images(stand_in_site, task="mieb/stl10", map="example/eye")
     assert not hidden["visible"]
 
 

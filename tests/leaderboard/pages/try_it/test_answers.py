@@ -26,7 +26,7 @@ def found(question: LiveQuestion, *answers: Answer) -> list[Answer]:
 
 
 def drawn(question: LiveQuestion, *answers: Answer, pending: tuple[str, ...] = ()) -> str:
-    return page.result(question, found(question, *answers), pending=pending)
+    return page.result(question, found(question, *answers), asked=1, pending=pending)
 
 
 def words(markup: str) -> str:

@@ -1,6 +1,6 @@
 """One SELECT that a visitor wrote, answered in its own process and within bounds.
 
-    python -m leaderboard.data.visitor_queries PARENT
+    python -m leaderboard.data.visitors.visitor_queries PARENT
 
 reads `{"path": ..., "sql": ...}` from its standard input, writes one JSON object and ends. A process, because DuckDB
 bounds neither memory nor time inside one function: `repeat('x', 1000000000)` takes gigabytes beyond `memory_limit`, and

@@ -10,7 +10,7 @@ from typing import Any
 from compute.catalog.own.models import MARK
 from compute.io.files import words_beside
 from compute.models.own.own_model import FROM_ENDPOINT, FROM_FILE, FROM_FOLDER, FROM_HUB, FROM_SESSION
-from leaderboard.data.model_facts import hub_id, own_facts, own_note
+from leaderboard.data.models.model_facts import hub_id, own_facts, own_note
 from leaderboard.html.formatting import blank
 
 # Suites that mteb itself evaluates, for models that only mteb loads.
