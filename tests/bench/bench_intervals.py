@@ -50,7 +50,7 @@ def draw(rng: np.random.Generator, *, n: int, d: int, alike: bool = False) -> Sa
 
 
 def manifold(name: str, k: int) -> Callable[[Sample], float]:
-    return lambda s: getattr(pairwise.manifold(real=s.real, generated=s.generated, k=k), name).value
+    return lambda s: pairwise.manifold(real=s.real, generated=s.generated, k=k)[name].value
 
 
 METRICS: dict[str, Callable[[Sample], float]] = {

@@ -150,7 +150,7 @@ class FidMetric(DistanceMetric):
 class PairwiseMetric(SetMetric):
     """Compares single images with the reference's, by PAIRWISE: the record of all, and the values of marked rows."""
 
-    parts, draws = ("k",), True
+    draws = True
 
     def sides(self, name: str) -> dict[str, Features]:
         if self.features.saved:
@@ -159,14 +159,15 @@ class PairwiseMetric(SetMetric):
 
     def of(self, name: str) -> list[SetScore]:
         whole, _ = PAIRWISE[self.keys[0]]
-        found = whole(**self.sides(name))
-        return [getattr(found, key) for key in self.keys] if isinstance(found, pairwise.Manifold) else [found]
+        return self._by_key(whole(**self.sides(name)))
 
     def without(self, name: str, blocks: Blocks) -> Sequence[Floats]:
         sides, kept = self.sides(name), blocks.remaining
         real_kept = kept if self.features.prompts else np.ones((blocks.count, len(sides["real"])), bool)
         _, subsets = PAIRWISE[self.keys[0]]
-        found = subsets(**sides, real_kept=real_kept, generated_kept=kept)
+        return self._by_key(subsets(**sides, real_kept=real_kept, generated_kept=kept))
+
+    def _by_key(self, found: Any) -> list[Any]:
         return [found[key] for key in self.keys] if isinstance(found, dict) else [found]
 
 
@@ -184,7 +185,7 @@ PAIRWISE: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
 
 
 class VendiMetric(SetMetric):
-    parts, draws = ("order",), True
+    draws = True
 
     def _read(self, name: str) -> np.ndarray:
         return np.asarray(drawn_rows(self.features.images[name][self.backbone]))
@@ -279,7 +280,7 @@ def _add_values(rows: Rows, metric: SetMetric) -> None:
             row["reason"] = "the value is not finite"
             continue
         row.update({name: getattr(record, name, None) for name in ("value", "low", "high", "stderr")})
-        row["parts"] = {name: float(getattr(record, name)) for name in metric.parts if hasattr(record, name)}
+        row["parts"] = {name: float(getattr(record, name)) for name in metric.parts}
         row["warnings"] = (*record.warnings, *[few] * (metric.draws and row["n"] > MOST))
 
 

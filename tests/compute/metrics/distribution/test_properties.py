@@ -33,7 +33,7 @@ DISTANCES: dict[str, Metric] = {
     "kid": lambda r, g, c: pairwise.kid(real=r, generated=g).value,
 }
 SHARES: dict[str, Metric] = {
-    name: (lambda r, g, c, name=name: getattr(pairwise.manifold(real=r, generated=g, k=K), name).value)
+    name: (lambda r, g, c, name=name: pairwise.manifold(real=r, generated=g, k=K)[name].value)
     for name in pairwise.QUANTITIES
 }
 OF_ONE_SET: dict[str, Metric] = {
