@@ -20,7 +20,7 @@ from compute.arrays import Floats, Ints
 from compute.engine.generators import backbones
 from compute.engine.generators.backbones import Backbones
 from compute.engine.generators.features import Features, SetFeatures
-from compute.engine.generators.table import FIGURE, framed
+from compute.engine.generators.table import FIGURE, framed, of_record
 from compute.metrics import METRICS
 from compute.metrics.distribution import cfred, frechet, intervals, pairwise, reference_free
 from compute.metrics.distribution.frechet import Gaussian
@@ -279,9 +279,8 @@ def _add_values(rows: Rows, metric: SetMetric) -> None:
         if not np.isfinite(record.value):
             row["reason"] = "the value is not finite"
             continue
-        row.update({name: getattr(record, name, None) for name in ("value", "low", "high", "stderr")})
-        row["parts"] = {name: float(getattr(record, name)) for name in metric.parts}
-        row["warnings"] = (*record.warnings, *[few] * (metric.draws and row["n"] > MOST))
+        row.update(of_record(record, metric.parts))
+        _note([row], *[few] * (metric.draws and row["n"] > MOST))
 
 
 def _add_intervals(rows: Rows, metric: SetMetric, shares: Blocks) -> None:

@@ -6,7 +6,6 @@ import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from itertools import chain
 from operator import itemgetter
 from typing import Any
 
@@ -23,7 +22,7 @@ from compute.metrics import METRICS
 from compute.pages.shown import Cell, ShownTable, ShowsItself
 from compute.types import WHOLE, BadInput, Undefined
 
-LEADING, WIDTH = 3, 120  # columns before the generators'; characters of a line
+LEADING, ACROSS = 3, 4  # columns before the generators'; generators side by side, more go into their own table
 INTERVALS = "In brackets: 95% interval over prompts or images."
 LISTED = 5  # pairs of metrics that are named
 _METRICS = {metric.key: metric for metric in METRICS}
@@ -46,6 +45,12 @@ FIGURE: dict[str, Any] = {
 def framed(figures: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
     """Figures as one table, NaN for missing numbers."""
     return pd.DataFrame(figures, columns=list(FIGURE)).astype(dict.fromkeys(("value", *NUMBERS), float))
+
+
+def of_record(record: Any, parts: Sequence[str]) -> dict[str, Any]:
+    """Returns what a metric's record says of a figure: value, interval, warnings, and these other fields."""
+    numbers = {name: getattr(record, name, None) for name in ("value", "low", "high", "stderr")}
+    return numbers | {"warnings": record.warnings, "parts": {name: float(getattr(record, name)) for name in parts}}
 
 
 def stored_figures(generator: str, scores: Iterable[Any], settings: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -138,7 +143,7 @@ class GeneratorTable(ShowsItself):
         """A row a generator, a column a metric and backbone, each on an axis of its own."""
         shown = self._by_metric
         return ShownTable(
-            heads=("generator", *(f"{_head(metric)} ({_features(backbone)})" for metric, backbone in shown)),
+            heads=("generator", *(f"{_head(metric)} ({features_of(backbone)})" for metric, backbone in shown)),
             rows=[
                 (
                     name,
@@ -179,16 +184,21 @@ class GeneratorTable(ShowsItself):
     def lines(self) -> list[str]:
         """A Markdown table, a row a metric and backbone with a value, a column a generator; then why others have none,
         and warnings."""
-        rows = [["metric", "features", "n", *self.generators]]
+        rows = []
         for (metric, backbone), cells in self._by_metric.items():
             least, most = (choose(cell.n for cell in cells.values()) for choose in (min, max))
             n = f"{least:,}" if least == most else f"{least:,}-{most:,}"
-            rows.append([_head(metric), _features(backbone), n, *map(_cell, cells.values())])
+            rows.append([_head(metric), features_of(backbone), n, *map(_cell, cells.values())])
             if not all(math.isnan(cell.limit) for cell in cells.values()):
                 limits = (_cell(cell, ("limit", "limit_low", "limit_high")) for cell in cells.values())
-                rows.append([_head(metric, " at infinite N"), _features(backbone), "∞", *limits])
+                rows.append([_head(metric, " at infinite N"), features_of(backbone), "∞", *limits])
+        text: list[str] = []
+        for start in range(0, len(self.generators) if rows else 0, ACROSS):
+            part = slice(LEADING + start, LEADING + start + ACROSS)
+            head = ["metric", "features", "n", *self.generators]
+            text += [""] * bool(start) + markdown([[*row[:LEADING], *row[part]] for row in (head, *rows)])
         notes = self._notes()
-        return (_markdown(rows) if len(rows) > 1 else []) + [""] * notes[:1].count(INTERVALS) + notes
+        return text + [""] * notes[:1].count(INTERVALS) + notes
 
     def _notes(self) -> list[str]:
         """What is in brackets, why others have no value, and warnings."""
@@ -228,7 +238,7 @@ class GeneratorTable(ShowsItself):
             rows.append(
                 [
                     _METRICS[metric].title,
-                    _features(backbone),
+                    features_of(backbone),
                     *shown,
                     f"{row.p:.2g}",
                     "right" if row.right_way else "wrong",
@@ -237,7 +247,7 @@ class GeneratorTable(ShowsItself):
             reasons |= dict.fromkeys(each.reason for each in estimates if each.reason)
         text = ["", f"People ({title}): {', '.join(rated)}"]
         if len(rows) > 1:
-            text += _markdown(rows, width=math.inf)
+            text += markdown(rows)
             text.append("r keeps its sign: below 0 is right for a distance. In brackets: 95% interval over generators.")
         text += [f"No interval: {reason}" for reason in reasons]
         count, n = len(people.differences), len(people.names)
@@ -274,18 +284,6 @@ class GeneratorTable(ShowsItself):
         return json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False)
 
 
-def _markdown(rows: Sequence[Sequence[str]], *, width: float = WIDTH) -> list[str]:
-    """Rows as Markdown, cut into tables of as many columns as the width allows; the first LEADING are in each."""
-    widths = [max(map(len, column)) + 3 for column in zip(*rows, strict=True)]
-    tables = [list(range(LEADING))]
-    for column in range(LEADING, len(widths)):
-        if len(tables[-1]) > LEADING and sum(widths[at] for at in (*tables[-1], column)) >= width:
-            tables.append(list(range(LEADING)))
-        tables[-1].append(column)
-    drawn = [["", *markdown([[row[column] for column in columns] for row in rows])] for columns in tables]
-    return list(chain.from_iterable(drawn))[1:]
-
-
 def _head(metric: str, which: str = "") -> str:
     """The metric's title with unit and direction."""
     about = _METRICS[metric]
@@ -293,11 +291,11 @@ def _head(metric: str, which: str = "") -> str:
 
 
 def _title(metric: str, backbone: str) -> str:
-    return f"{_METRICS[metric].title} ({_features(backbone)})"
+    return f"{_METRICS[metric].title} ({features_of(backbone)})"
 
 
-def _features(backbone: str) -> str:
-    """The backbone, or both: a vertical bar would end a table's cell."""
+def features_of(backbone: str) -> str:
+    """Returns the backbone, or both: a vertical bar would end a table's cell."""
     return backbone.replace(JOIN, " x ")
 
 

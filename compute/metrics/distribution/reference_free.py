@@ -21,7 +21,6 @@ CLIPSCORE_PREFIX = "A photo depicts "  # put before every prompt by who encodes 
 PREFERENCE_SCALE = 100.0  # HPSv2 and PickScore print cosines times this
 
 
-
 @dataclass(frozen=True, kw_only=True)
 class MeanScore(SetScore):
     """A mean over images with its 95% interval by Student's t, none of a single prompt; `scores` (n,) are the single
