@@ -15,7 +15,6 @@ from compute.catalog import known
 from compute.content import items
 from compute.content.items import Column
 from compute.engine.generators.backbones import JOIN, PREFERENCE, Backbones
-from compute.engine.generators.references import SavedReference
 from compute.engine.workspace import Bench
 from compute.features.subject import Subject
 from compute.metrics.distribution import reference_free
@@ -74,15 +73,11 @@ class SetFeatures:
         others = (of[generator] for of in (*self.scores.values(), self.logits) if of)
         return len(next(iter((*self.images[generator].values(), *others))))
 
-    @property
-    def distance_backbone(self) -> str:
-        """The backbone of `paired_distances`: the last, cFreD's where there is one."""
-        return list(self.images[REFERENCE])[-1]
-
     def paired_distances(self, generator: str) -> np.ndarray:
-        """(n,) squared distance of each image from the reference's of its prompt. Their mean is what cFreD becomes
-        where prompts are few."""
-        real, generated = (self.images[name][self.distance_backbone] for name in (REFERENCE, generator))
+        """(n,) squared distance of each image from the reference's of its prompt, by the last backbone: cFreD's where
+        there is one. Their mean is what cFreD becomes where prompts are few."""
+        backbone = list(self.images[REFERENCE])[-1]
+        real, generated = (self.images[name][backbone] for name in (REFERENCE, generator))
         parts = blocks(len(real), width=real.shape[1])
         steps = (np.subtract(generated[part], real[part], dtype=np.float64) for part in parts)
         return np.concatenate([(step**2).sum(axis=1) for step in steps])
@@ -93,11 +88,11 @@ def encode(
     *,
     chosen: Backbones,
     bench: Bench,
-    saved: Mapping[str, SavedReference],
+    saved: Mapping[str, Any],
     report: Callable[[str], None],
 ) -> tuple[SetFeatures, PromptedSets]:
-    """The features of all sets, and the sets without what could not be decoded. `saved`, by subset, stand for the
-    reference's images.
+    """The features of all sets, and the sets without what could not be decoded. `saved` are SavedReferences by subset,
+    which stand for the reference's images.
 
     One backbone is in memory at a time. What is finished is stored, so that an interrupted comparison resumes. Raises
     NotHere for weights that are not here, BadItem for an image that cannot be decoded unless the bench skips it, and

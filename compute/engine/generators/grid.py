@@ -42,7 +42,6 @@ from compute.options import names
 from compute.progress import duration
 from compute.tasks.generators.feature_files import FeatureFiles, holds_features
 from compute.tasks.generators.pairing import REFERENCE
-from compute.tasks.generators.sources import some
 from compute.types import WHOLE, BadInput, Undefined, shortened
 
 PROCEDURE, METRIC = "cfred-grid", "cfred"
@@ -105,23 +104,19 @@ def from_files(
             "--prompts: name the features of the prompts, a folder of .npy files or an .npz file by text backbone"
         )
     texts, sets = FeatureFiles(condition), {name: FeatureFiles(path) for name, path in paths.items()}
-    real, chosen = sets[REFERENCE], [key for key in names(keys) if key != PAPER]
+    chosen = [key for key in names(keys) if key != PAPER]
     lacking = {key: [name for name, of in sets.items() if key not in of] for each in sets.values() for key in each}
-    for key in chosen:
-        if key not in texts and key not in real:
-            raise BadInput(
-                f"No features of {shortened(key)!r}: the reference has {some(real, noun='backbone')}; "
-                f"{condition.name} has {some(texts, noun='backbone')}"
-            )
-        if key in real and lacking[key]:
-            raise BadInput(f"{lacking[key][0]} has no features of {key}: encode every set with it, or omit it")
     images = tuple(key for key, missing in lacking.items() if not missing and (not chosen or key in chosen))
     conditions = tuple(key for key in texts if not chosen or key in chosen)
+    for key in chosen:
+        if key not in (*images, *conditions):
+            where = ", ".join(lacking.get(key, [condition.name, *sets]))
+            raise BadInput(f"There are no features of {shortened(key)!r} in {where}: add them, or omit it")
     for found, what in ((images, "image backbone that all sets have"), (conditions, f"text backbone in {condition}")):
         if not found:
             raise BadInput(f"There is no {what}" + (f" among {', '.join(chosen)}" if chosen else ""))
-    skipped = {key: missing for key, missing in lacking.items() if missing and not chosen}
     features = SetFeatures(generated=tuple(name for name in paths if name != REFERENCE), images=sets, texts=texts)
+    skipped = {} if chosen else {key: missing for key, missing in lacking.items() if missing}
     warnings = tuple(f"{key}: no features of {', '.join(each)}. Skipped" for key, each in skipped.items())
     return features, Backbones(image=(), cfred=images, text=conditions), warnings
 
@@ -171,8 +166,9 @@ def execute(
                 prompts = data["texts"] | prompts  # those of earlier runs too
                 for row in stored_figures(generator, run.scores, run.run.settings):
                     cells[generator, row["backbone"]] = row
-                people_said = [score for score in run.scores if score.metric in HUMAN_METRICS]
-                rated |= {generator: (score.metric, score.value) for score in people_said}
+                for score in run.scores:
+                    if score.metric in HUMAN_METRICS:
+                        rated[generator] = (score.metric, score.value)
     ratings = rated | (people.stored if people else {})
     suite_records.record(merged, results=results)
     missing = {
@@ -208,7 +204,7 @@ def execute(
                 task=task,
                 results=results,
                 rating=ratings.get(generator) if first else None,
-                evidence=run_folders.table({WHOLE: pd.DataFrame({"item": []})}),  # a figure is of all prompts at once
+                evidence=pd.DataFrame({"item": []}),  # a figure is of all prompts at once
                 metrics=[METRIC],
                 data={
                     "reference": digests[image][REFERENCE],

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from compute.analysis.generators import bradley_terry
-from compute.analysis.generators.agreement import Agreement, MetricDifference
+from compute.analysis.generators.agreement import Agreement
 from compute.io import forms, votes
 from compute.io.forms import COUNT, NUMBER, SHARE, Form, FormField
 from compute.io.votes import VOTES
@@ -52,7 +52,6 @@ class People:
     warnings: tuple[str, ...] = ()
     metrics: tuple[tuple[str, str], ...] = ()
     agreements: tuple[Agreement, ...] = ()
-    differences: tuple[MetricDifference, ...] = ()
     undefined: tuple[str, ...] = ()
 
     @property

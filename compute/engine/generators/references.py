@@ -6,13 +6,12 @@ import hashlib
 import json
 import zipfile
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from compute import versions
 from compute.catalog.own import suite as own_suite
 from compute.engine.generators.backbones import JOIN, Backbones, subset
 from compute.io.files import replacing
@@ -26,13 +25,12 @@ if TYPE_CHECKING:
 FORMAT = "likeness-reference-2"  # of saved statistics
 SUFFIX = ".npz"  # of a file, and of an address that stands for several
 LONGEST = 80  # characters of a name
-PACKAGES = ("numpy", "pillow", "torch", "torchvision", "transformers", "timm")  # what makes features
 # What does not belong to the preprocessing: the same model gives the same features up to rounding.
 ELSEWHERE = ("device", "packages")
 
 
 # What a file says besides its moments.
-FACTS = ("name", "images", "condition", "source", "contents", "packages")
+FACTS = ("name", "images", "condition", "source", "contents")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -41,7 +39,7 @@ class SavedReference:
 
     `images` and `condition` say what made the features: the key of the `backbone`, and its `preprocessing` (revision,
     size, resampling, dtype ...). `source` tells in words which images they are, `contents` is a digest of the images
-    themselves; `packages` maps packages to versions.
+    themselves.
     """
 
     name: str
@@ -50,7 +48,6 @@ class SavedReference:
     condition: Mapping[str, Any] | None = None
     source: str = ""
     contents: str = ""
-    packages: Mapping[str, str] = field(default_factory=lambda: versions.installed(PACKAGES))
 
     @property
     def subset(self) -> str:

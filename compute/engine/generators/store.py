@@ -6,7 +6,6 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,11 +22,11 @@ from compute.engine import run_folders, thumbnails
 from compute.engine.generators.backbones import DISTANCE, USUAL, Backbones
 from compute.engine.generators.features import SetFeatures
 from compute.engine.generators.table import finite
-from compute.engine.run import code
+from compute.engine.run import computed
 from compute.tasks.generators.pairing import REFERENCE, PromptedSets
 from compute.tasks.generators.sources import ImageSet
 from compute.tasks.source import OwnFile
-from compute.types import WHOLE, Run, Score, Suite, Task
+from compute.types import WHOLE, Score, Suite, Task
 
 PROCEDURE = "frechet"
 SAVED = "reference=saved"  # the variant of a run against saved statistics, which never hides one with the images
@@ -108,7 +107,6 @@ def store(
         if sets.reference is not None and features.images[sets.reference.name]:
             values[DISTANCE] = {name: features.paired_distances(name) for name in features.generated}
         values |= {kind: of for kind, of in features.scores.items() if set(features.generated) <= set(of)}
-    backbones = {DISTANCE: features.distance_backbone} | chosen.scorers if values else {}
     count = 0
     for part in sets.generated:
         count += write_run(
@@ -117,7 +115,7 @@ def store(
             task=task,
             results=results,
             rating=human.get(part.name),
-            evidence=run_folders.table({WHOLE: _items(sets, features, part, values)}),
+            evidence=_items(sets, features, part, values),
             metrics=list(chosen.metrics),
             data={
                 "reference": suite.digest,
@@ -128,7 +126,6 @@ def store(
             seconds=seconds,
             variant="" if sets.reference else SAVED,
             items=len(part),
-            per_prompt={"kinds": list(values), "backbones": [backbones[kind] for kind in values]},
             warnings=list(sets.warnings),
         )
     _add_pictures(sets, values, task=task.key, results=results)
@@ -156,46 +153,38 @@ def write_run(
     Metrics, data and backbones make its fingerprint; `details` are the rest of its settings.
     """
     settings = {"procedure": {"key": task.procedure, "metrics": metrics}, "data": data, "backbones": backbones}
-    fingerprint, model = run_folders.fingerprint(settings), key_of(name)
-    key = f"computed/{model}/{task.key}/{fingerprint}"
     found: dict[str, dict[str, Any]] = {}
     undefined: dict[str, dict[str, str]] = {}
-    scores: list[Score] = []
+    scores: list[dict[str, Any]] = []
     for row in finite(list(figures)):
         metric, backbone = row["metric"], row["backbone"]
         if row["value"] is None:
             undefined.setdefault(metric, {})[backbone] = row["reason"]
             continue
         found.setdefault(backbone, {})[metric] = {name: row[name] for name in DETAILS}
-        first = all(score.metric != metric for score in scores) and ranked in ("", backbone)
+        first = all(score["metric"] != metric for score in scores) and ranked in ("", backbone)
         about = {name: row[name] for name in ("metric", "value", "n", "stderr")}
-        scores += [Score(run=key, subset=each, coverage=1.0, **about) for each in (backbone, WHOLE)[: 1 + first]]
+        scores += [{"subset": each, **about} for each in (backbone, WHOLE)[: 1 + first]]
     if rating is not None:
-        scores.append(Score(run=key, subset=WHOLE, coverage=1.0, metric=rating[0], value=rating[1]))
-    run = Run(
-        id=key,
-        model=model,
-        task=task.key,
-        procedure=task.procedure,
-        origin="computed",
-        fingerprint=fingerprint,
-        code=code(),
+        scores.append({"subset": WHOLE, "metric": rating[0], "value": rating[1]})
+    run = computed(
+        model=key_of(name),
+        task=task,
+        fingerprint=run_folders.fingerprint(settings),
         seconds=round(seconds, 3),
-        started=datetime.now(UTC).isoformat(timespec="seconds"),
         settings={
             **settings,
-            "variant": "",
             "contents": data["generated"],
             "coverage": 1.0,
             "versions": versions.installed(("numpy", "scipy")),
-            "left_out": [],
             "found": found,
             "undefined": undefined,
             **details,
         },
     )
     if scores:
-        run_folders.write(results, run=run, scores=scores, items=evidence)
+        made = [Score(run=run.id, coverage=1.0, **score) for score in scores]
+        run_folders.write(results, run=run, scores=made, items=run_folders.table({WHOLE: evidence}))
     return bool(scores)
 
 

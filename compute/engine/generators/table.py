@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from compute import arrays
-from compute.analysis.generators.agreement import agree, differences
+from compute.analysis.generators.agreement import agree
 from compute.analysis.intervals import Estimate
 from compute.engine.generators.backbones import JOIN
 from compute.engine.generators.people import People
@@ -76,12 +76,12 @@ class GeneratorTable(ShowsItself):
     people: People | None = None
 
     def beside(self, rated: People, *, scores: Mapping[str, Mapping[str, np.ndarray]]) -> GeneratorTable:
-        """With people's ratings, every metric's agreement with them, and which metrics differ significantly.
+        """With people's ratings, and every metric's agreement with them.
 
         `scores[metric][generator]` (n,) are those of single images, row by row of the same prompts: such metrics are
         ranked by the mean rank of a generator's images among all of their prompt, as the paper lists them.
         """
-        found, every, undefined = {}, [], []
+        found, undefined = {}, []
         for key, rows in self.figures.groupby(["metric", "backbone"], sort=False):
             own = rows.set_index("generator")["value"].reindex(rated.names).tolist()
             images, ranks = scores.get(key[0]), None
@@ -93,18 +93,10 @@ class GeneratorTable(ShowsItself):
                 higher = _METRICS[key[0]].higher_is_better
                 sides = {"human": rated.ratings, "human_ranks": rated.ranks}
                 found[key] = agree(scores=own, higher=higher, ranks=ranks, **sides)
-                every.append(own)
             except Undefined as error:
                 undefined.append(f"{_title(*key)}: {error}")
-        higher = [_METRICS[metric].higher_is_better for metric, _ in found]
-        people = replace(
-            rated,
-            metrics=tuple(found),
-            agreements=tuple(found.values()),
-            differences=differences(scores=every, higher=higher, human=rated.ratings),
-            undefined=tuple(undefined),
-        )
-        return replace(self, people=people)
+        agreements = {"metrics": tuple(found), "agreements": tuple(found.values()), "undefined": tuple(undefined)}
+        return replace(self, people=replace(rated, **agreements))
 
     @property
     def generators(self) -> list[str]:
@@ -219,8 +211,7 @@ class GeneratorTable(ShowsItself):
         return lines
 
     def people_lines(self) -> list[str]:
-        """The agreement as a Markdown table, then which metrics differ significantly, and warnings; nothing without
-        people's ratings."""
+        """The agreement as a Markdown table, then warnings; nothing without people's ratings."""
         people = self.people
         if people is None:
             return []
@@ -229,11 +220,10 @@ class GeneratorTable(ShowsItself):
         for row, (name, value) in enumerate(zip(people.names, people.ratings, strict=True)):
             shown = f"{name} {abs(value) if people.metric == 'human_rank' else value:.4g}"
             rated.append(shown + " ({:.4g} to {:.4g})".format(*people.intervals[row]) if people.intervals else shown)
-        head = ["metric", "features", "r", "ρ²", "Spearman", "Kendall", "rank acc. by ranks", "by scores", "p", "way"]
+        head = ["metric", "features", "r", "ρ²", "Spearman", "rank accuracy", "p", "way"]
         rows, reasons = [head], {}
         for (metric, backbone), row in zip(people.metrics, people.agreements, strict=True):
-            estimates = (row.pearson, row.rho_squared, row.spearman, row.kendall)
-            estimates += (row.accuracy_by_ranks, row.accuracy_by_scores)
+            estimates = (row.pearson, row.rho_squared, row.spearman, row.accuracy)
             shown = [each.text(2) for each in estimates]
             rows.append(
                 [
@@ -250,17 +240,6 @@ class GeneratorTable(ShowsItself):
             text += markdown(rows)
             text.append("r keeps its sign: below 0 is right for a distance. In brackets: 95% interval over generators.")
         text += [f"No interval: {reason}" for reason in reasons]
-        count, n = len(people.differences), len(people.names)
-        if pairs := [pair for pair in people.differences if pair.told_apart]:
-            titles = [f"{_METRICS[metric].title} ({backbone})" for metric, backbone in people.metrics]
-            named = [f"{titles[pair.first]} and {titles[pair.second]} (p {pair.p:.2g})" for pair in pairs[:LISTED]]
-            more = f" and {len(pairs) - LISTED} more" if len(pairs) > LISTED else ""
-            told = f"{len(pairs)} of {count} pairs of metrics differ significantly"
-            text.append(f"{told}: {'; '.join(named)}{more}")
-        elif count:
-            least = people.differences[0].possible
-            why = f": so few give no p below {least:.2g}" if least > 0.05 / count else ""
-            text.append(f"Of {count} pairs of metrics no difference is significant with {n} generators{why}")
         text += [f"No agreement of {line}" for line in people.undefined]
         return text + [f"Warning: {line}" for line in people.warnings]
 

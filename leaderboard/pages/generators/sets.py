@@ -212,7 +212,7 @@ class GeneratorSet:
     @property
     def widest(self) -> PeopleReading | None:
         """The agreeing metric whose rank accuracy has the widest interval; None without intervals."""
-        spans = {each: each.agreement.accuracy_by_ranks for each in self.agreeing}
+        spans = {each: each.agreement.accuracy for each in self.agreeing}
         known = [each for each, span in spans.items() if span.known]
         return max(known, key=lambda each: spans[each].high - spans[each].low, default=None)
 
