@@ -114,24 +114,6 @@ def test_another_generator_joins_the_suite_and_no_image_is_encoded_twice(made, r
     assert [row["key"] for row in record["models"]] == ["own/clean", "own/swapped", "own/real", "own/copy"]
 
 
-def test_python_takes_iterables_of_images_with_prompts_in_their_order_and_stores_on_demand(tmp_path):
-    table = compute.frechet(
-        reference=(Image.fromarray(drawn.reference_image(row)) for row in range(FEW)),
-        generated={"clean": [drawn.clean_image(row) for row in range(FEW)]},
-        prompts=[prompt.text for prompt in drawn.all_prompts()[:FEW]],
-        backbones="tiny",
-        metrics="cfred,clipscore",
-        results=tmp_path,
-        device="cpu",
-        store=True,
-        name="mine",
-    )
-    assert table.value("cfred", "clean") > 0 and set(table.frame()["n"]) == {FEW}
-    assert (tmp_path / "features" / "tiny").is_dir() and (tmp_path / "suites" / "generators-mine.json").is_file()
-    with pytest.raises(BadInput, match="fid"):
-        table.value("fid", "clean")
-
-
 # ---- saved references
 
 
@@ -366,7 +348,10 @@ REAL, MADE = (np.random.default_rng(seed).normal(size=(40, 6)) for seed in (0, 1
     ],
 )
 def test_features_give_numbers_or_reasons_never_nan(generated, words):
-    frame = compute.frechet(reference=REAL, generated={"mine": generated}).frame()
+    compared = compute.frechet(reference=REAL, generated={"mine": generated})
+    with pytest.raises(BadInput, match="fid"):
+        compared.value("fid", "mine")
+    frame = compared.frame()
     numbers = frame[["value", "low", "high", "stderr", "limit", "limit_low", "limit_high"]]
     assert len(frame) >= 8 and not np.isinf(numbers).any(axis=None)
     assert (numbers["value"].isna() == (frame["reason"] != "")).all()
