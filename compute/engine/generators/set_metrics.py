@@ -24,7 +24,7 @@ from compute.engine.generators.table import FIGURE, framed, of_record
 from compute.metrics import METRICS
 from compute.metrics.distribution import cfred, frechet, intervals, pairwise, reference_free
 from compute.metrics.distribution.frechet import Gaussian
-from compute.metrics.distribution.intervals import Blocks, Extrapolated, extrapolate, leave_moments_out, leave_out
+from compute.metrics.distribution.intervals import Blocks, extrapolate, leave_moments_out, leave_out
 from compute.metrics.distribution.moments import CrossMoments, Moments, SetScore, streams, taken
 from compute.types import BadInput, Undefined
 
@@ -62,7 +62,7 @@ class SetMetric:
         """(keys, blocks) the values without each block of the generator's rows."""
         return [leave_out(lambda rows: self.of(name, rows)[0].value, blocks)]
 
-    def at_infinity(self, name: str) -> Extrapolated | None:
+    def at_infinity(self, name: str) -> SetScore | None:
         """The value at infinite N, of a metric that has one."""
         return None
 
@@ -91,7 +91,7 @@ class DistanceMetric(SetMetric):
         distance, of = type(self).distance, CrossMoments.of if texts else Moments.of
         return [leave_moments_out(lambda **moments: distance(**fixed, **moments).value, blocks, of=of, **left)]
 
-    def at_infinity(self, name: str) -> Extrapolated:
+    def at_infinity(self, name: str) -> SetScore:
         """Of pairs prompts are split, so that a part has both images of each; saved moments stay whole."""
         real, *others = self.parted(name).values()
         saved, widths, n = self.features.saved, [each.shape[1] for each in others], len(others[0])
@@ -295,7 +295,7 @@ def _add_intervals(rows: Rows, metric: SetMetric, shares: Blocks) -> None:
             with _noting([row], "No interval"):
                 if row["low"] is None:
                     found = intervals.interval(row["value"], values, shares, lower=about.lower, upper=about.upper)
-                    row.update(vars(found))
+                    row.update(low=found.low, high=found.high, stderr=found.stderr)
                 if tested:
                     row.update(left_out=tuple(values.tolist()), block_sizes=tuple(shares.sizes.tolist()))
 

@@ -49,7 +49,7 @@ def framed(figures: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
 
 def of_record(record: Any, parts: Sequence[str]) -> dict[str, Any]:
     """Returns what a metric's record says of a figure: value, interval, warnings, and these other fields."""
-    numbers = {name: getattr(record, name, None) for name in ("value", "low", "high", "stderr")}
+    numbers = {name: getattr(record, name) for name in ("value", "low", "high", "stderr")}
     return numbers | {"warnings": record.warnings, "parts": {name: float(getattr(record, name)) for name in parts}}
 
 
@@ -163,8 +163,8 @@ class GeneratorTable(ShowsItself):
             known = ", ".join(f"{metric} on {backbone}" for metric, backbone in shown)
             raise BadInput(f"No values of {metric or 'a metric'} on {backbone or 'any features'}. There are: {known}")
         about = _METRICS[key[0]]
-        rows = self.figures[(self.figures["metric"] == key[0]) & (self.figures["backbone"] == key[1])]
-        rows = rows.dropna(subset="value").sort_values("value", ascending=not about.higher_is_better, kind="stable")
+        rows = pd.DataFrame(shown[key].values()).dropna(subset="value")
+        rows = rows.sort_values("value", ascending=not about.higher_is_better, kind="stable")
         return strip(
             names=rows["generator"].tolist(),
             **{name: (rows[name] * about.scale).to_numpy() for name in ("value", "low", "high")},

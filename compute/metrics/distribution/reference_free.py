@@ -27,9 +27,6 @@ class MeanScore(SetScore):
     images'."""
 
     scores: Floats
-    stderr: float | None = None
-    low: float | None = None
-    high: float | None = None
 
 
 def inception_score(*, logits: Any, splits: int = 10) -> SetScore:
