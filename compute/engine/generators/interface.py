@@ -15,7 +15,6 @@ from compute.engine.generators import grid as grids
 from compute.engine.generators import people, references
 from compute.engine.generators.backbones import NEED_PROMPTS, PAPER, Backbones, choose, subset
 from compute.engine.generators.features import SetFeatures, encode
-from compute.engine.generators.grid import GridTable
 from compute.engine.generators.references import SavedReference
 from compute.engine.generators.set_metrics import figures
 from compute.engine.generators.store import contents_of, key_of
@@ -87,8 +86,8 @@ def frechet(
     offline: Offline = False,
     skip_bad: Annotated[bool, "Skip images that cannot be read, with their pairs."] = False,
     report: Report = lambda line: None,
-    shown: Callable[[GeneratorTable | GridTable], None] = lambda table: None,
-) -> GeneratorTable | GridTable:
+    shown: Callable[[GeneratorTable], None] = lambda table: None,
+) -> GeneratorTable:
     """Compares generators' images with a reference: Fréchet distances, cFreD and their rivals, in one table.
 
     Features are stored, so an interrupted comparison resumes and another metric needs no second pass over the images.
