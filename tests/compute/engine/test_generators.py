@@ -10,7 +10,6 @@ from unittest.mock import Mock
 
 import numpy as np
 import pytest
-from PIL import Image
 from typer.testing import Result
 
 import compute
@@ -242,22 +241,6 @@ def few(tmp_path):
     return folders(tmp_path, FEW)
 
 
-def image(root: Path, row: int) -> Image.Image:
-    return Image.open(root / f"clean/{row:03}.png").convert("RGB")
-
-
-def animated(root: Path) -> None:
-    frames = [image(root, row) for row in range(3)]
-    frames[0].save(root / "clean/000.gif", save_all=True, append_images=frames[1:])
-    (root / "clean/000.png").unlink()
-
-
-def alike(root: Path, data: bytes = b"") -> None:
-    """All images are copies of the first, or empty: removed."""
-    for path in (root / "clean").iterdir():
-        path.write_bytes(data) if data else path.unlink()
-
-
 def of_one_prompt(root: Path) -> None:
     table(root / "prompts.csv", "image,prompt|" + "|".join(f"{row:03}.png,a red ball" for row in range(FEW)))
 
@@ -270,10 +253,6 @@ def broken(root: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "words", "left"),
     [
-        (lambda root: image(root, 0).convert("L").save(root / "clean/000.png"), "grey", FEW),
-        (animated, "animated", FEW),
-        (lambda root: image(root, 0).resize((31, 47)).save(root / "clean/000.png"), "2 sizes", FEW),
-        (lambda root: alike(root, (root / "clean/000.png").read_bytes()), "exact copies", FEW),
         (lambda root: [(root / f"clean/{row:03}.png").unlink() for row in range(1, FEW)], "1 of 8 prompts", 1),
         (of_one_prompt, "more than once", FEW),
         (broken, "clean/003.png", FEW - 1),
@@ -300,7 +279,7 @@ def test_the_table_is_printed_before_a_full_disk_refuses_it(few, monkeypatch):
     [
         (lambda root: table(root / "prompts.csv", "image,prompt|000.png,a|001.png, "), "row 2", ""),
         (broken, "clean/003.png", ""),
-        (alike, "clean holds no image", ""),
+        (lambda root: [path.unlink() for path in (root / "clean").iterdir()], "clean holds no image", ""),
         (lambda root: (root / "clean").rename(root / "other"), "There is no ", ""),
         (None, "'clean' is named twice", "--generated clean=real"),
         (None, "hf download org/none --repo-type dataset", "--generated b=hf://datasets/org/none --offline"),
