@@ -43,7 +43,7 @@ def frechet(
 
     def shown(table: Any) -> None:
         typer.echo(str(table) if format == "text" else getattr(table, format)(), nl=format != "csv")
-        for line in table.notes if format == "csv" or (format == "json" and how["grid"]) else ():
+        for line in table.notes if format == "csv" else ():
             report(line)
 
     interface.frechet(generated=named, store=store, results=results, report=report, shown=shown, **how)

@@ -31,7 +31,7 @@ from compute.paths import ROOT
 from compute.procedures.evidence import Evidence
 from compute.rounding import rounded
 from compute.tasks.data import Data
-from compute.types import TIES_SHOWN, BadItem, CannotDo, LikenessError, Model, NoService, NotHere, Run, Score
+from compute.types import TIES_SHOWN, BadItem, CannotDo, LikenessError, Model, NoService, NotHere, Run, Score, Task
 from compute.versions import without_package
 
 SOURCES = ("models", "tasks", "procedures", "metrics", "features", "engine")  # packages whose code decides scores
@@ -237,7 +237,7 @@ def _run(job: Job, subject: Any, execution: Execution, encoding: Encoding) -> St
     usable = sum(rated.values()) / total
     coverage = usable * scoring.answered(frames, job.task.metrics[0])
     timings = {"items": execution.seconds[items_key(job)], "encode": encoding.seconds, "procedure": procedure_seconds}
-    run = Run(
+    run = computed(
         **_identity(job, execution.bench),
         seed=job.model.options.get("seed"),
         seconds=round(encoding.seconds + procedure_seconds, 3),
@@ -285,16 +285,27 @@ def _identity(job: Job, bench: Bench) -> dict[str, Any]:
     else:
         device, dtype = "" if "choose" in job.model.abilities else "cpu", ""
     return {
-        "id": f"computed/{job.model.key}/{job.task.key}/{job.fingerprint}",
         "model": job.model.key,
-        "task": job.task.key,
-        "procedure": job.procedure.key,
-        "origin": "computed",
+        "task": job.task,
         "fingerprint": job.fingerprint,
-        "code": code(),
         "device": device,
         "dtype": dtype,
     }
+
+
+def computed(*, model: str, task: Task, fingerprint: str, started: str = "", **facts: Any) -> Run:
+    """Returns a run of this program's, made now unless it `started` before."""
+    return Run(
+        id=f"computed/{model}/{task.key}/{fingerprint}",
+        model=model,
+        task=task.key,
+        procedure=task.procedure,
+        origin="computed",
+        fingerprint=fingerprint,
+        code=code(),
+        started=started or _now(),
+        **facts,
+    )
 
 
 def _now() -> str:
@@ -359,7 +370,7 @@ def failed(job: Job, error: Exception, execution: Execution) -> Outcome:
     if job.fingerprint:
         trace = "".join(traceback.format_exception(error)) if foreign else ""
         known = _identity(job, execution.bench)
-        run = Run(**known, settings=dict(job.settings), started=_now(), status="failed", error=reason)
+        run = computed(**known, settings=dict(job.settings), status="failed", error=reason)
         noted = run_folders.note_failure(results, run=run, trace=trace)
     return Outcome(job=job, state="failed", reason=reason, trace=noted if foreign else None)
 

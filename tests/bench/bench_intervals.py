@@ -17,18 +17,8 @@ from compute.arrays import Floats, Ints
 from compute.metrics.distribution import cfred, frechet, intervals, pairwise, reference_free
 from compute.types import Undefined
 
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Sample:
-    """One draw of prompts: features (n, d) of their real and generated images, (n, p) of their texts."""
-
-    real: Floats
-    generated: Floats
-    condition: Floats
-
-    def rows(self, kept: Ints) -> Sample:
-        """The sample of these prompts alone."""
-        return Sample(real=self.real[kept], generated=self.generated[kept], condition=self.condition[kept])
+Sample = tuple[Floats, Floats, Floats]  # features (n, d) of prompts' real and generated images, (n, p) of their texts
+Metric = Callable[[Floats, Floats, Floats], float]
 
 
 def draw(rng: np.random.Generator, *, n: int, d: int, alike: bool = False) -> Sample:
@@ -42,29 +32,33 @@ def draw(rng: np.random.Generator, *, n: int, d: int, alike: bool = False) -> Sa
         noise = rng.gamma(2.0, size=(n, d)) / np.sqrt(2) - np.sqrt(2)  # mean 0, variance 1, skewed
         return answer * condition @ slopes + width * scale * noise + shift
 
-    return Sample(
-        real=images(1.0, 1.0, 0.0),
-        generated=images(1.0, 1.0, 0.0) if alike else images(0.7, 0.8, 0.15),
-        condition=condition,
-    )
+    real, generated = images(1.0, 1.0, 0.0), images(1.0, 1.0, 0.0) if alike else images(0.7, 0.8, 0.15)
+    return real, generated, condition
 
 
-def manifold(name: str, k: int) -> Callable[[Sample], float]:
-    return lambda s: getattr(pairwise.manifold(real=s.real, generated=s.generated, k=k), name).value
+def taken(sample: Sample, rows: Ints) -> Sample:
+    """The sample of these prompts alone."""
+    real, generated, condition = (side[rows] for side in sample)
+    return real, generated, condition
 
 
-METRICS: dict[str, Callable[[Sample], float]] = {
-    "fd": lambda s: frechet.frechet(real=s.real, generated=s.generated).value,
-    "cfred": lambda s: cfred.cfred(real=s.real, generated=s.generated, condition=s.condition).value,
-    "cmmd": lambda s: pairwise.cmmd(real=s.real, generated=s.generated).value,
-    "kid": lambda s: pairwise.kid(real=s.real, generated=s.generated).value,
-    **{name: manifold(name, k) for name, k in (("precision", 3), ("recall", 3), ("density", 5), ("coverage", 5))},
-    "inception_score": lambda s: reference_free.inception_score(logits=2 * s.generated, splits=1).value,
-    "vendi": lambda s: reference_free.vendi(features=s.generated).value,
-    "clipscore": lambda s: (
-        reference_free.clipscore(image=s.generated[:, : s.condition.shape[1]], text=s.condition).value
-    ),
+def manifold(name: str, k: int) -> Metric:
+    return lambda r, g, c: pairwise.manifold(real=r, generated=g, k=k)[name].value
+
+
+DISTANCES: dict[str, Metric] = {
+    "fd": lambda r, g, c: frechet.frechet(real=r, generated=g).value,
+    "cfred": lambda r, g, c: cfred.cfred(real=r, generated=g, condition=c).value,
+    "cmmd": lambda r, g, c: pairwise.cmmd(real=r, generated=g).value,
+    "kid": lambda r, g, c: pairwise.kid(real=r, generated=g).value,
 }
+SHARES = {name: manifold(name, k) for name, k in (("precision", 3), ("recall", 3), ("density", 5), ("coverage", 5))}
+OF_ONE_SET: dict[str, Metric] = {
+    "inception_score": lambda r, g, c: reference_free.inception_score(logits=2 * g, splits=1).value,
+    "vendi": lambda r, g, c: reference_free.vendi(features=g).value,
+    "clipscore": lambda r, g, c: reference_free.clipscore(image=g[:, : c.shape[1]], text=c).value,
+}
+METRICS = DISTANCES | SHARES | OF_ONE_SET
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,14 +76,14 @@ def coverage(
     """Simulated coverage at N = n of features (n, d), from `samples` intervals and a target of `targets` values."""
     rng = np.random.default_rng([seed, n, d])
     statistic = METRICS[metric]
-    values = np.array([statistic(draw(rng, n=n, d=d, alike=alike)) for _ in range(targets)])
+    values = np.array([statistic(*draw(rng, n=n, d=d, alike=alike)) for _ in range(targets)])
     made = []
     for _ in range(samples):
         sample = draw(rng, n=n, d=d, alike=alike)
         blocks = intervals.share_out(n)
-        left_out = intervals.leave_out(lambda rows, s=sample: statistic(s.rows(rows)), blocks)
+        left_out = intervals.leave_out(lambda rows, s=sample: statistic(*taken(s, rows)), blocks)
         with suppress(Undefined):
-            made.append(intervals.interval(statistic(sample), left_out, blocks))
+            made.append(intervals.interval(statistic(*sample), left_out, blocks))
     known = [(each.low, each.high) for each in made]
     held = [low <= values.mean() <= high for low, high in known]
     width = float(np.median([high - low for low, high in known]) / (2 * 1.96 * values.std())) if known else np.nan

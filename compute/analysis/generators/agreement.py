@@ -1,4 +1,4 @@
-"""How metrics of generators agree with people, every value with an interval, and which metrics differ in that.
+"""How metrics of generators agree with people, every value with an interval.
 
 The sample is the generators, so with the 4 to 10 that studies have most intervals are wide, and chance easily gives a
 high correlation. So each comes with how often a random order of the same scores correlates as strongly (permutation),
@@ -11,13 +11,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations, permutations, product
+from itertools import permutations
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from compute import arrays
-from compute.analysis.intervals import Z95, Estimate
+from compute.analysis.correlation import interval
+from compute.analysis.intervals import Estimate
 from compute.analysis.ranks.variance import LEVEL
 from compute.analysis.significance import holm
 from compute.arrays import Floats
@@ -25,8 +26,7 @@ from compute.metrics.agreement import correlation, rank_accuracy
 from compute.types import Undefined
 
 EXACT = 8  # generators up to which every order is tried: 8! = 40,320
-EXACT_EXCHANGES = 12  # generators up to which every exchange of two metrics is tried: 2^12
-RANDOM = 20_000  # random orders or exchanges above that
+RANDOM = 20_000  # random orders above that
 DRAWS = 2000  # of the bootstrap
 FEWEST = 6  # generators that a bootstrap and a verdict need
 SIGNIFICANT, REVERSED = "significant", "significant, reversed"
@@ -40,29 +40,11 @@ class Agreement:
     pearson: Estimate
     rho_squared: Estimate
     spearman: Estimate
-    kendall: Estimate
-    accuracy_by_ranks: Estimate  # share of generator pairs ranked as people rank them
-    accuracy_by_scores: Estimate
+    accuracy: Estimate  # share of generator pairs ranked as people rank them
     right_way: bool  # better scores go with preference
     p: float  # two-sided permutation p of the Pearson correlation
     weakest: float  # Pearson without the one generator that matters most; NaN below four generators
     generators: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class MetricDifference:
-    """Two metrics, by position: how much nearer to people the first is, as correlations turned so that 1 is best.
-
-    `told_apart` is significant with Holm's correction over all pairs; `possible` is the smallest p that so few
-    generators can give at all.
-    """
-
-    first: int
-    second: int
-    difference: Estimate
-    p: float
-    told_apart: bool
-    possible: float
 
 
 def agree(
@@ -77,32 +59,25 @@ def agree(
     """All values of one metric. Lists [generators]: `scores`, and people's `human`, higher is better; `ranks` and
     `human_ranks` as a table lists them, 1 best, else those of the scores. `higher`: more of the metric is better.
 
-    Intervals: Pearson by Fisher's z, Spearman by Bonett and Wright (2000), Kendall by Fieller et al. (1957), rank
-    accuracy by a bootstrap over generators. Raises BadInput for lists that are not finite, Undefined below three
-    generators and for a constant list.
+    Intervals: correlations by Fisher's z (`correlation.interval`), rank accuracy by a bootstrap over generators. Raises
+    BadInput for lists that are not finite, Undefined below three generators and for a constant list.
     """
     x, y = np.asarray(scores, float), np.asarray(human, float)
     r, n = correlation(scores=x, human=y), len(x)
-    by_score, by_people = arrays.ranks(-x if higher else x), arrays.ranks(-y)
-    rho = correlation(scores=arrays.ranks(x), human=arrays.ranks(y))
-    first, second = (np.sign(np.subtract.outer(side, side)) for side in (x, y))
-    tau = float((first * second).sum() / math.sqrt((first**2).sum() * (second**2).sum()))
-    pearson = _fisher(r, n, variance=1.0, less=3)
+    pearson = _estimate(r, n, method="pearson")
     squared = Estimate(value=r**2, reason=pearson.reason)
-    if not pearson.reason:
+    if pearson.known:
         low, high = sorted((pearson.low**2, pearson.high**2))
         squared = Estimate(value=r**2, low=0.0 if pearson.low < 0 < pearson.high else low, high=high)
     return Agreement(
         pearson=pearson,
         rho_squared=squared,
-        spearman=_fisher(rho, n, variance=1 + rho**2 / 2, less=3),
-        kendall=_fisher(tau, n, variance=0.437, less=4),
-        accuracy_by_ranks=_accuracy(
-            by_score if ranks is None else np.asarray(ranks, float),
-            by_people if human_ranks is None else np.asarray(human_ranks, float),
+        spearman=_estimate(correlation(scores=arrays.ranks(x), human=arrays.ranks(y)), n, method="spearman"),
+        accuracy=_accuracy(
+            arrays.ranks(-x if higher else x) if ranks is None else np.asarray(ranks, float),
+            arrays.ranks(-y) if human_ranks is None else np.asarray(human_ranks, float),
             seed=seed,
         ),
-        accuracy_by_scores=_accuracy(by_score, by_people, seed=seed),
         right_way=(r > 0) == higher,
         p=permutation_p(x=x, y=y, seed=seed),
         weakest=_weakest(x, y, sign=r),
@@ -157,53 +132,14 @@ def permutation_p(*, x: ArrayLike, y: ArrayLike, seed: int = 0) -> float:
     return float(np.mean(np.abs(sums) >= abs(left @ right) * (1 - 1e-9)))
 
 
-def differences(
-    *, scores: Sequence[ArrayLike], higher: Sequence[bool], human: ArrayLike
-) -> tuple[MetricDifference, ...]:
-    """Every pair of metrics, in order. `scores` [metrics][generators]; `human` [generators].
-
-    The interval resamples generators, the same for both metrics. The p exchanges the two metrics' standardised scores
-    generator by generator, which would change nothing if they were equal: with n generators it is at least 2 / 2^n, so
-    4 of them show nothing. Raises as `agree`.
-    """
-    y, n = np.asarray(human, float), len(np.asarray(human))
-    turned = []
-    for values, up in zip(scores, higher, strict=True):
-        correlation(scores=values, human=y)  # raises where there is none
-        x = np.asarray(values, float)
-        turned.append((x - x.mean()) / x.std() * (1 if up else -1))
-    pairs = list(combinations(range(len(turned)), 2))
-    if n <= EXACT_EXCHANGES:  # (e, n): which generators' scores are exchanged, the present arrangement among them
-        exchanges = np.array(list(product((False, True), repeat=n)))
-    else:
-        exchanges = np.vstack([np.random.default_rng(0).random((RANDOM, n)) < 0.5, np.zeros((1, n), bool)])
-    rows = np.random.default_rng(0).integers(0, n, (DRAWS, n))
-    drawn = [correlations(values[rows], y[rows]) for values in turned] if n >= FEWEST and pairs else []
-    tested = []
-    for a, b in pairs:
-        gap = float(correlations(turned[a], y) - correlations(turned[b], y))
-        mixed = np.where(exchanges, turned[b], turned[a]), np.where(exchanges, turned[a], turned[b])
-        gaps = np.abs(correlations(mixed[0], y) - correlations(mixed[1], y))
-        estimate = of_draws(gap, drawn[a] - drawn[b]) if drawn else Estimate(value=gap, reason=_too_few(n))
-        p = float(np.mean(gaps >= abs(gap) * (1 - 1e-9) - 1e-12))
-        tested.append({"first": a, "second": b, "difference": estimate, "p": p})
-    sure = holm([each["p"] for each in tested]) & (n >= FEWEST) if tested else ()
-    return tuple(
-        MetricDifference(**each, told_apart=bool(significant), possible=2 / 2**n)
-        for each, significant in zip(tested, sure, strict=True)
-    )
-
-
-def _fisher(value: float, n: int, *, variance: float, less: int) -> Estimate:
-    """The interval by Fisher's z with a variance of `variance` / (n - less)."""
-    if math.isnan(value):
-        return Estimate(value=value, reason="undefined: every pair is tied")
-    if n <= less:
-        return Estimate(value=value, reason=f"an interval needs {less + 1} generators, here are {n}")
-    if abs(value) >= 1 - 1e-12:
-        return Estimate(value=value, reason="perfect agreement shows no spread, which is not to have none")
-    middle, half = math.atanh(value), Z95 * math.sqrt(variance / (n - less))
-    return Estimate(value=value, low=math.tanh(middle - half), high=math.tanh(middle + half))
+def _estimate(value: float, n: int, *, method: str) -> Estimate:
+    """Returns a correlation with its interval, or why it has none."""
+    perfect = abs(value) >= 1 - 1e-12
+    if n < 4 or perfect:
+        reason = "perfect agreement shows no spread, which is not to have none" if n > 3 else _too_few(n, least=4)
+        return Estimate(value=value, reason=reason)
+    low, high = map(float, interval(r=value, n=n, method=method))
+    return Estimate(value=value, low=low, high=high)
 
 
 def _accuracy(ranks: Floats, people: Floats, *, seed: int) -> Estimate:
@@ -233,8 +169,8 @@ def of_draws(value: float, draws: Floats) -> Estimate:
     return Estimate(value=value, low=float(low), high=float(high))
 
 
-def _too_few(n: int) -> str:
-    return f"an interval needs {FEWEST} generators, here are {n}"
+def _too_few(n: int, *, least: int = FEWEST) -> str:
+    return f"an interval needs {least} generators, here are {n}"
 
 
 def _weakest(x: Floats, y: Floats, *, sign: float) -> float:

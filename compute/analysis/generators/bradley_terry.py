@@ -31,7 +31,12 @@ def fit(wins: ArrayLike, *, names: Sequence[str] = ()) -> Floats:
     n = len(wins)
     parts, part = connected_components(wins > 0, directed=True, connection="strong")
     if parts > 1:
-        raise Undefined(_apart(wins, part, names=names or [f"item {row}" for row in range(n)]))
+        named = names or [f"item {row}" for row in range(n)]
+        alone = np.flatnonzero(part == np.bincount(part).argmin())[:3]
+        raise Undefined(
+            f"{', '.join(named[row] for row in alone)} and the others did not both win and lose against each other, so "
+            "no finite strengths fit the votes: gather more votes"
+        )
     met = wins + wins.T
     values, step = np.zeros(n), np.ones(n)
     for _ in range(STEPS):
@@ -45,16 +50,3 @@ def fit(wins: ArrayLike, *, names: Sequence[str] = ()) -> Floats:
     values -= values.mean()
     half = Z95 * np.sqrt(np.diag(covariance))
     return np.column_stack([values, values - half, values + half]) * ELO
-
-
-def _apart(wins: Floats, part: np.ndarray, *, names: Sequence[str]) -> str:
-    """Which items make finite strengths impossible."""
-    for group in np.unique(part):
-        inside = part == group
-        beaten = wins[np.ix_(~inside, inside)].sum()
-        won = wins[np.ix_(inside, ~inside)].sum()
-        group_names = ", ".join(names[row] for row in np.flatnonzero(inside)[:3])
-        if beaten == 0 or won == 0:
-            what = "never compared with" if beaten == won == 0 else "never lost to" if beaten == 0 else "never beat"
-            return f"{group_names} {what} the others, so no finite strengths fit the votes: gather more votes"
-    return "The votes do not connect all items: gather more votes"

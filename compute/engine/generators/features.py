@@ -35,7 +35,7 @@ class SetFeatures:
     may stay on disk (LazyRows, memory maps, mappings that read on access); `scores[metric][set]` (n,) one number an
     image, higher is better; `logits[set]` (n, classes) a classifier's answers. `prompts` (n,) are the prompts' texts,
     empty where nothing is paired. Where moments stand for the reference's images, `images[REFERENCE]` holds them by
-    subset, and nothing else.
+    subset, and nothing else. `settings` say what made the features, by backbone.
     """
 
     generated: tuple[str, ...]
@@ -44,6 +44,7 @@ class SetFeatures:
     texts: Mapping[str, Features] = field(default_factory=dict)
     scores: Mapping[str, Mapping[str, np.ndarray]] = field(default_factory=dict)
     logits: Mapping[str, np.ndarray] = field(default_factory=dict)
+    settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     @cached_property
     def prompt_codes(self) -> np.ndarray:
@@ -72,15 +73,11 @@ class SetFeatures:
         others = (of[generator] for of in (*self.scores.values(), self.logits) if of)
         return len(next(iter((*self.images[generator].values(), *others))))
 
-    @property
-    def distance_backbone(self) -> str:
-        """The backbone of `paired_distances`: the last, cFreD's where there is one."""
-        return list(self.images[REFERENCE])[-1]
-
     def paired_distances(self, generator: str) -> np.ndarray:
-        """(n,) squared distance of each image from the reference's of its prompt. Their mean is what cFreD becomes
-        where prompts are few."""
-        real, generated = (self.images[name][self.distance_backbone] for name in (REFERENCE, generator))
+        """(n,) squared distance of each image from the reference's of its prompt, by the last backbone: cFreD's where
+        there is one. Their mean is what cFreD becomes where prompts are few."""
+        backbone = list(self.images[REFERENCE])[-1]
+        real, generated = (self.images[name][backbone] for name in (REFERENCE, generator))
         parts = blocks(len(real), width=real.shape[1])
         steps = (np.subtract(generated[part], real[part], dtype=np.float64) for part in parts)
         return np.concatenate([(step**2).sum(axis=1) for step in steps])
@@ -91,11 +88,11 @@ def encode(
     *,
     chosen: Backbones,
     bench: Bench,
-    saved: Mapping[str, Any] | None = None,
-    report: Callable[[str], None] = lambda line: None,
-) -> tuple[SetFeatures, dict[str, Mapping[str, Any]], PromptedSets]:
-    """The features of all sets, the settings that made them by backbone, and the sets without what could not be
-    decoded. `saved` are SavedReferences by subset, which stand for the reference's images.
+    saved: Mapping[str, Any],
+    report: Callable[[str], None],
+) -> tuple[SetFeatures, PromptedSets]:
+    """The features of all sets, and the sets without what could not be decoded. `saved` are SavedReferences by subset,
+    which stand for the reference's images.
 
     One backbone is in memory at a time. What is finished is stored, so that an interrupted comparison resumes. Raises
     NotHere for weights that are not here, BadItem for an image that cannot be decoded unless the bench skips it, and
@@ -127,7 +124,7 @@ def encode(
                 columns += [sets.prompts] if key in (*chosen.text, *PREFERENCE.values()) else []
                 columns += [_depicted(sets)] if key == scorers.get("clipscore") else []
             subject.prepare(columns)
-        for reference in (saved or {}).values():
+        for reference in saved.values():
             reference.check(key, subject.settings)
         bad |= subject.bad
         subject.__dict__.pop("_model", None)
@@ -142,7 +139,7 @@ def encode(
             classified = [inception.class_logits(vectors[at]) for at in blocks(len(vectors), width=vectors.shape[1])]
             logits[part.name] = np.concatenate(classified)
     encoders = [key for key in dict.fromkeys((chosen.cmmd, *chosen.image, *chosen.cfred)) if key in subjects]
-    moments = {REFERENCE: {subset: each.moments for subset, each in (saved or {}).items()}}
+    moments = {REFERENCE: {subset: each.moments for subset, each in saved.items()}}
     images = {part.name: {key: subjects[key].embed_lazily(part.images) for key in encoders} for part in left.sets}
     features = SetFeatures(
         generated=tuple(part.name for part in left.generated),
@@ -151,8 +148,9 @@ def encode(
         texts={key: subjects[key].embed_lazily(left.prompts) for key in chosen.text if key in subjects},
         scores={metric: _scored(metric, subjects[key], left) for metric, key in scorers.items()},
         logits=logits,
+        settings={key: subject.settings for key, subject in subjects.items()},
     )
-    return features, {key: subject.settings for key, subject in subjects.items()}, left
+    return features, left
 
 
 def _scored(metric: str, subject: Subject, sets: PromptedSets) -> dict[str, np.ndarray]:

@@ -7,10 +7,8 @@ backbone is done, and a pair whose features are those of a stored run is not com
 from __future__ import annotations
 
 import hashlib
-import json
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from itertools import product
 from pathlib import Path
@@ -27,8 +25,16 @@ from compute.engine import run_folders
 from compute.engine.generators.backbones import JOIN, PAPER, Backbones, subset
 from compute.engine.generators.features import SetFeatures
 from compute.engine.generators.people import HUMAN_METRICS, People
-from compute.engine.generators.store import key_of, suite_of, write_run
-from compute.engine.generators.table import FIGURE, LISTED, stored_figures
+from compute.engine.generators.store import Rating, key_of, suite_of, write_run
+from compute.engine.generators.table import (
+    FIGURE,
+    LISTED,
+    GeneratorTable,
+    features_of,
+    framed,
+    of_record,
+    stored_figures,
+)
 from compute.io.tables import markdown
 from compute.metrics.distribution.cfred import PARTS, Conditioning, cfred_grid
 from compute.metrics.distribution.moments import feature_array, feature_rows
@@ -36,70 +42,41 @@ from compute.options import names
 from compute.progress import duration
 from compute.tasks.generators.feature_files import FeatureFiles, holds_features
 from compute.tasks.generators.pairing import REFERENCE
-from compute.tasks.generators.sources import some
 from compute.types import WHOLE, BadInput, Undefined, shortened
 
 PROCEDURE, METRIC = "cfred-grid", "cfred"
 TABLES = ("Backbone of Table B.1", "Backbone of Table B.2")  # how the catalogue marks the paper's
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
-class GridTable:
-    """Every cell as a row: generator, image, text, cfred; and where it is stored. `people` has a row a pair of
-    backbones: image, text, and the agreement as `pair_agreement` gives it; none where generators are not rated."""
-
-    suite: str
-    cells: pd.DataFrame
-    people: pd.DataFrame
-    n: int
-    warnings: tuple[str, ...]
-
-    def csv(self) -> str:
-        """A row a cell: generator, image, text, cfred, n; then the agreement of the pair of backbones."""
-        rows = self.cells.assign(n=self.n)
-        if len(self.people):
-            rows = rows.merge(self.people, on=["image", "text"], how="left")
-        return rows.to_csv(index=False, lineterminator="\n")
-
-    def json(self) -> str:
-        """`{"suite": ..., "n": ..., "cells": [...], "people": [...]}`."""
-        cells, people = (frame.to_dict("records") for frame in (self.cells, self.people))
-        content = {"suite": self.suite, "n": self.n, "cells": cells, "people": people}
-        return json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False)
+class GridTable(GeneratorTable):
+    """The figures of all pairs; where generators are rated, with the agreement of each pair as `pair_agreement` gives
+    it."""
 
     def lines(self) -> list[str]:
         """An image backbone a row: the agreement with people, or else each generator's cFreD, over the text
         backbones."""
-        if len(self.people):
+        figures = self.figures.assign(image=self.figures["backbone"].str.partition(JOIN)[0])
+        if "rho_squared" in figures:
             head = ["image backbone", "ρ² with its sign, mean over texts", "lowest", "highest", "rank accuracy"]
-            by_image = self.people.groupby("image", sort=False)
+            pairs = figures.drop_duplicates("backbone")
+            by_image = pairs.groupby("image", sort=False)
             shown = by_image["rho_squared"].agg(["mean", "min", "max"]).assign(accuracy=by_image["accuracy"].mean())
             rows = [[row.Index, *(f"{value:.2f}" for value in row[1:])] for row in shown.itertuples()]
-            order = self.people.sort_values("rho_squared", ascending=False, kind="stable").head(LISTED)
-            best = (f"{row.image} x {row.text} ({row.rho_squared:.2f})" for row in order.itertuples())
+            order = pairs.sort_values("rho_squared", ascending=False, kind="stable").head(LISTED)
+            best = (f"{features_of(row.backbone)} ({row.rho_squared:.2f})" for row in order.itertuples())
             notes = [
                 "Below 0: cFreD falls where people's preference falls, the wrong way.",
-                f"Highest of {len(self.people):,} pairs, in this sample: {'; '.join(best)}",
+                f"Highest of {len(pairs):,} pairs, in this sample: {'; '.join(best)}",
             ]
         else:
-            spans = self.cells.groupby(["image", "generator"], sort=False)[METRIC].agg(["min", "max"])
+            spans = figures.groupby(["image", "generator"], sort=False)["value"].agg(["min", "max"])
             texts = (spans["min"].map("{:.4g}".format) + " to " + spans["max"].map("{:.4g}".format)).unstack(sort=False)
             head = ["image backbone", *(f"cFreD of {name}" for name in texts)]
             rows = [list(row) for row in texts.itertuples()]
             notes = [
                 "Lowest to highest over the text backbones. Distances of different image backbones cannot be compared."
             ]
-        return [*markdown([head, *rows]), *notes]
-
-    @property
-    def notes(self) -> list[str]:
-        """Its warnings."""
-        return [f"Warning: {line}" for line in self.warnings]
-
-    def __str__(self) -> str:
-        return "\n".join([*self.lines(), *self.notes])
-
-    __repr__ = __str__
+        return [*markdown([head, *rows]), *notes, *self.notes]
 
 
 def paper_backbones() -> Backbones:
@@ -127,23 +104,19 @@ def from_files(
             "--prompts: name the features of the prompts, a folder of .npy files or an .npz file by text backbone"
         )
     texts, sets = FeatureFiles(condition), {name: FeatureFiles(path) for name, path in paths.items()}
-    real, chosen = sets[REFERENCE], [key for key in names(keys) if key != PAPER]
+    chosen = [key for key in names(keys) if key != PAPER]
     lacking = {key: [name for name, of in sets.items() if key not in of] for each in sets.values() for key in each}
-    for key in chosen:
-        if key not in texts and key not in real:
-            raise BadInput(
-                f"No features of {shortened(key)!r}: the reference has {some(real, noun='backbone')}; "
-                f"{condition.name} has {some(texts, noun='backbone')}"
-            )
-        if key in real and lacking[key]:
-            raise BadInput(f"{lacking[key][0]} has no features of {key}: encode every set with it, or omit it")
     images = tuple(key for key, missing in lacking.items() if not missing and (not chosen or key in chosen))
     conditions = tuple(key for key in texts if not chosen or key in chosen)
+    for key in chosen:
+        if key not in (*images, *conditions):
+            where = ", ".join(lacking.get(key, [condition.name, *sets]))
+            raise BadInput(f"There are no features of {shortened(key)!r} in {where}: add them, or omit it")
     for found, what in ((images, "image backbone that all sets have"), (conditions, f"text backbone in {condition}")):
         if not found:
             raise BadInput(f"There is no {what}" + (f" among {', '.join(chosen)}" if chosen else ""))
-    skipped = {key: missing for key, missing in lacking.items() if missing and not chosen}
     features = SetFeatures(generated=tuple(name for name in paths if name != REFERENCE), images=sets, texts=texts)
+    skipped = {} if chosen else {key: missing for key, missing in lacking.items() if missing}
     warnings = tuple(f"{key}: no features of {', '.join(each)}. Skipped" for key, each in skipped.items())
     return features, Backbones(image=(), cfred=images, text=conditions), warnings
 
@@ -155,16 +128,14 @@ def execute(
     name: str,
     file: Path,
     results: Path,
-    settings: Mapping[str, Any] | None = None,
     warnings: Sequence[str] = (),
     people: People | None = None,
     report: Callable[[str], None] = lambda line: None,
 ) -> GridTable:
     """Computes the cells that no stored run has, and stores a run a generator and image backbone.
 
-    `name` is what the suite is called, `file` what it was made from; `settings` made the features, by backbone;
-    `people` rated the generators. Raises BadInput for features that do not fit each other or those stored under this
-    name, CannotWrite.
+    `name` is what the suite is called, `file` what it was made from; `people` rated the generators. Raises BadInput for
+    features that do not fit each other or those stored under this name, CannotWrite.
     """
     images, texts, reference, condition = chosen.cfred, chosen.text, features.images[REFERENCE], features.texts
     generated = {each: features.images[each] for each in features.generated}
@@ -174,11 +145,11 @@ def execute(
         shape, sides = (n, reference[image].shape[1]), {REFERENCE: reference, **generated}
         digests[image] = {each: _digest(of[image], f"{each} {image}", shape=shape) for each, of in sides.items()}
     prompts = {text: _digest(condition[text], f"condition {text}", shape=(n,)) for text in texts}
-    merged = _suite(images, texts, name=name, file=file, n=n, people=people, generated=generated, results=results)
+    merged = _suite(chosen, name=name, file=file, n=n, people=people, generators=features.generated, results=results)
     suite = suite_records.keyed(merged, results=results)
     tasks = {task.subsets[1].partition(JOIN)[0]: task for task in suite.tasks}
     cells: dict[tuple[str, str], dict[str, Any]] = {}  # figures by generator and pair
-    rated: dict[str, tuple[str, float]] = {}
+    rated: dict[str, Rating] = {}
     keys = {key_of(each): each for each in generated}
     for image, model in product(images, suite.models):
         stored = run_folders.stored(results, model=model.key, task=tasks[image].key)
@@ -205,7 +176,7 @@ def execute(
         for image in images
     }
     total = sum(map(len, missing.values())) * len(generated)
-    rows = [(each, image, text) for image, text, each in product(images, texts, generated)]
+    rows = [(each, subset(image, text)) for image, text, each in product(images, texts, generated)]
     report(
         f"{len(images)} image and {len(texts)} text backbones, {len(generated)} generators, {n:,} prompts: "
         f"{len(rows):,} cells, {total:,} to compute"
@@ -220,11 +191,8 @@ def execute(
         sides["condition"] = {text: conditioning(text) for text in lacking}
         for (generator, text), record in cfred_grid(**sides) if lacking else ():
             pair = subset(image, text)
-            cells[generator, pair] = FIGURE | {
-                **{"generator": generator, "metric": METRIC, "backbone": pair, "n": n},
-                **{"value": float(record.value), "warnings": record.warnings},
-                "parts": {part: float(getattr(record, part)) for part in PARTS},
-            }
+            about = {"generator": generator, "metric": METRIC, "backbone": pair, "n": n}
+            cells[generator, pair] = FIGURE | about | of_record(record, PARTS)
         now, task = time.perf_counter(), tasks[image]
         for generator in generated:
             # The pair that the task names first is its score, whatever is computed later.
@@ -236,14 +204,14 @@ def execute(
                 task=task,
                 results=results,
                 rating=ratings.get(generator) if first else None,
-                evidence=run_folders.table({WHOLE: pd.DataFrame({"item": []})}),  # a figure is of all prompts at once
+                evidence=pd.DataFrame({"item": []}),  # a figure is of all prompts at once
                 metrics=[METRIC],
                 data={
                     "reference": digests[image][REFERENCE],
                     "generated": digests[image][generator],
                     "texts": {text: prompts[text] for text in shown},
                 },
-                backbones={key: settings[key] for key in (image, *shown) if key in (settings or {})},
+                backbones={key: features.settings[key] for key in (image, *shown) if key in features.settings},
                 seconds=(now - started) / len(generated),
                 ranked=task.subsets[1],
                 items=n,
@@ -257,39 +225,32 @@ def execute(
     report(
         f"{len(rows):,} cells, {done:,} of them new; {len(images) * len(generated)} runs of the suite {suite.suite.key}"
     )
-    frame = pd.DataFrame(rows, columns=["generator", "image", "text"])
-    frame[METRIC] = [cells[each, subset(image, text)]["value"] for each, image, text in rows]
-    lines = [*warnings, *dict.fromkeys(line for row in cells.values() for line in row["warnings"])]
-    agreements: list[dict[str, Any]] = []
+    figures = framed(cells[row] for row in rows)
+    lines = [*warnings, *figures["warnings"].explode().dropna()]
     if people:
         lines += people.warnings
+        distances = figures.pivot(index="generator", columns="backbone", values="value").loc[list(people.names)]
         try:
-            for (image, text), part in frame.groupby(["image", "text"], sort=False):
-                distances = part.set_index("generator")[METRIC].loc[list(people.names)]
-                agreement = pair_agreement(distances=distances, human=people.ratings)
-                agreements.append({"image": image, "text": text, **agreement})
+            agreements = {pair: pair_agreement(distances=of, human=people.ratings) for pair, of in distances.items()}
+            figures = figures.join(pd.DataFrame(agreements).T, on="backbone")
         except Undefined as error:
-            agreements = []
             lines.append(f"No agreement with people: {error}")
-    return GridTable(
-        suite=suite.suite.key, cells=frame, people=pd.DataFrame(agreements), n=n, warnings=tuple(dict.fromkeys(lines))
-    )
+    return GridTable(figures=figures, warnings=tuple(dict.fromkeys(lines)))
 
 
 def _suite(
-    images: Sequence[str],
-    texts: Sequence[str],
+    chosen: Backbones,
     *,
     name: str,
     file: Path,
     n: int,
     people: People | None,
-    generated: Mapping[str, Any],
+    generators: Sequence[str],
     results: Path,
 ) -> own_suite.OwnSuite:
     """The suite, with the backbones and generators of an earlier grid of this name."""
     tasks: dict[str, dict[str, Any]] = {}
-    for image in images:
+    for image in chosen.cfred:
         # A task's part of the key: the backbone's slug, with a digest where that is not the backbone alone.
         slug = own_suite.slug(image)
         if len(image) >= 60:
@@ -297,12 +258,12 @@ def _suite(
         tasks[slug] = {
             "title": f"cFreD under {image}",
             "category": image,
-            "subsets": (WHOLE, *(subset(image, text) for text in texts)),
+            "subsets": (WHOLE, *(subset(image, text) for text in chosen.text)),
             "procedure": PROCEDURE,
             "metrics": (METRIC, people.metric) if people and not tasks else (METRIC,),
             "n_items": n,
             "modalities": ("image", "text"),
-            "notes": f"cFreD by text backbone; the first is {texts[0]}.",
+            "notes": f"cFreD by text backbone; the first is {chosen.text[0]}.",
         }
     key = own_suite.key_of(name, mark=own_suite.GRID)
     return suite_of(
@@ -310,14 +271,14 @@ def _suite(
         name,
         title="Own backbone grid",
         description=(
-            f"Your own data: cFreD of {len(generated)} generators on {n:,} prompts under every pair of image and "
-            f"text backbones. The ranking is by {images[0]} and {texts[0]}, the first pair; distances under "
-            "different backbones have no common scale. No published score compares with these."
+            f"Your own data: cFreD of {len(generators)} generators on {n:,} prompts under every pair of image and "
+            f"text backbones. The ranking is by {chosen.cfred[0]} and {chosen.text[0]}, the first pair; distances "
+            "under different backbones have no common scale. No published score compares with these."
         ),
         tasks=tasks,
         digest=hashlib.blake2b(f"{key} {n}".encode(), digest_size=16).hexdigest(),
         file=file,
-        generators=tuple(generated),
+        generators=generators,
         results=results,
     )
 

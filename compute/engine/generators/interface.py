@@ -15,10 +15,9 @@ from compute.engine.generators import grid as grids
 from compute.engine.generators import people, references
 from compute.engine.generators.backbones import NEED_PROMPTS, PAPER, Backbones, choose, subset
 from compute.engine.generators.features import SetFeatures, encode
-from compute.engine.generators.grid import GridTable
 from compute.engine.generators.references import SavedReference
 from compute.engine.generators.set_metrics import figures
-from compute.engine.generators.store import GeneratorComparison, key_of
+from compute.engine.generators.store import contents_of, key_of
 from compute.engine.generators.store import store as stored
 from compute.engine.generators.table import GeneratorTable
 from compute.engine.settings import BatchSize, DataFolder, Device, Dtype, Offline, RunSettings
@@ -87,8 +86,8 @@ def frechet(
     offline: Offline = False,
     skip_bad: Annotated[bool, "Skip images that cannot be read, with their pairs."] = False,
     report: Report = lambda line: None,
-    shown: Callable[[GeneratorTable | GridTable], None] = lambda table: None,
-) -> GeneratorTable | GridTable:
+    shown: Callable[[GeneratorTable], None] = lambda table: None,
+) -> GeneratorTable:
     """Compares generators' images with a reference: Fréchet distances, cFreD and their rivals, in one table.
 
     Features are stored, so an interrupted comparison resumes and another metric needs no second pass over the images.
@@ -150,7 +149,7 @@ def frechet(
                 if sets.prompts is None:
                     raise BadInput("cFreD needs prompts: name a table of image and prompt with --prompts")
                 chosen = choose(backbones, metrics=grids.METRIC, paper=paper)
-                given, place["settings"], left = encode(sets, chosen=chosen, bench=bench, report=report)
+                given, left = encode(sets, chosen=chosen, bench=bench, saved={}, report=report)
                 encoded = given, chosen, left.warnings
             given, chosen, warnings = encoded
             for role, keys, own in (("image", paper.cfred, chosen.cfred), ("text", paper.text, chosen.text)):
@@ -172,26 +171,22 @@ def frechet(
             if saved and sets.prompts is not None:
                 why = "a saved reference holds moments alone. Give the reference's images"
             raise BadInput(f"{', '.join(chosen.metrics)}: {why}, or other metrics")
-        given, made, left = encode(sets, chosen=needed, bench=bench, saved=saved, report=report)
+        given, left = encode(sets, chosen=needed, bench=bench, saved=saved, report=report)
         found = figures(given, chosen=chosen, with_intervals=intervals)
         table = GeneratorTable(figures=found, warnings=left.warnings)
         if rated:
             table = table.beside(rated, scores=given.scores if given.prompts else {})
         shown(table)
-        compared = GeneratorComparison(
-            sets=left,
-            chosen=chosen,
-            features=given,
-            figures=found,
-            settings=made,
-            saved=saved,
-            seconds=time.perf_counter() - started,
-        )
+        contents = next(iter(saved.values())).contents if saved else contents_of(left.reference.images)
         if save_reference:
-            for path in references.save_references(Path(save_reference), compared, source=str(reference)):
+            how = {"chosen": chosen, "source": str(reference), "contents": contents}
+            for path in references.save(Path(save_reference), given, **how):
                 report(f"Saved {path}")
         if store:
-            key, count = stored(compared, **place, human=rated.stored if rated else {})
+            human, seconds = rated.stored if rated else {}, time.perf_counter() - started
+            key, count = stored(
+                left, given, found, chosen=chosen, contents=contents, **place, human=human, seconds=seconds
+            )
             report(f"Stored {counted(count, 'run')} of the suite {key}")
     return table
 

@@ -6,11 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
 from compute.analysis.generators import bradley_terry
-from compute.analysis.generators.agreement import Agreement, MetricDifference
+from compute.analysis.generators.agreement import Agreement
 from compute.io import forms, votes
 from compute.io.forms import COUNT, NUMBER, SHARE, Form, FormField
 from compute.io.votes import VOTES
@@ -52,7 +51,6 @@ class People:
     warnings: tuple[str, ...] = ()
     metrics: tuple[tuple[str, str], ...] = ()
     agreements: tuple[Agreement, ...] = ()
-    differences: tuple[MetricDifference, ...] = ()
     undefined: tuple[str, ...] = ()
 
     @property
@@ -77,51 +75,48 @@ def read(path: Path, *, generated: Sequence[str]) -> People:
     finite strengths fit.
     """
     metric, frame, notes = forms.read(path, FORMS)
-    warnings, intervals, ranks = list(notes), {}, {}
+    warnings = list(notes)
     if metric in HUMAN_METRICS:
         if (twice := frame["generator"].duplicated()).any():
             row = int(twice.argmax())
             raise BadInput(
                 f"{path.name}, row {row + 1}: duplicate generator {frame['generator'][row]!r}. Leave one row of each"
             )
-        rated = frame.set_index("generator")
-        values, ranks = rated[HUMAN_METRICS[metric]].to_dict(), rated.get("rank", pd.Series()).to_dict()
+        values = frame.set_index("generator").rename(columns={HUMAN_METRICS[metric]: "rating"})
     else:
         if metric == "per prompt":
             warnings.append(
                 f"{path.name}: every vote is taken as one over all other generators of its prompt, as if all were "
                 "shown; its comparisons depend on each other, so the intervals of the strengths are too narrow"
             )
-        won = list((_per_prompt if metric == "per prompt" else _pairs)(frame, title=path.name))
-        names = sorted({name for first, second, _ in won for name in (first, second)})
+        votes_of = _per_prompt if metric == "per prompt" else _pairs
+        won = pd.DataFrame(votes_of(frame, title=path.name), columns=["first", "second", "count"])
+        names = sorted({*won["first"], *won["second"]})
         if len(names) < 2:
             raise BadInput(f"{path.name} does not compare two generators")
-        wins = np.zeros((len(names), len(names)))
-        at = {name: row for row, name in enumerate(names)}
-        for first, second, count in won:
-            wins[at[first], at[second]] += count
-        fitted = dict(zip(names, bradley_terry.fit(wins, names=names).tolist(), strict=True))
-        values, metric = {name: value for name, (value, *_) in fitted.items()}, "elo"
-        intervals = {name: (low, high) for name, (_, low, high) in fitted.items()}
-    rated = tuple(name for name in generated if name in values)
+        wins = won.pivot_table(index="first", columns="second", values="count", aggfunc="sum")
+        wins = wins.reindex(index=names, columns=names).fillna(0.0)
+        fitted = bradley_terry.fit(wins, names=names)
+        values, metric = pd.DataFrame(fitted, names, ["rating", "low", "high"]), "elo"
+    rated = [name for name in generated if name in values.index]
     for missing, where in (
-        ([name for name in generated if name not in values], f"are not in {path.name}"),
-        ([name for name in values if name not in generated], f"of {path.name} are not compared"),
+        ([name for name in generated if name not in rated], f"are not in {path.name}"),
+        ([name for name in values.index if name not in rated], f"of {path.name} are not compared"),
     ):
         if missing:
             warnings.append(f"{some(missing, noun='generator')} {where}: left out of the agreement with people")
     if len(rated) < 2:
         raise BadInput(
-            f"{path.name} rates {some(values, noun='generator')}, the comparison has "
+            f"{path.name} rates {some(values.index, noun='generator')}, the comparison has "
             f"{some(generated, noun='generator')}: name at least two in both"
         )
-    sign = -1 if metric == "human_rank" else 1
+    values = values.loc[rated]
     return People(
         metric=metric,
-        names=rated,
-        ratings=tuple(float(sign * values[name]) for name in rated),
-        ranks=tuple(ranks[name] for name in rated) if ranks else None,
-        intervals=tuple(intervals[name] for name in rated) if intervals else (),
+        names=tuple(rated),
+        ratings=tuple((-values["rating"] if metric == "human_rank" else values["rating"]).astype(float).tolist()),
+        ranks=tuple(values["rank"].tolist()) if "rank" in values else None,
+        intervals=tuple(zip(values["low"].tolist(), values["high"].tolist(), strict=True)) if "low" in values else (),
         warnings=tuple(warnings),
     )
 

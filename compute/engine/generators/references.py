@@ -6,31 +6,31 @@ import hashlib
 import json
 import zipfile
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from compute import versions
 from compute.catalog.own import suite as own_suite
 from compute.engine.generators.backbones import JOIN, Backbones, subset
-from compute.engine.generators.store import GeneratorComparison
 from compute.io.files import replacing
 from compute.metrics.distribution.moments import CrossMoments, Moments
 from compute.tasks.generators.pairing import REFERENCE
 from compute.types import BadInput, NotHere, shortened
 
+if TYPE_CHECKING:
+    from compute.engine.generators.features import SetFeatures
+
 FORMAT = "likeness-reference-2"  # of saved statistics
 SUFFIX = ".npz"  # of a file, and of an address that stands for several
 LONGEST = 80  # characters of a name
-PACKAGES = ("numpy", "pillow", "torch", "torchvision", "transformers", "timm")  # what makes features
 # What does not belong to the preprocessing: the same model gives the same features up to rounding.
 ELSEWHERE = ("device", "packages")
 
 
 # What a file says besides its moments.
-FACTS = ("name", "images", "condition", "source", "contents", "packages")
+FACTS = ("name", "images", "condition", "source", "contents")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -39,7 +39,7 @@ class SavedReference:
 
     `images` and `condition` say what made the features: the key of the `backbone`, and its `preprocessing` (revision,
     size, resampling, dtype ...). `source` tells in words which images they are, `contents` is a digest of the images
-    themselves; `packages` maps packages to versions.
+    themselves.
     """
 
     name: str
@@ -48,7 +48,6 @@ class SavedReference:
     condition: Mapping[str, Any] | None = None
     source: str = ""
     contents: str = ""
-    packages: Mapping[str, str] = field(default_factory=lambda: versions.installed(PACKAGES))
 
     @property
     def subset(self) -> str:
@@ -111,28 +110,27 @@ class SavedReference:
                     )
 
 
-def save_references(path: Path, comparison: GeneratorComparison, *, source: str) -> list[Path]:
+def save(path: Path, features: SetFeatures, *, chosen: Backbones, source: str, contents: str) -> list[Path]:
     """Writes `<path without ending>-<backbone>.npz` for every image backbone, and with each text backbone for cFreD.
 
-    `source` says which images the reference's are. Raises BadInput, CannotWrite.
+    `source` says which images the reference's are, `contents` is their digest. Raises BadInput, CannotWrite.
     """
-    features, written = comparison.features, []
-    for key in comparison.chosen.distances:
+    written, rows = [], features.images[REFERENCE]
+    for key in chosen.distances:
         image, _, text = key.partition(JOIN)
-        if image not in features.images[REFERENCE] or (text and text not in features.texts):
+        if image not in rows or (text and text not in features.texts):
             continue
-        rows = features.images[REFERENCE][image]
+        made = {"images": rows[image], "argument": "reference"}
         origins = [
-            {"backbone": name, "preprocessing": without_place(comparison.settings[name])} for name in key.split(JOIN)
+            {"backbone": name, "preprocessing": without_place(features.settings[name])} for name in key.split(JOIN)
         ]
-        paired = {"images": rows, "condition": features.texts[text]} if text else {}
         reference = SavedReference(
             name=_file_name(path, key),
-            moments=CrossMoments.of(**paired) if text else Moments.of(rows, argument="reference"),
+            moments=CrossMoments.of(**made, condition=features.texts[text]) if text else Moments.of(**made),
             images=origins[0],
             condition=origins[1] if text else None,
             source=source,
-            contents=comparison.contents,
+            contents=contents,
         )
         written.append(reference.write(path.parent))
     return written

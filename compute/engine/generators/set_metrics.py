@@ -20,11 +20,11 @@ from compute.arrays import Floats, Ints
 from compute.engine.generators import backbones
 from compute.engine.generators.backbones import Backbones
 from compute.engine.generators.features import Features, SetFeatures
-from compute.engine.generators.table import FIGURE, framed
+from compute.engine.generators.table import FIGURE, framed, of_record
 from compute.metrics import METRICS
 from compute.metrics.distribution import cfred, frechet, intervals, pairwise, reference_free
 from compute.metrics.distribution.frechet import Gaussian
-from compute.metrics.distribution.intervals import Blocks, Extrapolated, extrapolate, leave_moments_out, leave_out
+from compute.metrics.distribution.intervals import Blocks, extrapolate, leave_moments_out, leave_out
 from compute.metrics.distribution.moments import CrossMoments, Moments, SetScore, streams, taken
 from compute.types import BadInput, Undefined
 
@@ -62,7 +62,7 @@ class SetMetric:
         """(keys, blocks) the values without each block of the generator's rows."""
         return [leave_out(lambda rows: self.of(name, rows)[0].value, blocks)]
 
-    def at_infinity(self, name: str) -> Extrapolated | None:
+    def at_infinity(self, name: str) -> SetScore | None:
         """The value at infinite N, of a metric that has one."""
         return None
 
@@ -91,7 +91,7 @@ class DistanceMetric(SetMetric):
         distance, of = type(self).distance, CrossMoments.of if texts else Moments.of
         return [leave_moments_out(lambda **moments: distance(**fixed, **moments).value, blocks, of=of, **left)]
 
-    def at_infinity(self, name: str) -> Extrapolated:
+    def at_infinity(self, name: str) -> SetScore:
         """Of pairs prompts are split, so that a part has both images of each; saved moments stay whole."""
         real, *others = self.parted(name).values()
         saved, widths, n = self.features.saved, [each.shape[1] for each in others], len(others[0])
@@ -150,7 +150,7 @@ class FidMetric(DistanceMetric):
 class PairwiseMetric(SetMetric):
     """Compares single images with the reference's, by PAIRWISE: the record of all, and the values of marked rows."""
 
-    parts, draws = ("k",), True
+    draws = True
 
     def sides(self, name: str) -> dict[str, Features]:
         if self.features.saved:
@@ -159,14 +159,15 @@ class PairwiseMetric(SetMetric):
 
     def of(self, name: str) -> list[SetScore]:
         whole, _ = PAIRWISE[self.keys[0]]
-        found = whole(**self.sides(name))
-        return [getattr(found, key) for key in self.keys] if isinstance(found, pairwise.Manifold) else [found]
+        return self._by_key(whole(**self.sides(name)))
 
     def without(self, name: str, blocks: Blocks) -> Sequence[Floats]:
         sides, kept = self.sides(name), blocks.remaining
         real_kept = kept if self.features.prompts else np.ones((blocks.count, len(sides["real"])), bool)
         _, subsets = PAIRWISE[self.keys[0]]
-        found = subsets(**sides, real_kept=real_kept, generated_kept=kept)
+        return self._by_key(subsets(**sides, real_kept=real_kept, generated_kept=kept))
+
+    def _by_key(self, found: Any) -> list[Any]:
         return [found[key] for key in self.keys] if isinstance(found, dict) else [found]
 
 
@@ -184,7 +185,7 @@ PAIRWISE: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
 
 
 class VendiMetric(SetMetric):
-    parts, draws = ("order",), True
+    draws = True
 
     def _read(self, name: str) -> np.ndarray:
         return np.asarray(drawn_rows(self.features.images[name][self.backbone]))
@@ -278,9 +279,8 @@ def _add_values(rows: Rows, metric: SetMetric) -> None:
         if not np.isfinite(record.value):
             row["reason"] = "the value is not finite"
             continue
-        row.update({name: getattr(record, name, None) for name in ("value", "low", "high", "stderr")})
-        row["parts"] = {name: float(getattr(record, name)) for name in metric.parts if hasattr(record, name)}
-        row["warnings"] = (*record.warnings, *[few] * (metric.draws and row["n"] > MOST))
+        row.update(of_record(record, metric.parts))
+        _note([row], *[few] * (metric.draws and row["n"] > MOST))
 
 
 def _add_intervals(rows: Rows, metric: SetMetric, shares: Blocks) -> None:
@@ -295,7 +295,7 @@ def _add_intervals(rows: Rows, metric: SetMetric, shares: Blocks) -> None:
             with _noting([row], "No interval"):
                 if row["low"] is None:
                     found = intervals.interval(row["value"], values, shares, lower=about.lower, upper=about.upper)
-                    row.update(vars(found))
+                    row.update(low=found.low, high=found.high, stderr=found.stderr)
                 if tested:
                     row.update(left_out=tuple(values.tolist()), block_sizes=tuple(shares.sizes.tolist()))
 

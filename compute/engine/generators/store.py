@@ -5,8 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,15 +17,16 @@ from compute import versions
 from compute.catalog.own import suite as own_suite
 from compute.catalog.own import suite_records
 from compute.catalog.own.suite import OwnSuite
+from compute.content.items import Column
 from compute.engine import run_folders, thumbnails
 from compute.engine.generators.backbones import DISTANCE, USUAL, Backbones
 from compute.engine.generators.features import SetFeatures
 from compute.engine.generators.table import finite
-from compute.engine.run import code
-from compute.tasks.generators.pairing import PromptedSets
+from compute.engine.run import computed
+from compute.tasks.generators.pairing import REFERENCE, PromptedSets
 from compute.tasks.generators.sources import ImageSet
 from compute.tasks.source import OwnFile
-from compute.types import WHOLE, Run, Score, Suite, Task
+from compute.types import WHOLE, Score, Suite, Task
 
 PROCEDURE = "frechet"
 SAVED = "reference=saved"  # the variant of a run against saved statistics, which never hides one with the images
@@ -38,47 +38,75 @@ Values = Mapping[str, Mapping[str, np.ndarray]]  # of single images by kind and 
 Rating = tuple[str, float]  # people's: a metric and its value
 
 
-@dataclass(frozen=True, kw_only=True)
-class GeneratorComparison:
-    """What a comparison was made of and gave, ready to be stored."""
-
-    sets: PromptedSets  # without what could not be decoded
-    chosen: Backbones
-    features: SetFeatures
-    figures: pd.DataFrame
-    settings: Mapping[str, Any]  # of the backbones, by key
-    saved: Mapping[str, Any] = field(default_factory=dict)  # by subset, the SavedReference that stood for the images
-    seconds: float = 0.0
-
-    @property
-    def contents(self) -> str:
-        """A digest of the reference's images."""
-        reference = self.sets.reference
-        if reference is None:
-            return next(iter(self.saved.values())).contents
-        return hashlib.blake2b(reference.images.keys.tobytes(), digest_size=16).hexdigest()
+def contents_of(images: Column, *, size: int = 16) -> str:
+    """Returns a digest of the images of a set."""
+    return hashlib.blake2b(images.keys.tobytes(), digest_size=size).hexdigest()
 
 
 def store(
-    comparison: GeneratorComparison, *, name: str, file: Path, results: Path, human: Mapping[str, Rating]
+    sets: PromptedSets,
+    features: SetFeatures,
+    figures: pd.DataFrame,
+    *,
+    chosen: Backbones,
+    contents: str,
+    name: str,
+    file: Path,
+    results: Path,
+    human: Mapping[str, Rating],
+    seconds: float,
 ) -> tuple[str, int]:
     """Records the suite and writes a run for each generator with a figure; the suite's key and how many runs.
 
-    `name` is what the suite is called, `file` what it was made from; `human` holds people's ratings by generator.
-    Raises CannotWrite.
+    `sets` are without what could not be decoded, `contents` is the digest of the reference's images. `name` is what the
+    suite is called, `file` what it was made from; `human` holds people's ratings by generator. The suite's digest is of
+    what makes comparisons comparable: the reference's images, the prompts in their order, and the features that each
+    metric is ranked on, so that a column of the board never holds two kinds. Raises CannotWrite.
     """
-    sets, features, figures = comparison.sets, comparison.features, comparison.figures
-    suite = suite_records.record(
-        _suite(comparison, name=name, file=file, results=results, human=human), results=results
+    paired = sets.prompts is not None
+    digest = hashlib.blake2b(contents.encode(), digest_size=16)
+    if paired:
+        digest.update(sets.prompts.keys.tobytes())
+    ranked = (chosen.image[:1], chosen.cfred[:1], chosen.text[:1], chosen.clip, chosen.cmmd, chosen.classes)
+    digest.update(json.dumps(ranked).encode())
+    n = len(sets.sets[0]) if paired or sets.reference else next(iter(features.images[REFERENCE].values())).n
+    first = figures.drop_duplicates("metric").set_index("metric")["backbone"]  # that stands for each metric
+    metrics = [metric for metric in USUAL if metric in first]
+    rated = next(iter(human.values()))[0] if human else ""
+    headline = "Features: " + ", ".join(f"{metric} {first[metric]}" for metric in metrics) + "."
+    facts = {
+        "title": "Generated images",
+        "category": "Generators",
+        "subsets": (WHOLE, *figures["backbone"].unique()),
+        "procedure": PROCEDURE,
+        "metrics": tuple(filter(None, (rated, *metrics))),
+        "n_items": n,
+        "modalities": ("image", "text") if paired else ("image",),
+        "notes": headline,
+    }
+    made = suite_of(
+        own_suite.GENERATORS,
+        name,
+        title="Own generators",
+        description=(
+            f"Your own data: {len(sets.generated)} generators on {n:,} {'prompts' if paired else 'reference images'}. "
+            f"{headline} No published score compares with these."
+        ),
+        tasks={"images": facts},
+        digest=digest.hexdigest(),
+        file=file,
+        generators=features.generated,
+        results=results,
+        aggregate=suite_records.HUMAN if rated else "task-mean",
     )
+    suite = suite_records.record(made, results=results)
     [task] = suite.tasks
     # Of single images by kind and generator, where all have the kind; none where nothing is paired.
     values: dict[str, Mapping[str, np.ndarray]] = {}
-    if sets.prompts is not None:
+    if paired:
         if sets.reference is not None and features.images[sets.reference.name]:
             values[DISTANCE] = {name: features.paired_distances(name) for name in features.generated}
         values |= {kind: of for kind, of in features.scores.items() if set(features.generated) <= set(of)}
-    backbones = {DISTANCE: features.distance_backbone} | comparison.chosen.scorers if values else {}
     count = 0
     for part in sets.generated:
         count += write_run(
@@ -87,21 +115,20 @@ def store(
             task=task,
             results=results,
             rating=human.get(part.name),
-            evidence=_items(comparison, part, values),
-            metrics=list(comparison.chosen.metrics),
+            evidence=_items(sets, features, part, values),
+            metrics=list(chosen.metrics),
             data={
                 "reference": suite.digest,
-                "generated": hashlib.blake2b(part.images.keys.tobytes(), digest_size=10).hexdigest(),
-                **({} if sets.reference else {"statistics": sorted(comparison.saved)}),
+                "generated": contents_of(part.images, size=10),
+                **({} if sets.reference else {"statistics": sorted(features.images[REFERENCE])}),
             },
-            backbones=dict(comparison.settings),
-            seconds=comparison.seconds,
+            backbones=features.settings,
+            seconds=seconds,
             variant="" if sets.reference else SAVED,
             items=len(part),
-            per_prompt={"kinds": list(values), "backbones": [backbones[kind] for kind in values]},
             warnings=list(sets.warnings),
         )
-    _add_pictures(comparison, values, task=task.key, results=results)
+    _add_pictures(sets, values, task=task.key, results=results)
     return suite.suite.key, count
 
 
@@ -126,46 +153,38 @@ def write_run(
     Metrics, data and backbones make its fingerprint; `details` are the rest of its settings.
     """
     settings = {"procedure": {"key": task.procedure, "metrics": metrics}, "data": data, "backbones": backbones}
-    fingerprint, model = run_folders.fingerprint(settings), key_of(name)
-    key = f"computed/{model}/{task.key}/{fingerprint}"
     found: dict[str, dict[str, Any]] = {}
     undefined: dict[str, dict[str, str]] = {}
-    scores: list[Score] = []
+    scores: list[dict[str, Any]] = []
     for row in finite(list(figures)):
         metric, backbone = row["metric"], row["backbone"]
         if row["value"] is None:
             undefined.setdefault(metric, {})[backbone] = row["reason"]
             continue
         found.setdefault(backbone, {})[metric] = {name: row[name] for name in DETAILS}
-        first = all(score.metric != metric for score in scores) and ranked in ("", backbone)
+        first = all(score["metric"] != metric for score in scores) and ranked in ("", backbone)
         about = {name: row[name] for name in ("metric", "value", "n", "stderr")}
-        scores += [Score(run=key, subset=each, coverage=1.0, **about) for each in (backbone, WHOLE)[: 1 + first]]
+        scores += [{"subset": each, **about} for each in (backbone, WHOLE)[: 1 + first]]
     if rating is not None:
-        scores.append(Score(run=key, subset=WHOLE, coverage=1.0, metric=rating[0], value=rating[1]))
-    run = Run(
-        id=key,
-        model=model,
-        task=task.key,
-        procedure=task.procedure,
-        origin="computed",
-        fingerprint=fingerprint,
-        code=code(),
+        scores.append({"subset": WHOLE, "metric": rating[0], "value": rating[1]})
+    run = computed(
+        model=key_of(name),
+        task=task,
+        fingerprint=run_folders.fingerprint(settings),
         seconds=round(seconds, 3),
-        started=datetime.now(UTC).isoformat(timespec="seconds"),
         settings={
             **settings,
-            "variant": "",
             "contents": data["generated"],
             "coverage": 1.0,
             "versions": versions.installed(("numpy", "scipy")),
-            "left_out": [],
             "found": found,
             "undefined": undefined,
             **details,
         },
     )
     if scores:
-        run_folders.write(results, run=run, scores=scores, items=evidence)
+        made = [Score(run=run.id, coverage=1.0, **score) for score in scores]
+        run_folders.write(results, run=run, scores=made, items=run_folders.table({WHOLE: evidence}))
     return bool(scores)
 
 
@@ -223,65 +242,16 @@ def suite_of(
     )
 
 
-def _suite(
-    comparison: GeneratorComparison, *, name: str, file: Path, results: Path, human: Mapping[str, Rating]
-) -> OwnSuite:
-    """The suite of a comparison.
-
-    Its digest is of what makes comparisons comparable: the reference's images, the prompts in their order, and the
-    features that each metric is ranked on, so that a column of the board never holds two kinds.
-    """
-    sets, chosen, paired = comparison.sets, comparison.chosen, comparison.sets.prompts is not None
-    digest = hashlib.blake2b(comparison.contents.encode(), digest_size=16)
-    if paired:
-        digest.update(sets.prompts.keys.tobytes())
-    ranked = (chosen.image[:1], chosen.cfred[:1], chosen.text[:1], chosen.clip, chosen.cmmd, chosen.classes)
-    digest.update(json.dumps(ranked).encode())
-    n = len(sets.sets[0]) if paired or sets.reference else next(iter(comparison.saved.values())).moments.n
-    first = comparison.figures.drop_duplicates("metric").set_index("metric")["backbone"]  # that stands for each metric
-    metrics = [metric for metric in USUAL if metric in first]
-    rated = next(iter(human.values()))[0] if human else ""
-    headline = "Features: " + ", ".join(f"{metric} {first[metric]}" for metric in metrics) + "."
-    task = {
-        "title": "Generated images",
-        "category": "Generators",
-        "subsets": (WHOLE, *comparison.figures["backbone"].unique()),
-        "procedure": PROCEDURE,
-        "metrics": tuple(filter(None, (rated, *metrics))),
-        "n_items": n,
-        "modalities": ("image", "text") if paired else ("image",),
-        "notes": headline,
-    }
-    return suite_of(
-        own_suite.GENERATORS,
-        name,
-        title="Own generators",
-        description=(
-            f"Your own data: {len(sets.generated)} generators on {n:,} {'prompts' if paired else 'reference images'}. "
-            f"{headline} No published score compares with these."
-        ),
-        tasks={"images": task},
-        digest=digest.hexdigest(),
-        file=file,
-        generators=[part.name for part in sets.generated],
-        results=results,
-        aggregate=suite_records.HUMAN if rated else "task-mean",
-    )
-
-
-# ---- items
-
-
-def _items(comparison: GeneratorComparison, part: ImageSet, values: Values) -> pd.DataFrame:
+def _items(sets: PromptedSets, features: SetFeatures, part: ImageSet, values: Values) -> pd.DataFrame:
     """A row a pair (or image): the scores that one image has, and how far it is from the reference's in features.
 
     Of pairs: item, value (the first kind of value) and detail, which holds the prompt, the other kinds and the keys of
     the pictures, the reference's first.
     """
-    sets, name = comparison.sets, part.name
+    name = part.name
     if not values:
-        scores = {metric: of[name] for metric, of in comparison.features.scores.items() if name in of}
-        return run_folders.table({WHOLE: pd.DataFrame({"item": part.ids, **scores})})
+        scores = {metric: of[name] for metric, of in features.scores.items() if name in of}
+        return pd.DataFrame({"item": part.ids, **scores})
     first, *others = values
     pictures = () if sets.reference is None else (sets.reference.images.keys, part.images.keys)
 
@@ -292,13 +262,11 @@ def _items(comparison: GeneratorComparison, part: ImageSet, values: Values) -> p
         return shown | ({"images": [keys[row].decode() for keys in pictures]} if pictures else {})
 
     details = [partial(detail, row) for row in range(len(sets.ids))]
-    frame = pd.DataFrame({"item": list(sets.ids), "value": values[first][name], "detail": details})
-    return run_folders.table({WHOLE: frame})
+    return pd.DataFrame({"item": list(sets.ids), "value": values[first][name], "detail": details})
 
 
-def _add_pictures(comparison: GeneratorComparison, values: Values, *, task: str, results: Path) -> None:
+def _add_pictures(sets: PromptedSets, values: Values, *, task: str, results: Path) -> None:
     """Small pictures of the prompts on which generators differ most, as many as MOST_PICTURES allow for all sets."""
-    sets = comparison.sets
     if sets.reference is None or not values:
         return
     opened = np.isin(np.array(sets.ids, dtype=object), run_folders.page_items(list(sets.ids)))

@@ -6,7 +6,6 @@ import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from itertools import chain
 from operator import itemgetter
 from typing import Any
 
@@ -14,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from compute import arrays
-from compute.analysis.generators.agreement import agree, differences
+from compute.analysis.generators.agreement import agree
 from compute.analysis.intervals import Estimate
 from compute.engine.generators.backbones import JOIN
 from compute.engine.generators.people import People
@@ -23,7 +22,7 @@ from compute.metrics import METRICS
 from compute.pages.shown import Cell, ShownTable, ShowsItself
 from compute.types import WHOLE, BadInput, Undefined
 
-LEADING, WIDTH = 3, 120  # columns before the generators'; characters of a line
+LEADING, ACROSS = 3, 4  # columns before the generators'; generators side by side, more go into their own table
 INTERVALS = "In brackets: 95% interval over prompts or images."
 LISTED = 5  # pairs of metrics that are named
 _METRICS = {metric.key: metric for metric in METRICS}
@@ -46,6 +45,12 @@ FIGURE: dict[str, Any] = {
 def framed(figures: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
     """Figures as one table, NaN for missing numbers."""
     return pd.DataFrame(figures, columns=list(FIGURE)).astype(dict.fromkeys(("value", *NUMBERS), float))
+
+
+def of_record(record: Any, parts: Sequence[str]) -> dict[str, Any]:
+    """Returns what a metric's record says of a figure: value, interval, warnings, and these other fields."""
+    numbers = {name: getattr(record, name) for name in ("value", "low", "high", "stderr")}
+    return numbers | {"warnings": record.warnings, "parts": {name: float(getattr(record, name)) for name in parts}}
 
 
 def stored_figures(generator: str, scores: Iterable[Any], settings: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -71,12 +76,12 @@ class GeneratorTable(ShowsItself):
     people: People | None = None
 
     def beside(self, rated: People, *, scores: Mapping[str, Mapping[str, np.ndarray]]) -> GeneratorTable:
-        """With people's ratings, every metric's agreement with them, and which metrics differ significantly.
+        """With people's ratings, and every metric's agreement with them.
 
         `scores[metric][generator]` (n,) are those of single images, row by row of the same prompts: such metrics are
         ranked by the mean rank of a generator's images among all of their prompt, as the paper lists them.
         """
-        found, every, undefined = {}, [], []
+        found, undefined = {}, []
         for key, rows in self.figures.groupby(["metric", "backbone"], sort=False):
             own = rows.set_index("generator")["value"].reindex(rated.names).tolist()
             images, ranks = scores.get(key[0]), None
@@ -88,18 +93,10 @@ class GeneratorTable(ShowsItself):
                 higher = _METRICS[key[0]].higher_is_better
                 sides = {"human": rated.ratings, "human_ranks": rated.ranks}
                 found[key] = agree(scores=own, higher=higher, ranks=ranks, **sides)
-                every.append(own)
             except Undefined as error:
                 undefined.append(f"{_title(*key)}: {error}")
-        higher = [_METRICS[metric].higher_is_better for metric, _ in found]
-        people = replace(
-            rated,
-            metrics=tuple(found),
-            agreements=tuple(found.values()),
-            differences=differences(scores=every, higher=higher, human=rated.ratings),
-            undefined=tuple(undefined),
-        )
-        return replace(self, people=people)
+        agreements = {"metrics": tuple(found), "agreements": tuple(found.values()), "undefined": tuple(undefined)}
+        return replace(self, people=replace(rated, **agreements))
 
     @property
     def generators(self) -> list[str]:
@@ -138,7 +135,7 @@ class GeneratorTable(ShowsItself):
         """A row a generator, a column a metric and backbone, each on an axis of its own."""
         shown = self._by_metric
         return ShownTable(
-            heads=("generator", *(f"{_head(metric)} ({_features(backbone)})" for metric, backbone in shown)),
+            heads=("generator", *(f"{_head(metric)} ({features_of(backbone)})" for metric, backbone in shown)),
             rows=[
                 (
                     name,
@@ -166,8 +163,8 @@ class GeneratorTable(ShowsItself):
             known = ", ".join(f"{metric} on {backbone}" for metric, backbone in shown)
             raise BadInput(f"No values of {metric or 'a metric'} on {backbone or 'any features'}. There are: {known}")
         about = _METRICS[key[0]]
-        rows = self.figures[(self.figures["metric"] == key[0]) & (self.figures["backbone"] == key[1])]
-        rows = rows.dropna(subset="value").sort_values("value", ascending=not about.higher_is_better, kind="stable")
+        rows = pd.DataFrame(shown[key].values()).dropna(subset="value")
+        rows = rows.sort_values("value", ascending=not about.higher_is_better, kind="stable")
         return strip(
             names=rows["generator"].tolist(),
             **{name: (rows[name] * about.scale).to_numpy() for name in ("value", "low", "high")},
@@ -179,16 +176,21 @@ class GeneratorTable(ShowsItself):
     def lines(self) -> list[str]:
         """A Markdown table, a row a metric and backbone with a value, a column a generator; then why others have none,
         and warnings."""
-        rows = [["metric", "features", "n", *self.generators]]
+        rows = []
         for (metric, backbone), cells in self._by_metric.items():
             least, most = (choose(cell.n for cell in cells.values()) for choose in (min, max))
             n = f"{least:,}" if least == most else f"{least:,}-{most:,}"
-            rows.append([_head(metric), _features(backbone), n, *map(_cell, cells.values())])
+            rows.append([_head(metric), features_of(backbone), n, *map(_cell, cells.values())])
             if not all(math.isnan(cell.limit) for cell in cells.values()):
                 limits = (_cell(cell, ("limit", "limit_low", "limit_high")) for cell in cells.values())
-                rows.append([_head(metric, " at infinite N"), _features(backbone), "∞", *limits])
+                rows.append([_head(metric, " at infinite N"), features_of(backbone), "∞", *limits])
+        text: list[str] = []
+        for start in range(0, len(self.generators) if rows else 0, ACROSS):
+            part = slice(LEADING + start, LEADING + start + ACROSS)
+            head = ["metric", "features", "n", *self.generators]
+            text += [""] * bool(start) + markdown([[*row[:LEADING], *row[part]] for row in (head, *rows)])
         notes = self._notes()
-        return (_markdown(rows) if len(rows) > 1 else []) + [""] * notes[:1].count(INTERVALS) + notes
+        return text + [""] * notes[:1].count(INTERVALS) + notes
 
     def _notes(self) -> list[str]:
         """What is in brackets, why others have no value, and warnings."""
@@ -209,8 +211,7 @@ class GeneratorTable(ShowsItself):
         return lines
 
     def people_lines(self) -> list[str]:
-        """The agreement as a Markdown table, then which metrics differ significantly, and warnings; nothing without
-        people's ratings."""
+        """The agreement as a Markdown table, then warnings; nothing without people's ratings."""
         people = self.people
         if people is None:
             return []
@@ -219,16 +220,15 @@ class GeneratorTable(ShowsItself):
         for row, (name, value) in enumerate(zip(people.names, people.ratings, strict=True)):
             shown = f"{name} {abs(value) if people.metric == 'human_rank' else value:.4g}"
             rated.append(shown + " ({:.4g} to {:.4g})".format(*people.intervals[row]) if people.intervals else shown)
-        head = ["metric", "features", "r", "ρ²", "Spearman", "Kendall", "rank acc. by ranks", "by scores", "p", "way"]
+        head = ["metric", "features", "r", "ρ²", "Spearman", "rank accuracy", "p", "way"]
         rows, reasons = [head], {}
         for (metric, backbone), row in zip(people.metrics, people.agreements, strict=True):
-            estimates = (row.pearson, row.rho_squared, row.spearman, row.kendall)
-            estimates += (row.accuracy_by_ranks, row.accuracy_by_scores)
+            estimates = (row.pearson, row.rho_squared, row.spearman, row.accuracy)
             shown = [each.text(2) for each in estimates]
             rows.append(
                 [
                     _METRICS[metric].title,
-                    _features(backbone),
+                    features_of(backbone),
                     *shown,
                     f"{row.p:.2g}",
                     "right" if row.right_way else "wrong",
@@ -237,20 +237,9 @@ class GeneratorTable(ShowsItself):
             reasons |= dict.fromkeys(each.reason for each in estimates if each.reason)
         text = ["", f"People ({title}): {', '.join(rated)}"]
         if len(rows) > 1:
-            text += _markdown(rows, width=math.inf)
+            text += markdown(rows)
             text.append("r keeps its sign: below 0 is right for a distance. In brackets: 95% interval over generators.")
         text += [f"No interval: {reason}" for reason in reasons]
-        count, n = len(people.differences), len(people.names)
-        if pairs := [pair for pair in people.differences if pair.told_apart]:
-            titles = [f"{_METRICS[metric].title} ({backbone})" for metric, backbone in people.metrics]
-            named = [f"{titles[pair.first]} and {titles[pair.second]} (p {pair.p:.2g})" for pair in pairs[:LISTED]]
-            more = f" and {len(pairs) - LISTED} more" if len(pairs) > LISTED else ""
-            told = f"{len(pairs)} of {count} pairs of metrics differ significantly"
-            text.append(f"{told}: {'; '.join(named)}{more}")
-        elif count:
-            least = people.differences[0].possible
-            why = f": so few give no p below {least:.2g}" if least > 0.05 / count else ""
-            text.append(f"Of {count} pairs of metrics no difference is significant with {n} generators{why}")
         text += [f"No agreement of {line}" for line in people.undefined]
         return text + [f"Warning: {line}" for line in people.warnings]
 
@@ -274,18 +263,6 @@ class GeneratorTable(ShowsItself):
         return json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False)
 
 
-def _markdown(rows: Sequence[Sequence[str]], *, width: float = WIDTH) -> list[str]:
-    """Rows as Markdown, cut into tables of as many columns as the width allows; the first LEADING are in each."""
-    widths = [max(map(len, column)) + 3 for column in zip(*rows, strict=True)]
-    tables = [list(range(LEADING))]
-    for column in range(LEADING, len(widths)):
-        if len(tables[-1]) > LEADING and sum(widths[at] for at in (*tables[-1], column)) >= width:
-            tables.append(list(range(LEADING)))
-        tables[-1].append(column)
-    drawn = [["", *markdown([[row[column] for column in columns] for row in rows])] for columns in tables]
-    return list(chain.from_iterable(drawn))[1:]
-
-
 def _head(metric: str, which: str = "") -> str:
     """The metric's title with unit and direction."""
     about = _METRICS[metric]
@@ -293,11 +270,11 @@ def _head(metric: str, which: str = "") -> str:
 
 
 def _title(metric: str, backbone: str) -> str:
-    return f"{_METRICS[metric].title} ({_features(backbone)})"
+    return f"{_METRICS[metric].title} ({features_of(backbone)})"
 
 
-def _features(backbone: str) -> str:
-    """The backbone, or both: a vertical bar would end a table's cell."""
+def features_of(backbone: str) -> str:
+    """Returns the backbone, or both: a vertical bar would end a table's cell."""
     return backbone.replace(JOIN, " x ")
 
 

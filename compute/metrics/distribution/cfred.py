@@ -81,26 +81,23 @@ class Conditioning:
     n: int
     dimension: int
     rank: int
-    cutoff: float
     repeats: int
     reflectors: Floats | None = None
     scales: Floats | None = None
 
     @classmethod
-    def of(cls, condition: Any, *, cutoff: float = CUTOFF, argument: str = "condition") -> Conditioning:
+    def of(cls, condition: Any, *, argument: str = "condition") -> Conditioning:
         """Of text features (n, p). Raises BadInput."""
         texts = feature_array(condition, argument=argument)
         mean, rows = centred(texts, argument=argument)
-        cutoff = _effective_cutoff(cutoff, rows.shape[1])
         left, lengths, _ = linalg.svd(rows, full_matrices=False, check_finite=False)
-        held = _held(lengths**2 / len(rows), mean=mean, n=len(rows), cutoff=cutoff)
+        held = _held(lengths**2 / len(rows), mean=mean, n=len(rows))
         spanned = np.hstack([np.full((len(rows), 1), 1 / np.sqrt(len(rows))), left[:, held]])
         (reflectors, scales), _ = linalg.qr(spanned, mode="raw", overwrite_a=True, check_finite=False)
         return cls(
             n=len(rows),
             dimension=rows.shape[1],
             rank=int(held.sum()),
-            cutoff=cutoff,
             repeats=_repeated_rows(texts),
             reflectors=reflectors,
             scales=scales,
@@ -161,17 +158,17 @@ class Conditioning:
             conditional=conditional,
             realism=min(realism, value),  # rounding alone puts it above
             fidelity=max(value - realism, 0.0),
-            cutoff=self.cutoff,
+            cutoff=_cutoff(self.dimension),
             rank=self.rank,
             warnings=tuple(warnings),
         )
 
 
-def against(*, real: Any, condition: Any, cutoff: float = CUTOFF) -> Callable[[Any], Cfred]:
+def against(*, real: Any, condition: Any) -> Callable[[Any], Cfred]:
     """cFreD of any image features (n, d) of the same prompts from a reference, of which all is computed once.
 
-    real: image features (n, d) or CrossMoments; condition: text features (n, p), row i of each of prompt i; cutoff as
-    in `cfred`. Many rows per column are read block by block. Raises BadInput, as what it returns does.
+    real: image features (n, d) or CrossMoments; condition: text features (n, p), row i of each of prompt i. Many rows
+    per column are read block by block. Raises BadInput, as what it returns does.
     """
     texts = feature_array(condition, argument="condition")
 
@@ -186,7 +183,7 @@ def against(*, real: Any, condition: Any, cutoff: float = CUTOFF) -> Callable[[A
     if not isinstance(real, CrossMoments):
         images = paired(real, "real")
         if not streams(len(texts), images, texts):
-            conditioning = Conditioning.of(texts, cutoff=cutoff)
+            conditioning = Conditioning.of(texts)
 
             def split(images: Any, argument: str) -> ConditionalMoments:
                 return conditioning.split(*_marginal(paired(images, argument), argument))
@@ -195,28 +192,25 @@ def against(*, real: Any, condition: Any, cutoff: float = CUTOFF) -> Callable[[A
             return lambda generated: conditioning.compare(first, split(generated, "generated"))
         real = moments(images, "real")
     repeats = cache(lambda: _repeated_rows(texts))
-    return lambda generated: _of_moments(real, moments(generated, "generated"), cutoff=cutoff, repeats=repeats())
+    return lambda generated: _of_moments(real, moments(generated, "generated"), repeats=repeats())
 
 
-def cfred(
-    *, real: Any, generated: Any, condition: Any = None, rows: Ints | None = None, cutoff: float = CUTOFF
-) -> Cfred:
+def cfred(*, real: Any, generated: Any, condition: Any = None, rows: Ints | None = None) -> Cfred:
     """cFreD of section 3.1 in its second form, by moments and cross-covariances over N.
 
     real, generated: image features (n, d); condition: text features (n, p); row i of each belongs to prompt i. Or real,
-    or both, as CrossMoments: without features there is no condition to give. rows: only these of the features. cutoff:
-    eigenvalues of the text covariance at or below this share of the largest are 0 to the pseudo-inverse; where n <= p
-    it decides the value. Many rows per column are read block by block. Raises BadInput for features that are none, for
-    unlike counts, conditions or dimensions, and for a cutoff outside [0, 1).
+    or both, as CrossMoments: without features there is no condition to give. rows: only these of the features. Many
+    rows per column are read block by block. Raises BadInput for features that are none, and for unlike counts,
+    conditions or dimensions.
     """
     if isinstance(real, CrossMoments) and isinstance(generated, CrossMoments):
-        return _of_moments(real, generated, cutoff=cutoff, repeats=0)
+        return _of_moments(real, generated, repeats=0)
     if condition is None:
         raise BadInput("cfred needs `condition`, the text features (n, p), or real and generated as CrossMoments")
     if rows is not None:
         sides = {"real": real, "generated": generated, "condition": condition}
         real, generated, condition = (taken(feature_array(of, argument=name), rows) for name, of in sides.items())
-    return against(real=real, condition=condition, cutoff=cutoff)(generated)
+    return against(real=real, condition=condition)(generated)
 
 
 def cfred_grid(
@@ -242,7 +236,7 @@ def _marginal(images: Any, argument: str) -> tuple[Floats, Gaussian]:
     return rest, Gaussian.of_centred(rest, mean=mean, ddof=0)
 
 
-def _of_moments(real: CrossMoments, generated: CrossMoments, *, cutoff: float, repeats: int) -> Cfred:
+def _of_moments(real: CrossMoments, generated: CrossMoments, *, repeats: int) -> Cfred:
     first, second = real.condition, generated.condition
     spread = np.trace(first.scatter)
     if not (
@@ -256,8 +250,7 @@ def _of_moments(real: CrossMoments, generated: CrossMoments, *, cutoff: float, r
             "of the same prompts, encoded by one text backbone"
         )
     values, vectors = linalg.eigh(first.covariance())
-    cutoff = _effective_cutoff(cutoff, len(values))
-    held = _held(values, mean=first.mean, n=first.n, cutoff=cutoff)
+    held = _held(values, mean=first.mean, n=first.n)
     whitening = vectors[:, held] / np.sqrt(values[held])
     split = []
     for moments in (real, generated):
@@ -270,7 +263,7 @@ def _of_moments(real: CrossMoments, generated: CrossMoments, *, cutoff: float, r
                 marginal=Gaussian(**sizes, covariance=covariance),
             )
         )
-    conditioning = Conditioning(n=real.n, dimension=len(values), rank=int(held.sum()), cutoff=cutoff, repeats=repeats)
+    conditioning = Conditioning(n=real.n, dimension=len(values), rank=int(held.sum()), repeats=repeats)
     return conditioning.compare(*split)
 
 
@@ -281,15 +274,13 @@ def _repeated_rows(values: np.ndarray | LazyRows) -> int:
     return len(values) - len(seen)
 
 
-def _held(values: Floats, *, mean: Floats, n: int, cutoff: float) -> Bools:
+def _held(values: Floats, *, mean: Floats, n: int) -> Bools:
     """Which eigenvalues of the covariance of n rows are above the cut-off, and above the rounding that subtracting the
     `mean` leaves of equal rows."""
     rounding = (max(n, len(mean)) * EPSILON) ** 2 * (values.sum() + mean @ mean)
-    return values > max(cutoff * values.max(), rounding)
+    return values > max(_cutoff(len(mean)) * values.max(), rounding)
 
 
-def _effective_cutoff(cutoff: float, dimension: int) -> float:
-    """The cut-off, and no less than rounding makes of an eigenvalue 0. Raises BadInput for one outside [0, 1)."""
-    if not 0 <= cutoff < 1:
-        raise BadInput(f"cutoff is a share of the largest eigenvalue, from 0 to below 1, got {cutoff}")
-    return max(cutoff, dimension * EPSILON)
+def _cutoff(dimension: int) -> float:
+    """CUTOFF, and no less than rounding makes of an eigenvalue 0."""
+    return max(CUTOFF, dimension * EPSILON)

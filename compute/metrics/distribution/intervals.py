@@ -58,24 +58,6 @@ class Blocks:
         return np.bincount(self.block, minlength=self.count)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Interval:
-    """A 95% interval."""
-
-    low: float
-    high: float
-    stderr: float
-
-
-@dataclass(frozen=True, kw_only=True)
-class Extrapolated(SetScore):
-    """`value` at infinite N with its 95% interval from `low` to `high`. For sets with the same distribution it falls
-    around 0, and may be negative; `high` is 0 at least, as no distance is below."""
-
-    low: float
-    high: float
-
-
 def share_out(prompts: Sequence[Any] | Ints | int, *, blocks: int = BLOCKS, seed: int = 0) -> Blocks:
     """Prompts at random into `blocks` blocks of almost equal size, or into as many as there are prompts if fewer.
 
@@ -114,7 +96,7 @@ def leave_moments_out(
 
 def interval(
     value: float, left_out: Floats, blocks: Blocks, *, lower: float | None = None, upper: float | None = None
-) -> Interval:
+) -> SetScore:
     """The interval of `value` from its values (count,) without blocks, cut at the metric's bounds. Raises Undefined."""
     if blocks.prompts < FEWEST_PROMPTS:
         raise Undefined(f"{blocks.prompts} prompts or images are too few for an interval: it needs {FEWEST_PROMPTS}")
@@ -125,7 +107,7 @@ def interval(
         raise Undefined("No prompt or image changes the value, so there is no spread to measure")
     half = half_width(error, freedom=blocks.count - 1)
     low, high = (float(np.clip(end, lower, upper)) for end in (value - half, value + half))
-    return Interval(low=low, high=high, stderr=error)
+    return SetScore(value=value, low=low, high=high, stderr=error)
 
 
 def half_width(error: float, *, freedom: int) -> float:
@@ -152,8 +134,9 @@ def jackknife_covariance(values: Floats, left_out: Floats, *, sizes: Ints) -> Fl
 
 def extrapolate(
     distance: Callable[[Sequence[Ints]], float], *, counts: Sequence[int], needed: int = 0, what: str = ""
-) -> Extrapolated:
-    """The value at infinite N of any distance whose bias falls as 1 / N.
+) -> SetScore:
+    """The value at infinite N of any distance whose bias falls as 1 / N. For sets with the same distribution it falls
+    around 0, and may be negative; the upper end of its interval is 0 at least, as no distance is below.
 
     distance: takes the rows of each set (one array of row numbers a count in `counts`) and returns a number; it is
     called with all rows, and with each part of REPEATS random splits into each number of `parts`. All sets are split at
@@ -189,7 +172,7 @@ def extrapolate(
         "the two sets share images"
     )
     said = ((rough, least < needed), (below, value + half < 0))
-    return Extrapolated(
+    return SetScore(
         value=value,
         low=value - half,
         high=max(value + half, 0.0),

@@ -22,9 +22,12 @@ STREAM_ABOVE = 4  # rows per column above which distances are computed from mome
 
 @dataclass(frozen=True, kw_only=True)
 class SetScore:
-    """What a metric of sets gives."""
+    """What a metric of sets gives; where it has one, with a 95% interval and its standard error."""
 
     value: float
+    low: float | None = None
+    high: float | None = None
+    stderr: float | None = None
     warnings: tuple[str, ...] = ()
 
 

@@ -10,7 +10,6 @@ ever in memory; many subsets of the same rows cost one pass.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -29,34 +28,7 @@ _MARGIN = 3  # neighbours held per neighbour needed, so that a subset's are near
 Kernel = Callable[[Floats, Floats], Floats]  # (n, d), (m, d) -> (n, m)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Cmmd(SetScore):
-    """The biased estimate times 1000; `unbiased` leaves each image's kernel with itself out, None below two images."""
-
-    unbiased: float | None
-
-
-@dataclass(frozen=True, kw_only=True)
-class NeighbourShare(SetScore):
-    """One of the four quantities; `k` neighbours decide the width of a ball."""
-
-    k: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class Manifold:
-    """Precision: share of generated images within the real manifold. Recall: share of real images within the generated
-    one. Density: real balls that hold a generated image, on average, over k; 1 is expected of equal distributions, and
-    it can exceed 1. Coverage: share of real images whose ball holds a generated image.
-    """
-
-    precision: NeighbourShare
-    recall: NeighbourShare
-    density: NeighbourShare
-    coverage: NeighbourShare
-
-
-def cmmd(*, real: Any, generated: Any) -> Cmmd:
+def cmmd(*, real: Any, generated: Any) -> SetScore:
     """1000 times the biased squared MMD of features of length 1 under the kernel exp(-|x - y|² / 2σ²).
 
     `real` (n, d), `generated` (m, d): embeddings of CLIP ViT-L/14 at 336 pixels; any length, they are brought to 1.
@@ -65,7 +37,7 @@ def cmmd(*, real: Any, generated: Any) -> Cmmd:
     """
     real, generated, *every = _subsets(real, generated, unit=True)
     value = float(np.maximum(SCALE * _means(real, generated, _gaussian, *every, diagonal=True), 0.0)[0])
-    unbiased, warnings = None, []
+    warnings = []
     if min(len(real), len(generated)) > 1:
         unbiased = SCALE * float(_means(real, generated, _gaussian, *every, diagonal=False)[0])
         if value > 0 and value - unbiased > value / 2:
@@ -75,15 +47,13 @@ def cmmd(*, real: Any, generated: Any) -> Cmmd:
     else:
         warnings.append("A set of one image: the CMMD says how far the sets are, not how the distributions differ")
     warnings += _unlike_counts(len(real), len(generated))
-    return Cmmd(value=value, unbiased=unbiased, warnings=tuple(warnings))
+    return SetScore(value=value, warnings=tuple(warnings))
 
 
 def cmmd_of_subsets(*, real: Any, generated: Any, real_kept: Bools, generated_kept: Bools) -> Floats:
     """(s,) the CMMD of s subsets in one pass: `real_kept` (s, n) and `generated_kept` (s, m) mark their rows."""
     marked = _subsets(real, generated, real_kept, generated_kept, unit=True)
-    return np.maximum(
-        SCALE * _means(*marked[:2], _gaussian, *marked[2:], diagonal=True), 0.0
-    )  # below by rounding alone
+    return np.maximum(SCALE * _means(*marked[:2], _gaussian, *marked[2:], diagonal=True), 0.0)  # below 0 by rounding
 
 
 def kid(*, real: Any, generated: Any) -> SetScore:
@@ -105,8 +75,12 @@ def kid_of_subsets(
     return _means(real, generated, _cubic, *kept, diagonal=False)
 
 
-def manifold(*, real: Any, generated: Any, k: int) -> Manifold:
+def manifold(*, real: Any, generated: Any, k: int) -> dict[str, SetScore]:
     """All four quantities of `real` (n, d) and `generated` (m, d) with `k` neighbours, by Euclidean distance.
+
+    Precision: share of generated images within the real manifold. Recall: share of real images within the generated
+    one. Density: real balls that hold a generated image, on average, over k; 1 is expected of equal distributions, and
+    it can exceed 1. Coverage: share of real images whose ball holds a generated image.
 
     Precision and recall take closed balls as their paper does (k = 3 there); density and coverage open ones, as their
     authors' numbers do (k = 5). It matters only where distances are equal: so are those of a set to itself, whose
@@ -119,11 +93,8 @@ def manifold(*, real: Any, generated: Any, k: int) -> Manifold:
     for argument, count in zip(("real", "generated"), repeated, strict=True):
         if count:
             warnings += (f"{argument}: {count} images coincide with {k} others, so that their balls are points",)
-    made = {
-        name: NeighbourShare(value=float(value), k=k, warnings=warnings)
-        for name, value in zip(QUANTITIES, shares[0], strict=True)
-    }
-    return Manifold(**made)
+    found = zip(QUANTITIES, shares[0].tolist(), strict=True)
+    return {name: SetScore(value=value, warnings=warnings) for name, value in found}
 
 
 def manifold_of_subsets(

@@ -22,32 +22,16 @@ PREFERENCE_SCALE = 100.0  # HPSv2 and PickScore print cosines times this
 
 
 @dataclass(frozen=True, kw_only=True)
-class InceptionScore(SetScore):
-    """The mean over `splits` parts of the set, from 1 to the number of classes; `sd` is that of the parts' scores."""
-
-    sd: float | None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Vendi(SetScore):
-    """The effective number of distinct images, from 1 to n."""
-
-    order: float
-
-
-@dataclass(frozen=True, kw_only=True)
 class MeanScore(SetScore):
     """A mean over images with its 95% interval by Student's t, none of a single prompt; `scores` (n,) are the single
     images'."""
 
     scores: Floats
-    stderr: float | None = None
-    low: float | None = None
-    high: float | None = None
 
 
-def inception_score(*, logits: Any, splits: int = 10) -> InceptionScore:
-    """exp of the mean divergence of an image's class probabilities from those of all images, in nats.
+def inception_score(*, logits: Any, splits: int = 10) -> SetScore:
+    """exp of the mean divergence of an image's class probabilities from those of all images, in nats: from 1 to the
+    number of classes, a mean over the parts of the set.
 
     `logits` (n, classes): a classifier's outputs before softmax, Inception-v3's for the published score. The set is cut
     in order into `splits` parts of almost equal size, so its order should be no order of classes. Raises BadInput for
@@ -68,11 +52,7 @@ def inception_score(*, logits: Any, splits: int = 10) -> InceptionScore:
         )
     if np.ptp(logits, axis=1).max() == 0:
         warnings.append("Every image has the same value in all classes: these are not predictions")
-    return InceptionScore(
-        value=float(np.mean(parts)),
-        sd=float(np.std(parts)) if splits > 1 else None,
-        warnings=tuple(warnings),
-    )
+    return SetScore(value=float(np.mean(parts)), warnings=tuple(warnings))
 
 
 def _inception_part(log_share: Floats) -> float:
@@ -84,33 +64,25 @@ def _inception_part(log_share: Floats) -> float:
     return float(np.exp(max(terms.sum(axis=1).mean(), 0.0)))  # a divergence is below 0 by rounding alone
 
 
-def vendi(*, features: Any, order: float = 1.0) -> Vendi:
-    """exp of the entropy of the eigenvalues of the cosine kernel over n; `order` q takes Rényi's entropy of order q.
+def vendi(*, features: Any) -> SetScore:
+    """The effective number of distinct images, from 1 to n: exp of the entropy of the eigenvalues of the cosine kernel
+    over n.
 
-    `features` (n, d), any length: they are brought to 1. Of q = 1 Shannon's entropy, of q = infinity the largest
-    eigenvalue alone counts. Raises BadInput for a row of zeros and an order of 0 or below. Sources: Friedman and Dieng
-    2023, definition 3.1; Pasarkar and Dieng 2024 for q.
+    `features` (n, d), any length: they are brought to 1. Raises BadInput for a row of zeros. Source: Friedman and Dieng
+    2023, definition 3.1.
     """
     rows = directions(features, argument="features")
-    if not order > 0:
-        raise BadInput(f"order {order}: take a number above 0, or infinity")
     n, d = rows.shape
     rows = rows / np.sqrt(n)
     # the kernel's eigenvalues that are not 0 are those of the smaller of both products
     values = np.linalg.eigvalsh(rows @ rows.T if n <= d else rows.T @ rows)[::-1]
     values = np.maximum(values, 0.0) / np.maximum(values, 0.0).sum()
     positive = values[values > n * np.finfo(float).eps]
-    if order == 1:
-        entropy = -(positive * np.log(positive)).sum()
-    elif np.isinf(order):
-        entropy = -np.log(positive[0])
-    else:
-        entropy = np.log((positive**order).sum()) / (1 - order)
-    value = float(np.clip(np.exp(entropy), 1.0, n))
+    value = float(np.clip(np.exp(-(positive * np.log(positive)).sum()), 1.0, n))
     warnings: tuple[str, ...] = ()
     if n > 1 and value > n / 2:
         warnings = (f"The score is at most the number of images, {n}: compare it only with sets of the same size",)
-    return Vendi(value=value, order=order, warnings=warnings)
+    return SetScore(value=value, warnings=warnings)
 
 
 def mean_score(*, scores: Any, prompts: Any = None) -> MeanScore:
@@ -128,14 +100,8 @@ def mean_score(*, scores: Any, prompts: Any = None) -> MeanScore:
     error = float(np.sqrt(count / (count - 1) * (rest**2).sum()) / len(scores))
     half = half_width(error, freedom=count - 1)
     warnings = () if error > 0 else ("All prompts have the same score: the interval has no width",)
-    return MeanScore(
-        value=value,
-        scores=scores,
-        stderr=error,
-        low=value - half,
-        high=value + half,
-        warnings=warnings,
-    )
+    ends = {"low": value - half, "high": value + half}
+    return MeanScore(value=value, scores=scores, stderr=error, **ends, warnings=warnings)
 
 
 def clipscore(*, image: Any, text: Any) -> MeanScore:

@@ -47,8 +47,11 @@ class PromptedSets:
     `reference` is None where saved statistics stand for its images."""
 
     sets: tuple[ImageSet, ...]  # the reference first
-    paired: bool
     warnings: tuple[str, ...]
+
+    @property
+    def paired(self) -> bool:
+        return self.sets[0].prompts is not None
 
     @property
     def reference(self) -> ImageSet | None:
@@ -147,7 +150,7 @@ def pair(*, reference: ImageSet | None, generated: Sequence[ImageSet], prompts: 
         prompts = checked(title=f"the prompts of {stored.name}", ids=stored.ids, texts=stored.prompts)
     if prompts is None:
         own += uneven_generators({part.name: len(part) for part in generated})
-        return PromptedSets(sets=sets, paired=False, warnings=tuple(own))
+        return PromptedSets(sets=sets, warnings=tuple(own))
     rows = [_rows(part, prompts) for part in sets]
     lines = []
     for part, known in zip(sets, rows, strict=True):
@@ -172,9 +175,7 @@ def pair(*, reference: ImageSet | None, generated: Sequence[ImageSet], prompts: 
         own.append(f"{prompts.title}: {used} used more than once; every image counts as its own pair")
     ids, texts = (tuple(each[row] for row in shared) for each in (prompts.ids, prompts.texts))
     taken = (part.take(known[shared]) for part, known in zip(sets, rows, strict=True))
-    return PromptedSets(
-        sets=tuple(replace(part, ids=ids, prompts=texts) for part in taken), paired=True, warnings=(*own, *lines)
-    )
+    return PromptedSets(sets=tuple(replace(part, ids=ids, prompts=texts) for part in taken), warnings=(*own, *lines))
 
 
 def uneven_generators(counts: Mapping[str, int]) -> tuple[str, ...]:

@@ -120,7 +120,7 @@ def scanned(name: str, images: Images, *, skip_bad: bool = False) -> ImageSet:
         images=Column(modality="image", keys=np.zeros(len(ids), "S32"), read=read, name=label),
         prompts=tuple(images.prompts()) if images.prompts else None,
     )
-    good, bad = [], []
+    good: list[int] = []
     sizes: Counter[tuple[int, int]] = Counter()
     odd: dict[str, list[str]] = {}  # kind -> names
     for at in range(len(ids)):
@@ -130,7 +130,7 @@ def scanned(name: str, images: Images, *, skip_bad: bool = False) -> ImageSet:
         except BadInput as error:
             if not skip_bad:
                 raise BadItem(label(at), str(error), key=content_key(data)) from error
-            bad.append(label(at))
+            odd.setdefault("skipped, as they cannot be read", []).append(label(at))
             continue
         sizes[size] += 1
         if kind:
@@ -146,7 +146,6 @@ def scanned(name: str, images: Images, *, skip_bad: bool = False) -> ImageSet:
             f"{name}: the images have {len(sizes)} sizes, from {low[0]} x {low[1]} to {high[0]} x {high[1]}; "
             "each is resized as the backbone prescribes"
         )
-    odd |= {"skipped, as they cannot be read": bad} if bad else {}
     lines += [f"{name}: {some(names, noun='image')} {kind}" for kind, names in odd.items()]
     left = every.take(np.array(good))
     if copies := len(good) - len(set(left.images.keys.tolist())):

@@ -60,9 +60,7 @@ class MetricColumn:
     subset: str = ""  # a backbone, or image|text
     stated: tuple[Floats, Floats] = (math.nan, math.nan)  # the ends of 95% intervals, NaN where none are stated
     bounds: tuple[float, float] = (-math.inf, math.inf)  # of the metric
-    left_out: Floats | None = None  # (k, blocks) the values without each block of prompts; None: no run stores them
-    sizes: tuple[int, ...] | None = None  # prompts of each block
-    paired: bool = True
+    differences: GeneratorDifferences | None = None  # which generators differ significantly; None: no run can tell
     warnings: tuple[str, ...] = ()  # each once, with the generators that it is about where those are not all
     reasons: tuple[str, ...] = ()  # why a generator has no figure
     printed: Floats | None = None  # (k,) ranks
@@ -76,15 +74,6 @@ class MetricColumn:
     def marked(self) -> str:
         """Its title, with a dagger where it was trained on preferences."""
         return self.title + ("\N{NO-BREAK SPACE}†" if self.trained else "")
-
-    @cached_property
-    def differences(self) -> GeneratorDifferences | None:
-        """Which generators differ significantly; None where no run stores what that test needs."""
-        if self.left_out is None:
-            return None
-        return generator_differences(
-            values=self.values, left_out=self.left_out, sizes=self.sizes, higher=self.higher, paired=self.paired
-        )
 
     @cached_property
     def interval(self) -> tuple[Floats, Floats]:
@@ -212,7 +201,7 @@ class GeneratorSet:
     @property
     def widest(self) -> PeopleReading | None:
         """The agreeing metric whose rank accuracy has the widest interval; None without intervals."""
-        spans = {each: each.agreement.accuracy_by_ranks for each in self.agreeing}
+        spans = {each: each.agreement.accuracy for each in self.agreeing}
         known = [each for each, span in spans.items() if span.known]
         return max(known, key=lambda each: spans[each].high - spans[each].low, default=None)
 
@@ -300,20 +289,23 @@ def _computed(db: Database, row: Any, *, metrics: pd.DataFrame) -> GeneratorSet:
         sizes = [own or of for own, of in zip(part["block_sizes"], blocks, strict=True)]
         counts = Counter(len(of) for of in part["left_out"] if of)
         most = max(counts, key=lambda count: (counts[count], count), default=0)  # blocks that most runs have
-        tested = {}
-        if most >= FEWEST_BLOCKS:  # NaN for runs with another number
-            left_out = np.array([of if len(of) == most else [math.nan] * most for of in part["left_out"]], float)
-            known = (tuple(map(int, each)) for each in sizes if len(each) == most)
-            tested = {"left_out": left_out, "sizes": next(known, None)}
+        about, values, tested = metrics.loc[metric], part["value"].to_numpy(), None
+        if most >= FEWEST_BLOCKS:
+            tested = generator_differences(
+                values=values,
+                left_out=[of if len(of) == most else [math.nan] * most for of in part["left_out"]],
+                sizes=next((each for each in sizes if len(each) == most), None),
+                higher=bool(about["higher_is_better"]),
+                paired=bool(row.paired),
+            )
         warned = part.explode("warnings").dropna(subset="warnings").groupby("warnings", sort=False)["title"]
         undefined = part[part["reason"] != ""]
         columns.setdefault(metric, {})[subset] = _column(
-            metrics.loc[metric],
-            part["value"].to_numpy(),
+            about,
+            values,
             subset=subset,
             stated=(part["low"].to_numpy(), part["high"].to_numpy()),
-            **tested,
-            paired=bool(row.paired),
+            differences=tested,
             warnings=tuple(
                 line if len(own) == len(titles) else f"{', '.join(own[:3])}{' and more' * (len(own) > 3)}: {line}"
                 for line, own in warned

@@ -88,38 +88,30 @@ def test_the_first_root_wins_and_what_is_damaged_is_a_line(tmp_path):
     assert "ssim/tasks/image-image.json is damaged" in damaged and "'nobody/knows'" in unknown
 
 
-def test_the_database_holds_them_and_a_page_can_place_scores(tmp_path, shipped):
+def test_the_database_holds_them_where_they_are_of_the_models_here_else_the_next_roots(tmp_path, shipped):
+    results = tmp_path / "results"
     keep(shipped, pairing="quality")
     keep(shipped)
-    keep(tmp_path / "results", start=0.5)
-    keep(tmp_path / "results", model=OTHER).path.write_text("[]")
-    report = build.build(tmp_path / "own.duckdb", results=tmp_path / "results")
-    assert len(report.problems) == 1 and "ssim/tasks/image-image.json is damaged" in report.problems[0]
+    keep(shipped, pairing="text-text")
+    keep(results, start=0.5)
+    keep(results, pairing="quality", device="cuda", dtype="bfloat16")
+    keep(results, pairing="text-text", start=0.5, revision="0" * 40)
+    keep(results, model=OTHER).path.write_text("[]")
+    report = build.build(tmp_path / "own.duckdb", results=results)
+    other, damaged = sorted(report.problems)
+    assert "ssim/tasks/image-image.json is damaged" in damaged
+    assert other.startswith("calibrations/openai__clip-vit-base-patch32/tasks/text-text.json is of another ")
+    assert f"revision was '{'0' * 40}' and is '{ROWS[CLIP].revision}'" in other
     db = Database(report.path)
     frame = db.query("calibrations")
-    [settings] = db.ask("SELECT settings FROM calibrations WHERE pairing = 'quality'")["settings"]
+    [settings] = db.ask("SELECT settings FROM calibrations WHERE pairing = 'image-image'")["settings"]
     db.close()
     assert json.loads(settings) == {"seed": 3, "model": MODELS[CLIP]}
-    pair, alone = (Reference(**row) for row in frame.to_dict("records"))
-    assert (pair.model, pair.pairing, alone.pairing) == (CLIP, "image-image", "quality")
+    pair, alone, texts = (Reference(**row) for row in frame.to_dict("records"))
+    assert (pair.model, pair.pairing, pair.domain, pair.scenes) == (CLIP, "image-image", "tasks", 50)
     assert calibrated.place(pair, 1.5).percentile == pytest.approx(50, abs=0.5) and pair.unrelated[0] == 0.5
-    assert pair.domain == "tasks" and pair.scenes == 50
     assert alone.alone and calibrated.place(alone, 0.25).percentile == pytest.approx(25, abs=0.5)
-
-
-def test_one_of_another_model_is_left_out(tmp_path, shipped):
-    """And the next root's taken."""
-    keep(tmp_path / "results", start=0.5, revision="0" * 40)
-    keep(tmp_path / "results", pairing="quality", device="cuda", dtype="bfloat16")
-    keep(shipped)
-    report = build.build(tmp_path / "own.duckdb", results=tmp_path / "results")
-    [problem] = report.problems
-    assert problem.startswith("calibrations/openai__clip-vit-base-patch32/tasks/image-image.json is of another ")
-    assert f"revision was '{'0' * 40}' and is '{ROWS[CLIP].revision}'" in problem
-    db = Database(report.path)
-    frame = db.query("calibrations")
-    db.close()
-    assert [(row.pairing, row.unrelated[0]) for row in frame.itertuples()] == [("image-image", 0), ("quality", 0)]
+    assert (texts.pairing, texts.unrelated[0]) == ("text-text", 0)
 
 
 def test_a_branch_may_have_moved_and_an_own_folder_may_not():

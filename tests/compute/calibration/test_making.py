@@ -70,15 +70,22 @@ def test_what_is_there_stays_until_settings_change(world):
     again = made(world, EYE)
     assert {one.state for one in again} == {"stored"} and world.encoded == encoded
     assert [one.stored.content.separation for one in again] == [one.stored.content.separation for one in first]
-    assert {one.state for one in made(world, EYE, again=True)} == {"made"} and world.encoded == encoded
-    other = replace(EYE, revision="c" * 40)
-    for row, changed in ((EYE, {"seed": 1}), (EYE, {"pairs": 41}), (other, {})):
-        assert {one.state for one in made(world, row, **changed)} == {"made"}
-    place = partial(files.path, world.folder / "results", model="small/eye", domain="drawn")
-    place(pairing="quality").write_text("{")
-    assert [one.pairing for one in made(world, other) if one.state == "made"] == ["quality"]
-    place(pairing="domain-image").unlink()  # as a run that was stopped between the two leaves it
-    assert {one.state for one in made(world, other)} == {"stored"} and place(pairing="domain-image").exists()
+    other, texts = replace(EYE, revision="c" * 40), partial(made, world, sets=("sentences",))
+    for row, changed, state in (
+        (EYE, {}, "made"),
+        (EYE, {"again": True}, "made"),
+        (EYE, {}, "stored"),
+        (EYE, {"seed": 1}, "made"),
+        (EYE, {"seed": 1, "pairs": 41}, "made"),
+        (other, {"seed": 1, "pairs": 41}, "made"),
+    ):
+        assert [one.state for one in texts(row, **changed)] == [state]
+    place = partial(files.path, world.folder / "results", model="small/eye")
+    place(domain="drawn", pairing="quality").write_text("{")
+    assert [one.pairing for one in made(world, EYE) if one.state == "made"] == ["quality"]
+    place(domain="sentences", pairing="domain-text").unlink()  # as a run that was stopped between the two leaves it
+    assert texts(other, seed=1, pairs=41)[0].state == "stored"
+    assert place(domain="sentences", pairing="domain-text").exists()
 
 
 def test_a_model_that_fails_costs_only_itself(world):

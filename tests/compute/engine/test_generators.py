@@ -10,7 +10,6 @@ from unittest.mock import Mock
 
 import numpy as np
 import pytest
-from PIL import Image
 from typer.testing import Result
 
 import compute
@@ -82,7 +81,6 @@ def test_every_figure_of_every_generator_comes_in_one_table(made):
     people = json.loads(made.stdout)["people"]
     assert people["metric"] == "human_rate" and people["ratings"] == pytest.approx([0.61, 0.20, 0.55])
     assert len(people["agreements"]) == len(people["metrics"]) and people["agreements"][0]["pearson"]["low"] is None
-    assert not any(pair["told_apart"] for pair in people["differences"])
 
 
 def test_the_runs_are_a_suite_of_their_own_that_people_rank_never_among_published_rows(made, root, tmp_path):
@@ -113,24 +111,6 @@ def test_another_generator_joins_the_suite_and_no_image_is_encoded_twice(made, r
     assert "36 of 36 images are exact copies of reference images" in json.loads(again.stdout)["warnings"][0]
     record = json.loads((root / "results" / "suites" / "generators-prompts.json").read_text())
     assert [row["key"] for row in record["models"]] == ["own/clean", "own/swapped", "own/real", "own/copy"]
-
-
-def test_python_takes_iterables_of_images_with_prompts_in_their_order_and_stores_on_demand(tmp_path):
-    table = compute.frechet(
-        reference=(Image.fromarray(drawn.reference_image(row)) for row in range(FEW)),
-        generated={"clean": [drawn.clean_image(row) for row in range(FEW)]},
-        prompts=[prompt.text for prompt in drawn.all_prompts()[:FEW]],
-        backbones="tiny",
-        metrics="cfred,clipscore",
-        results=tmp_path,
-        device="cpu",
-        store=True,
-        name="mine",
-    )
-    assert table.value("cfred", "clean") > 0 and set(table.frame()["n"]) == {FEW}
-    assert (tmp_path / "features" / "tiny").is_dir() and (tmp_path / "suites" / "generators-mine.json").is_file()
-    with pytest.raises(BadInput, match="fid"):
-        table.value("fid", "clean")
 
 
 # ---- saved references
@@ -222,7 +202,7 @@ def test_a_record_comes_back_as_it_was_and_serves_what_was_made_alike(tmp_path):
     assert path == tmp_path / "references" / "coco.npz"
     read = SavedReference.read(path)
     assert (read.name, read.moments.n, read.source, read.images) == ("coco", 40, "40 drawn images", COCO.images)
-    assert read.packages["numpy"] == np.__version__ and (read.moments.scatter == COCO.moments.scatter).all()
+    assert (read.moments.scatter == COCO.moments.scatter).all()
     read.check("tiny", {"size": (32, 32), "resample": "bicubic", "device": "cuda"})
     read.check("dinov2", {"size": 1})  # of no side
     with pytest.raises(BadInput, match="bilinear"):
@@ -261,22 +241,6 @@ def few(tmp_path):
     return folders(tmp_path, FEW)
 
 
-def image(root: Path, row: int) -> Image.Image:
-    return Image.open(root / f"clean/{row:03}.png").convert("RGB")
-
-
-def animated(root: Path) -> None:
-    frames = [image(root, row) for row in range(3)]
-    frames[0].save(root / "clean/000.gif", save_all=True, append_images=frames[1:])
-    (root / "clean/000.png").unlink()
-
-
-def alike(root: Path, data: bytes = b"") -> None:
-    """All images are copies of the first, or empty: removed."""
-    for path in (root / "clean").iterdir():
-        path.write_bytes(data) if data else path.unlink()
-
-
 def of_one_prompt(root: Path) -> None:
     table(root / "prompts.csv", "image,prompt|" + "|".join(f"{row:03}.png,a red ball" for row in range(FEW)))
 
@@ -289,10 +253,6 @@ def broken(root: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "words", "left"),
     [
-        (lambda root: image(root, 0).convert("L").save(root / "clean/000.png"), "grey", FEW),
-        (animated, "animated", FEW),
-        (lambda root: image(root, 0).resize((31, 47)).save(root / "clean/000.png"), "2 sizes", FEW),
-        (lambda root: alike(root, (root / "clean/000.png").read_bytes()), "exact copies", FEW),
         (lambda root: [(root / f"clean/{row:03}.png").unlink() for row in range(1, FEW)], "1 of 8 prompts", 1),
         (of_one_prompt, "more than once", FEW),
         (broken, "clean/003.png", FEW - 1),
@@ -319,7 +279,7 @@ def test_the_table_is_printed_before_a_full_disk_refuses_it(few, monkeypatch):
     [
         (lambda root: table(root / "prompts.csv", "image,prompt|000.png,a|001.png, "), "row 2", ""),
         (broken, "clean/003.png", ""),
-        (alike, "clean holds no image", ""),
+        (lambda root: [path.unlink() for path in (root / "clean").iterdir()], "clean holds no image", ""),
         (lambda root: (root / "clean").rename(root / "other"), "There is no ", ""),
         (None, "'clean' is named twice", "--generated clean=real"),
         (None, "hf download org/none --repo-type dataset", "--generated b=hf://datasets/org/none --offline"),
@@ -367,7 +327,10 @@ REAL, MADE = (np.random.default_rng(seed).normal(size=(40, 6)) for seed in (0, 1
     ],
 )
 def test_features_give_numbers_or_reasons_never_nan(generated, words):
-    frame = compute.frechet(reference=REAL, generated={"mine": generated}).frame()
+    compared = compute.frechet(reference=REAL, generated={"mine": generated})
+    with pytest.raises(BadInput, match="fid"):
+        compared.value("fid", "mine")
+    frame = compared.frame()
     numbers = frame[["value", "low", "high", "stderr", "limit", "limit_low", "limit_high"]]
     assert len(frame) >= 8 and not np.isinf(numbers).any(axis=None)
     assert (numbers["value"].isna() == (frame["reason"] != "")).all()

@@ -22,10 +22,10 @@ def paired(n: int, d: int, p: int, *, seed: int = 0) -> tuple[np.ndarray, np.nda
     return real, generated, texts
 
 
-def by_expectation(real: np.ndarray, generated: np.ndarray, texts: np.ndarray, *, cutoff: float = CUTOFF) -> float:
+def by_expectation(real: np.ndarray, generated: np.ndarray, texts: np.ndarray) -> float:
     """cFreD in its first form: the mean distance of two conditional Gaussians over the prompts."""
     centred = texts - texts.mean(axis=0)
-    inverse = np.linalg.pinv(centred.T @ centred / len(texts), rcond=cutoff, hermitian=True)
+    inverse = np.linalg.pinv(centred.T @ centred / len(texts), rcond=CUTOFF, hermitian=True)
     means, residuals = [], []
     for images in (real, generated):
         rows = images - images.mean(axis=0)
@@ -71,14 +71,6 @@ def test_with_few_prompts_it_is_the_mean_squared_distance_of_pairs(n, d, p):
     assert record.rank == n - 1 and any("mean squared distance of paired" in warning for warning in record.warnings)
 
 
-def test_the_cutoff_decides_the_value_where_prompts_are_few():
-    real, generated, texts = paired(40, 12, 64)
-    values = {cutoff: cfred(real=real, generated=generated, condition=texts, cutoff=cutoff) for cutoff in (0, 0.1, 0.5)}
-    first, *others = (record.rank for record in values.values())
-    assert first == 39 > others[0] > others[1]
-    assert len({round(record.value, 6) for record in values.values()}) == 3
-
-
 def test_repeated_prompts_are_counted():
     real, generated, texts = paired(100, 8, 5)
     texts[50:60] = texts[:10]
@@ -106,9 +98,6 @@ def test_one_text_for_all_prompts_is_no_condition_whatever_the_precision(n):
 
 def test_bad_input():
     real, generated, texts = paired(50, 8, 5)
-    for cutoff in (-0.1, 1, np.nan):
-        with pytest.raises(BadInput, match="cutoff"):
-            cfred(real=real, generated=generated, condition=texts, cutoff=cutoff)
     with pytest.raises(BadInput, match="condition"):
         cfred(real=real, generated=generated)
 

@@ -15,8 +15,6 @@ from compute.metrics.distribution import pairwise
 from compute.metrics.distribution.cfred import cfred
 from compute.metrics.distribution.frechet import frechet
 from compute.metrics.distribution.intervals import (
-    Extrapolated,
-    Interval,
     extrapolate,
     interval,
     jackknife_covariance,
@@ -24,12 +22,12 @@ from compute.metrics.distribution.intervals import (
     leave_out,
     share_out,
 )
-from compute.metrics.distribution.moments import CrossMoments, Moments
+from compute.metrics.distribution.moments import CrossMoments, Moments, SetScore
 from compute.types import Undefined
-from tests.bench.bench_intervals import METRICS, coverage, draw
+from tests.bench.bench_intervals import METRICS, coverage, draw, taken
 
 
-def found(statistic: Callable[[np.ndarray], float], prompts: object, *, blocks: int = 20, **bounds: float) -> Interval:
+def found(statistic: Callable[[np.ndarray], float], prompts: object, *, blocks: int = 20, **bounds: float) -> SetScore:
     shared = share_out(prompts, blocks=blocks)
     return interval(statistic(np.arange(len(shared.block))), leave_out(statistic, shared), shared, **bounds)
 
@@ -74,12 +72,12 @@ def test_blocks_of_different_size_measure_the_same_spread():
 
 
 def test_kernels_neighbours_and_moments_have_a_fast_way_to_the_same_values():
-    sample = draw(np.random.default_rng(0), n=60, d=6)
+    real, generated, condition = sample = draw(np.random.default_rng(0), n=60, d=6)
     blocks = share_out(60)
-    sides = {"real": sample.real, "generated": sample.generated}
+    sides = {"real": real, "generated": generated}
     kept = {"real_kept": blocks.remaining, "generated_kept": blocks.remaining}
     shares = pairwise.manifold_of_subsets(**sides, **kept, k=3)
-    pairs = {name: {"images": side, "condition": sample.condition} for name, side in sides.items()}
+    pairs = {name: {"images": side, "condition": condition} for name, side in sides.items()}
     moments = {name: {"images": side} for name, side in sides.items()}
     fast = {
         "kid": pairwise.kid_of_subsets(**sides, **kept),
@@ -90,7 +88,7 @@ def test_kernels_neighbours_and_moments_have_a_fast_way_to_the_same_values():
         "cfred": leave_moments_out(lambda **left: cfred(**left).value, blocks, of=CrossMoments.of, **pairs),
     }
     for metric, values in fast.items():
-        slow = leave_out(lambda rows, of=metric: METRICS[of](sample.rows(rows)), blocks)
+        slow = leave_out(lambda rows, of=metric: METRICS[of](*taken(sample, rows)), blocks)
         np.testing.assert_allclose(values, slow, rtol=1e-8, err_msg=metric)
 
 
@@ -124,7 +122,7 @@ def test_a_line_in_one_over_n_is_extended():
 
 def at_infinity(
     *, real: np.ndarray | Moments, generated: np.ndarray, condition: np.ndarray | None = None, paired: bool = False
-) -> Extrapolated:
+) -> SetScore:
     """The Fréchet distance at infinite N, with a condition cFreD."""
     features = SetFeatures(
         generated=("made",),
@@ -136,7 +134,7 @@ def at_infinity(
     return kind(features=features, backbone=backbone, keys=()).at_infinity("made")
 
 
-def gaussians(rng: np.random.Generator, shift: float, scale: float) -> tuple[Extrapolated, float, float]:
+def gaussians(rng: np.random.Generator, shift: float, scale: float) -> tuple[SetScore, float, float]:
     """The distance at infinite N of one draw, its own, and the known one."""
     spread = np.linspace(0.5, 1.5, 8)
     real, generated = rng.standard_normal((2, 200, 8)) * spread
@@ -144,7 +142,7 @@ def gaussians(rng: np.random.Generator, shift: float, scale: float) -> tuple[Ext
     return at_infinity(**sides), frechet(**sides).value, 8 * shift**2 + ((spread - spread * scale) ** 2).sum()
 
 
-def conditional(rng: np.random.Generator) -> tuple[Extrapolated, float, float]:
+def conditional(rng: np.random.Generator) -> tuple[SetScore, float, float]:
     d, p, n = 6, 4, 300
     slope = np.random.default_rng(99).standard_normal((p, d)) / np.sqrt(p)
     texts = rng.standard_normal((n, p))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import pairwise as neighbours
 
 import numpy as np
@@ -10,14 +9,13 @@ import pytest
 from PIL import Image, ImageFilter
 from skimage import data
 
-from compute.metrics.distribution import pairwise, reference_free
-from compute.metrics.distribution.cfred import cfred
-from compute.metrics.distribution.frechet import frechet
+from compute.metrics.distribution.reference_free import preference_score
 from compute.models.adapter import Hardware
 from compute.models.loading import load
 from compute.types import BadInput, LikenessError, Model
+from tests.bench.bench_intervals import DISTANCES, METRICS, SHARES
 
-SIDE, K = 64, 3
+SIDE, K = 64, 5  # most neighbours
 PHOTOGRAPHS = ("astronaut", "chelsea", "coffee", "rocket")
 CPU = Hardware(device="cpu", dtype="float32")
 ENCODERS = {
@@ -25,24 +23,7 @@ ENCODERS = {
     "pixels": Model(key="h", title="H", kind="metric", adapter="colour_histogram"),
 }
 
-Metric = Callable[[np.ndarray, np.ndarray, np.ndarray], float]  # real, generated, condition
-DISTANCES: dict[str, Metric] = {
-    "fd": lambda r, g, c: frechet(real=r, generated=g).value,
-    "cfred": lambda r, g, c: cfred(real=r, generated=g, condition=c).value,
-    "cmmd": lambda r, g, c: pairwise.cmmd(real=r, generated=g).value,
-    "kid": lambda r, g, c: pairwise.kid(real=r, generated=g).value,
-}
-SHARES: dict[str, Metric] = {
-    name: (lambda r, g, c, name=name: getattr(pairwise.manifold(real=r, generated=g, k=K), name).value)
-    for name in pairwise.QUANTITIES
-}
-OF_ONE_SET: dict[str, Metric] = {
-    "inception_score": lambda r, g, c: reference_free.inception_score(logits=g, splits=1).value,
-    "vendi": lambda r, g, c: reference_free.vendi(features=g).value,
-    "clipscore": lambda r, g, c: reference_free.clipscore(image=g, text=c).value,
-    "preference": lambda r, g, c: reference_free.preference_score(image=g, text=c).value,
-}
-ALL = DISTANCES | SHARES | OF_ONE_SET
+ALL = {**METRICS, "preference": lambda r, g, c: preference_score(image=g, text=c).value}
 
 
 def crops(*, per_photograph: int) -> list[Image.Image]:

@@ -28,9 +28,8 @@ def test_inception_score_of_torch_fidelity():
     torch = pytest.importorskip("torch")
     logits = 3 * draw(200, 12)
     expected = reference.isc_features_to_metric(torch.from_numpy(logits), splits=10, shuffle=False)
-    record = inception_score(logits=logits, splits=10)
-    assert record.value == pytest.approx(expected[reference.KEY_METRIC_ISC_MEAN], rel=1e-9)
-    assert record.sd == pytest.approx(expected[reference.KEY_METRIC_ISC_STD], rel=1e-9)
+    found = inception_score(logits=logits, splits=10).value
+    assert found == pytest.approx(expected[reference.KEY_METRIC_ISC_MEAN], rel=1e-9)
 
 
 def test_inception_score_of_sure_and_even_answers_is_the_number_of_classes():
@@ -47,16 +46,12 @@ def test_inception_score_warns_or_refuses():
 
 
 @pytest.mark.parametrize(("n", "d"), [(12, 40), (40, 12), (1, 5)])
-@pytest.mark.parametrize("order", [0.5, 1.0, 2.0, np.inf])
-def test_vendi_by_the_whole_kernel(n, d, order):
+def test_vendi_by_the_whole_kernel(n, d):
     rows = draw(n, d)
     unit = rows / np.linalg.norm(rows, axis=1, keepdims=True)
     values = np.linalg.eigvalsh(unit @ unit.T / n)
     values = values[values > 1e-12]
-    limits = {1: np.exp(-(values * np.log(values)).sum()), np.inf: 1 / values.max()}
-    expected = limits.get(order) or (values**order).sum() ** (1 / (1 - order))
-    record = vendi(features=rows, order=order)
-    assert record.value == pytest.approx(expected, rel=1e-8)
+    assert vendi(features=rows).value == pytest.approx(np.exp(-(values * np.log(values)).sum()), rel=1e-8)
 
 
 def test_vendi_counts_distinct_images():
@@ -68,9 +63,6 @@ def test_vendi_counts_distinct_images():
 
 def test_vendi_of_bad_input():
     rows = draw(6, 4)
-    for order in (0, -1, np.nan):
-        with pytest.raises(BadInput, match="order"):
-            vendi(features=rows, order=order)
     rows[3] = 0
     with pytest.raises(BadInput, match="features: row 3 is all zeros"):
         vendi(features=rows)

@@ -81,15 +81,18 @@ def test_lines_of_text_go_with_images_in_natural_order_and_must_be_as_many(tmp_p
 
 def test_what_is_odd_in_a_folder_or_a_list_of_prompts_is_said(tmp_path):
     mine = opened(tmp_path / "twice", "1.png", "2.png")
-    assert (
-        "more than once"
-        in pairing.pair(reference=None, generated=[mine], prompts=prompts_of(dict.fromkeys("12", "a"))).warnings[0]
-    )
+    sets = pairing.pair(reference=None, generated=[mine], prompts=prompts_of(dict.fromkeys("12", "a")))
+    assert "more than once" in sets.warnings[0]
     with pytest.raises(BadInput, match="several images"):
         opened(tmp_path / "same", "1.png", "1.jpg")
-    put(tmp_path, {"mine/clear.png": picture(3).convert("RGBA"), "mine/print.jpg": picture(4).convert("CMYK")})
+    moving = io.BytesIO()
+    picture(5).save(moving, "GIF", save_all=True, append_images=[picture(6)])
+    odd = {"clear.png": picture(3).convert("RGBA"), "print.jpg": picture(4).convert("CMYK")}
+    odd |= {"grey.png": picture(7).convert("L"), "small.png": picture(8, (9, 9)), "copy.png": picture(0)}
+    put(tmp_path / "mine", odd | {"moving.gif": moving.getvalue()})
     text = "\n".join(opened(tmp_path / "mine", "plain.png").warnings)
-    assert "transparency" in text and "CMYK" in text
+    for words in ("with transparency", "CMYK", "animated", "grey", "2 sizes", "1 of 7 images are exact copies"):
+        assert words in text
 
 
 def test_webdataset_shards_pair_by_their_prompts_and_are_never_unpacked(tmp_path):
