@@ -55,19 +55,13 @@ class StreamedArray:
         return math.prod(self.shape) * self.dtype.itemsize
 
 
-def write(
-    path: Path,
-    arrays: Mapping[str, np.ndarray | StreamedArray],
-    *,
-    replaces: Sequence[str] = (),
-    is_sorted: bool = False,
-) -> None:
-    """Writes arrays; `replaces` names files that this one stands for, `is_sorted` says that its keys ascend.
+def write(path: Path, arrays: Mapping[str, np.ndarray | StreamedArray], *, is_sorted: bool = False) -> None:
+    """Writes arrays; `is_sorted` says that its keys ascend.
 
     Wider numbers go first, so that each array starts at a multiple of its own width.
     """
     order = sorted(arrays, key=lambda name: -arrays[name].dtype.itemsize)
-    notes = {CHECKSUMS: UNKNOWN.decode(), "replaces": ",".join(replaces)} | ({SORTED: "yes"} if is_sorted else {})
+    notes = {CHECKSUMS: UNKNOWN.decode()} | ({SORTED: "yes"} if is_sorted else {})
     header: dict[str, object] = {"__metadata__": notes}
     end = 0
     for name in order:
@@ -102,11 +96,6 @@ class MappedFile:
     arrays: Mapping[str, np.ndarray]
     notes: Mapping[str, str]
     data: np.ndarray
-
-    @property
-    def replaces(self) -> list[str]:
-        """The names of the files that this one stands for."""
-        return [name for name in self.notes["replaces"].split(",") if name]
 
     @cached_property
     def is_sound(self) -> bool:

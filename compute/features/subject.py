@@ -18,7 +18,7 @@ from compute.content.items import Column, content_key
 from compute.content.messages import Question, Reply
 from compute.features import encoding, passes
 from compute.features.memory import MemoryCache, MemoryStore
-from compute.features.passes import DistinctItems, Encoded, Operation, Pass, PlannedShard, Steps
+from compute.features.passes import DistinctItems, Encoded, Operation, Pass, Steps
 from compute.features.store import EmbeddingCache, FeatureStore, as_stored
 from compute.models import abilities
 from compute.models.adapter import Comparer, Encoder, Hardware, Judge
@@ -45,8 +45,8 @@ class Encoders(Protocol):
     def settings(self) -> Mapping[str, Any]:
         """What the loaded model says of itself."""
 
-    def encode(self, modality: str, shards: Sequence[PlannedShard]) -> Generator[Encoded]:
-        """Encodes and stores shards; yields what became of each."""
+    def encode(self, modality: str, shards: Sequence[np.ndarray]) -> Generator[Encoded]:
+        """Encodes and stores shards, each given by its keys; yields what became of each."""
 
 
 class Subject:
@@ -110,23 +110,16 @@ class Subject:
             if checked and isinstance(self.store, FeatureStore) and (self.can("compare") or self.can("choose")):
                 self._ensure(partial(self._check, modality), modality, checked, home=self._checked)
 
-    def encode_shard(
-        self, wanted: DistinctItems, modality: str, shard: PlannedShard, *, again: bool = False
-    ) -> Encoded:
-        """Encodes and stores one shard of a pass that another process plans, which holds the cache's lock.
-
-        `again`: a process that was lost may have stored parts of it.
-        """
-        cache = self._cache(modality)
-        items = int(shard.pending.sum())
-        if again:
-            cache.refresh()
-            shard = replace(shard, pending=shard.pending & ~cache.has(shard.keys))
-        operation = self._encode(modality)
-        if not shard.pending.any():
-            return Encoded(items=items, effective=operation.batch.size)
-        (done,) = passes.encode(operation, cache=cache, wanted=wanted, shards=[shard])
-        return replace(done, items=items)
+    def encode_shard(self, wanted: DistinctItems, modality: str, keys: np.ndarray) -> Encoded:
+        """Encodes and stores one shard (n,) S32 of a pass that another process plans, which holds the cache's lock; but
+        for what a process that was lost has stored of it."""
+        cache, operation = self._cache(modality), self._encode(modality)
+        cache.refresh()
+        left = keys[~cache.has(keys)]
+        if not len(left):
+            return Encoded(items=len(keys), effective=operation.batch.size)
+        (done,) = passes.encode(operation, cache=cache, wanted=wanted, shards=[left])
+        return replace(done, items=len(keys))
 
     def leave_unloaded(self) -> None:
         """From now on ModelNeeded is raised in place of loading the model."""
