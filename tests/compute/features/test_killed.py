@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from compute.content import items
-from compute.features import encoding, passes, shards
+from compute.features import encoding, passes
 from compute.features.store import EmbeddingCache
 from compute.features.subject import Subject
 from compute.models.adapter import Hardware
@@ -42,7 +42,7 @@ def dying(monkeypatch: pytest.MonkeyPatch, after: int) -> Iterator[None]:
         return limited
 
     with monkeypatch.context() as patched:
-        patched.setattr(shards, "put", once(shards.put))
+        patched.setattr(Path, "write_bytes", once(Path.write_bytes))
         patched.setattr(os, "replace", once(os.replace))
         patched.setattr(Path, "unlink", once(Path.unlink))
         patched.setattr(Path, "mkdir", once(Path.mkdir))
