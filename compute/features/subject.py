@@ -22,7 +22,6 @@ from compute.features.passes import DistinctItems, Encoded, Operation, Pass, Ste
 from compute.features.store import EmbeddingCache, FeatureStore, as_stored
 from compute.models import abilities
 from compute.models.adapter import Comparer, Encoder, Hardware, Judge
-from compute.models.own.own_model import ADAPTER
 from compute.progress import Progress
 from compute.types import BadInput, BadItem, CannotDo, LikenessError, Model
 
@@ -317,7 +316,7 @@ class Subject:
                     vectors = as_stored(vectors, dtype=self.store.dtype, model=self.row.key)
                 return vectors, offsets, encoding.not_finite(finite)
 
-            return self._steps(make, forward)
+            return Steps(make=make, forward=forward)
 
         return self._operation(modality, modality, steps, by_length=modality == "text")
 
@@ -328,7 +327,7 @@ class Subject:
         def forward(batch: Sequence[Any]) -> tuple[np.ndarray, None, Sequence[str]]:
             return np.zeros((len(batch), 0), dtype=np.float32), None, [""] * len(batch)
 
-        return self._operation(f"{modality} check", modality, lambda: self._steps(make, forward))
+        return self._operation(f"{modality} check", modality, lambda: Steps(make=make, forward=forward))
 
     def _compare(self, first: Column | None, second: Column) -> Operation:
         sides = [side for side in (first, second) if side is not None]
@@ -348,13 +347,7 @@ class Subject:
             # A score may be infinite: identical images by PSNR.
             return scores[:, None], None, encoding.not_finite(~(np.isnan(scores) | np.isneginf(scores)))
 
-        return self._operation("comparison", "pair", lambda: self._steps(make, forward), compares=True)
-
-    def _steps(self, make: Callable[..., Any], forward: encoding.Forward) -> Steps:
-        # Somebody else's model may raise an error on a single item.
-        return Steps(
-            make=make, forward=partial(encoding.one_by_one, forward) if self.row.adapter == ADAPTER else forward
-        )
+        return self._operation("comparison", "pair", lambda: Steps(make=make, forward=forward), compares=True)
 
     def _operation(
         self,

@@ -51,13 +51,6 @@ OF_MODULES = (  # settings and weights of its other modules, such as 1_Pooling a
     "[1-9]_*/model.safetensors",
     "[1-9]_*/pytorch_model.bin",
 )
-# The most that a configuration may state: a library builds the network before it looks at weights.
-CONFIGURATIONS = ("config.json", "open_clip_config.json")
-MOST = (
-    (re.compile(r"(num_|n_)?(hidden_|encoder_|decoder_|text_|vision_)*(layers?|depths?)"), 10_000),
-    (re.compile(r"hidden_sizes?|width|d_model|n_embd|dim|embed_dims?"), 1 << 16),
-)
-MAX_CONFIGURATION = 4 << 20
 OPTIONAL = ("*",)  # whatever is in the folder, where a row names one
 
 
@@ -97,25 +90,6 @@ class RequiredFiles:
         files.update(name for small in SMALL for name in fnmatch.filter(top, small))
         files.update(name for also in (*self.also, *["*.py"] * self.code) for name in fnmatch.filter(names, also))
         return sorted(files)
-
-
-def check_sizes(folder: Path, names: Sequence[str], *, of: str) -> None:
-    """Raises BadInput where a configuration states a network of more layers or wider ones than is built, or is beyond
-    what is read."""
-    for name in names:
-        if name.rpartition("/")[2] not in CONFIGURATIONS:
-            continue
-
-        def check(stated: list[tuple[str, Any]], name: str = name) -> None:
-            for key, value in stated:
-                numbers = [part for part in (value if isinstance(value, list) else [value]) if type(part) is int]
-                if any(max(numbers, default=0) > most for known, most in MOST if known.fullmatch(key)):
-                    raise BadInput(f"{of}: {name} states {key} {max(numbers)}, more than any network has: not built")
-
-        if (folder / name).stat().st_size > MAX_CONFIGURATION:
-            raise BadInput(f"{of}: {name} has more than the {MAX_CONFIGURATION >> 20} MB that are read")
-        with contextlib.suppress(ValueError, RecursionError):  # the family's reader says what is wrong with it
-            json.loads((folder / name).read_bytes(), object_pairs_hook=check)
 
 
 def is_downloaded(row: Model, *, required: RequiredFiles) -> bool:

@@ -8,7 +8,6 @@ address and goes nowhere else; without one, none is sent, not even the hub's.
 
 from __future__ import annotations
 
-import base64
 import json
 import math
 import os
@@ -21,7 +20,7 @@ from functools import cached_property, lru_cache
 from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl, quote, urlsplit
 
 from compute.content import decoding
 from compute.content.messages import REFUSAL, Picture, Question, Reply
@@ -100,7 +99,7 @@ class Endpoint:
         self.limits = limits or Limits()
         parts = urlsplit(url)
         self._shown = f"{parts.scheme}://{parts.netloc}{parts.path}"
-        hidden = [parts.query and url, parts.query, *(value for _, value in parse_qsl(parts.query) if len(value) > 7)]
+        hidden = [parts.query and url, parts.query, *(value for _, value in parse_qsl(parts.query))]
         self._redacted = _hiding([key, *hidden])
         self.settings["host"] = parts.hostname
         self._url, self._key = url, key
@@ -219,7 +218,7 @@ class Endpoint:
             ) from None
         if chat.SPENT.search(str(error.body)):
             raise NoService(f"The endpoint {self._shown} has no quota left for this key: {message}") from None
-        if error.status_code in FINAL or error.status_code < 400 or chat.NO_IMAGES.search(message):
+        if error.status_code in FINAL or error.status_code < 400:
             raise NotHere(
                 f"The endpoint {self._shown} refused with {status}: {message}. "
                 f"Check {URL} and the model's name there: {self.settings['served']}"
@@ -228,24 +227,11 @@ class Endpoint:
 
 
 def _hiding(secrets: list[str]) -> Callable[[str], str]:
-    """A function that removes the secrets from a text: as they are, in JSON or percent-encoded, and where they are
-    within base64, as HTTP's Basic has them.
-
-    One shorter than 8 characters is removed only as a word: else it would take letters out of answers.
-    """
-    forms = []
-    for secret in sorted(filter(None, secrets), key=len, reverse=True):
-        signs = (rf"(?:\\?{re.escape(sign)}|%(?:25)*(?i:{ord(sign):02x})|\\u(?i:{ord(sign):04x}))" for sign in secret)
-        plain = "".join(signs) if secret.isascii() else re.escape(secret)
-        if len(secret) < 8:
-            forms.append(rf"(?<![^\W_]){plain}(?![^\W_])")
-            continue
-        forms.append(plain)
-        for before in range(3):  # bytes before it in its group of three; of groups that it shares only its own signs
-            data = base64.b64encode(b"\0" * before + secret.encode()).decode().rstrip("=")
-            inner = data[(0, 2, 3)[before] : len(data) - ((before + len(secret.encode())) % 3 > 0)]
-            forms.append(inner.replace("+", "(?:[+-]|%2[bB])").replace("/", r"(?:\\?/|_|%2[fF])"))
-    pattern = re.compile("|".join(forms) or r"(?!)")
+    """A function that removes secrets from a text, as they are, in JSON or percent-encoded; those of fewer than 8
+    characters are none, and would take letters out of answers."""
+    kept = [secret for secret in secrets if len(secret) > 7]
+    forms = {form for secret in kept for form in (secret, quote(secret, safe=""), json.dumps(secret)[1:-1])}
+    pattern = re.compile("|".join(map(re.escape, sorted(forms, key=len, reverse=True))) or r"(?!)")
     return lambda text: pattern.sub("...", text)
 
 
