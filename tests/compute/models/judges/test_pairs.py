@@ -1,13 +1,9 @@
-"""Pairs put to a real server that looks at the pixels: what it makes of them, how its answers end, every fault by which
-an endpoint answers something other than a score, and what is sent how often.
-"""
+"""Pairs put to a real server that looks at the pixels: what is sent and how often, and what answers cost."""
 
 from __future__ import annotations
 
-import itertools
 import json
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
@@ -16,40 +12,15 @@ from compute.models.judges.endpoint import Endpoint, load
 from compute.procedures.shared import conditions
 from compute.types import BadItem
 from tests.compute.content.pictures import picture
-from tests.compute.models.chat_server import said
 from tests.compute.models.judges.asked import CPU, QUICK, ROW, drawn, judge, pair, rated
 
 ALONE = replace(QUICK, concurrency=1)
 PAIR = pair(drawn(1), drawn(1, noise=30.0))
-FAULTS: dict[str, Any] = {  # instead of an answer to every request
-    "scale": {"body": said("Score: 100\nReason: in per cent.")},
-    "refusal": {"body": said(None, refusal="I will not rate these images.")},
-    "filter": {"body": said(None, "content_filter")},
-    "blocked": {"status": 400, "error": {"message": "the prompt was filtered", "code": "content_filter"}},
-    "length": {"body": said("The first image shows a small red house beside", "length")},
-}
 
 
 def only(judge: Endpoint, question: Question = PAIR) -> Reply:
     (reply,) = judge.reply([question])
     return reply
-
-
-@pytest.mark.parametrize(
-    ("fault", "text", "finish"),
-    [
-        ("scale", "Score: 100\nReason: in per cent.", "stop"),
-        ("refusal", "I will not rate these images.", "refusal"),
-        ("filter", "", "refusal"),
-        ("blocked", "the prompt was filtered", "refusal"),  # by a status that otherwise is an error
-        ("length", "The first image shows a small red house beside", "length"),
-    ],
-)
-def test_how_an_answer_ended_is_recorded_and_stored(server, fault, text, finish):
-    server.faults = itertools.repeat(FAULTS[fault])
-    reply = only(judge(server))
-    assert (reply.text, reply.finish, reply.error) == (text, finish, "")
-    assert only(judge(server)) == reply and server.requests() == 1  # paid for, so not asked again
 
 
 def test_an_image_is_not_read_for_each_of_its_questions(server):
@@ -103,21 +74,9 @@ def test_an_image_that_cannot_be_read_is_named_and_the_rest_is_stored(server):
     assert only(judge(server)).text.startswith("Score: ") and server.requests() == 1
 
 
-def wordy(request: dict[str, Any]) -> dict[str, Any]:
-    """A score with a reason of 60 words, a token each, cut where the request says."""
-    words = ["Score: 7\nReason:", *["and"] * 60]
-    limit = request["max_tokens"]
-    return {"body": said(" ".join(words[:limit]), "length" if len(words) > limit else "stop")}
-
-
-def test_there_is_room_for_a_reason_unless_the_row_says_otherwise(server):
+@pytest.mark.parametrize(("options", "limit"), [({}, 256), ({"max_tokens": 16}, 16)])
+def test_there_is_room_for_a_reason_unless_the_row_says_otherwise(server, options, limit):
     """What a row sets holds for every answer."""
-    server.faults, questions = itertools.repeat(wordy), conditions.questions(rated(3))
-    for options, limit, end in (
-        ({}, 256, "stop"),
-        ({"max_tokens": 16}, 16, "length"),
-        ({"max_tokens": 500}, 500, "stop"),
-    ):
-        asked = judge(server, **options)
-        assert {reply.finish for reply in asked.reply(questions)} == {end} and server.last["max_tokens"] == limit
-        assert not options or asked.settings["max_tokens"] == limit
+    asked = judge(server, **options)
+    asked.reply(conditions.questions(rated(2)))
+    assert server.last["max_tokens"] == limit and asked.settings["max_tokens"] == options.get("max_tokens", 32)
