@@ -10,7 +10,6 @@ import fnmatch
 import hashlib
 import importlib.util
 import json
-import os
 import pickle
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -19,9 +18,8 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from compute.io.files import write_text
 from compute.paths import ROOT
-from compute.types import BadInput, CannotWrite, Model, NotHere
+from compute.types import BadInput, Model, NotHere
 from compute.versions import install_command
 
 if TYPE_CHECKING:
@@ -31,7 +29,6 @@ COMMIT = re.compile(r"[0-9a-f]{40}")
 DIGEST = "files-"  # before the digest of an own folder's files, where a checkpoint of the hub has its commit
 PACKAGE = "package:"  # before the name of an installed package that carries weights
 SMALL = ("*.json", "*.txt", "*.model", "*.jinja", "*.tiktoken")  # configurations and tokenizers, of the top folder
-SMALL_FILE = 1 << 20  # bytes: below, reading a file takes no longer than looking its digest up
 
 # Groups of patterns that families share; safetensors come first, for they hold no code.
 CONFIG = ("config.json",)
@@ -207,24 +204,6 @@ def digest(path: Path) -> str:
 
 @lru_cache(maxsize=4096)
 def _remembered(path: Path, size: int, changed: int) -> str:
-    if size < SMALL_FILE:
-        return read_digest(path)
-    from huggingface_hub import constants
-
-    home = os.environ.get("LIKENESS_CACHE") or Path(constants.HF_HOME) / "likeness"
-    note = Path(home).expanduser() / "digests" / _of_text(f"{path} {size} {changed} blake2b")
-    with contextlib.suppress(OSError, UnicodeDecodeError):
-        if (stored := note.read_text(encoding="utf-8").strip()).isalnum():
-            return stored
-    made = read_digest(path)
-    with contextlib.suppress(OSError, CannotWrite):  # a machine that keeps nothing reads again
-        note.parent.mkdir(parents=True, exist_ok=True)
-        write_text(note, made)
-    return made
-
-
-def read_digest(path: Path) -> str:
-    """The digest of a file, by reading it."""
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, partial(hashlib.blake2b, digest_size=16)).hexdigest()
 

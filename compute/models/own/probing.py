@@ -88,34 +88,28 @@ def vectors(
     return found, remark if same else encoder.remark
 
 
-def settle(comparer: OwnComparer, *, advice: str, most: int | None) -> None:
-    """Settles how the function is called: the first way that runs, and whose values depend on their own pair alone.
-    Raises BadInput."""
-    of, pictures, problems = comparer.given.of, images(), []
+def values(comparer: OwnComparer, *, advice: str) -> None:
+    """Compares a few images. Raises BadInput where that fails, for NaN, for values that depend on more than their own
+    pair, and where an image is nearer to another one than to itself."""
+    of, pictures = comparer.given.of, images()
     others = [*pictures[1:], pictures[0]]
-    for batched in (True, False) if most != 1 else (False,):
-        comparer.batched = batched
-        try:
-            values, again = comparer.compare(pictures, others), comparer.compare(pictures[-1:], others[-1:])
-            same = comparer.compare(pictures, pictures)
-        except Exception as error:
-            problem = str(error) if isinstance(error, BadInput) else worded(error)
-        else:
-            if np.isnan(values).any():
-                problem = "values are NaN"
-            elif not np.allclose(values[-1:], again, rtol=0, atol=COMPARED * np.abs(values).max()):
-                problem = "not deterministic, or values depend on what else is in the batch"
-            elif (same < values).all():
-                raise BadInput(
-                    f"{of} gives {comparer.sign * same[0]:.4g} for an image with itself and "
-                    f"{comparer.sign * values[0]:.4g} for two different ones. Pass "
-                    f"higher_is_better={not comparer.given.higher_is_better}"
-                )
-            else:
-                comparer.settings["called_with"] = comparer.way()
-                return
-        problems.append(f"with {comparer.way()}: {problem}")
-    raise BadInput(f"{of} cannot be used as a metric. {'. '.join(problems)}. {advice}")
+    try:
+        found, again = comparer.compare(pictures, others), comparer.compare(pictures[-1:], others[-1:])
+        same = comparer.compare(pictures, pictures)
+    except Exception as error:
+        problem = str(error) if isinstance(error, BadInput) else worded(error)
+        raise BadInput(f"{of} cannot be used as a metric: {problem}. {advice}") from error
+    if np.isnan(found).any():
+        raise BadInput(f"{of} cannot be used as a metric: values are NaN. {advice}")
+    if not np.allclose(found[-1:], again, rtol=0, atol=COMPARED * np.abs(found).max()):
+        raise BadInput(
+            f"{of} cannot be used as a metric: it is not deterministic, or values depend on what else is in the batch"
+        )
+    if (same < found).all():
+        raise BadInput(
+            f"{of} gives {comparer.sign * same[0]:.4g} for an image with itself and {comparer.sign * found[0]:.4g} for "
+            f"two different ones. Pass higher_is_better={not comparer.given.higher_is_better}"
+        )
 
 
 def ask(judge: OwnJudge, *, of: str) -> None:
