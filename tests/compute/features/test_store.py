@@ -174,7 +174,7 @@ def test_a_second_process_waits_and_says_so(tmp_path):
     assert other.stdout.readline() == "held\n"
     said: list[str] = []
 
-    def waiting(line: str) -> None:
+    def waiting(line):
         said.append(line)
         assert other.poll() is None
         other.stdin.write("\n")

@@ -1,7 +1,5 @@
 """The table of adapters, what identifies a model before it is loaded, and where it runs."""
 
-from __future__ import annotations
-
 import json
 import os
 from dataclasses import replace
@@ -68,7 +66,7 @@ def test_what_cannot_be_loaded_says_why(monkeypatch):
     with pytest.raises(CannotDo, match="published"):
         load(Model(key="m", title="m"), hardware=CPU)
 
-    def without(package: str) -> str:
+    def without(package):
         raise metadata.PackageNotFoundError(package)
 
     monkeypatch.setattr(metadata, "version", without)

@@ -12,7 +12,6 @@ import pytest
 import torch
 
 from compute.content import decoding
-from compute.content.items import Column
 from compute.training import loop
 from compute.training.examples import QUALITY_PROMPT, TASKS, batches
 from compute.training.loop import COMPARED, distance, hinge, spread
@@ -50,7 +49,7 @@ def tune(bases, tmp_path):
 def tuned(bases, tmp_path):
     """A base whose weights to be tuned are far from where they began, without training, in a run of this plan."""
 
-    def made(**plan) -> loop.Tuning:
+    def made(**plan):
         run = loop.Tuning(bases(), replace(STILL, **plan), RunFolder(path=tmp_path, identity={}))
         torch.manual_seed(1)
         with torch.no_grad():
@@ -76,7 +75,7 @@ def test_a_step_s_loss_is_equation_1_summed_over_tasks(bases, tune):
     """Against the encoder's own vectors, one example at a time."""
     encoder = bases()
 
-    def vector(column: Column, row: int) -> torch.Tensor:
+    def vector(column, row):
         if column.modality == "text":
             return encoder.text_vectors([column.read(row)])
         prepared = encoder.towers.prepare("image", decoding.decode(column.read(row)))

@@ -116,7 +116,7 @@ def test_archives_are_read_as_folders_are(tmp_path, sets):
 def test_keys_are_read_once_until_a_file_changes(tmp_path, monkeypatch):
     folder = unisim_files.write(tmp_path / "data", "nights")
 
-    def keys() -> list[bytes]:
+    def keys():
         (part,) = splits.training(rows("image-choice=nights"), source=source(tmp_path / "data", cache=tmp_path / "k"))
         return [column.keys[0] for column in part.columns]
 

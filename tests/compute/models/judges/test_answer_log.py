@@ -105,7 +105,7 @@ def test_empty_answers_that_did_not_end_are_asked_again(tmp_path):
 
 
 def test_answers_that_no_reader_reads_can_be_dropped(tmp_path, monkeypatch):
-    def said(*words: str) -> str:
+    def said(*words):
         return likeness("answers", *words).output
 
     monkeypatch.setenv("LIKENESS_ANSWERS", str(tmp_path))

@@ -3,8 +3,6 @@
 What the stand-in answers is checked against the items' own pixels; what it was asked, against its own counts.
 """
 
-from __future__ import annotations
-
 import base64
 import io
 import itertools

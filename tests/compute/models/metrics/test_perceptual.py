@@ -129,7 +129,7 @@ def small_transformers(monkeypatch):
     """The package fixes ViT-B; its own class, as deep but narrow, stands for it in its loaders and in ours."""
     from dreamsim.feature_extraction import load_clip_as_dino, load_open_clip_as_dino, vision_transformer
 
-    def narrow(patch_size: int = 16, **options: object) -> torch.nn.Module:
+    def narrow(patch_size=16, **options):
         return vision_transformer.VisionTransformer(
             patch_size=patch_size,
             embed_dim=32,

@@ -23,7 +23,7 @@ from tests.compute.models.own.small_objects import CPU, DIM, IMAGES, Eye, Flat, 
 class Made(Eye):
     """Its images go through `make` first: a function of the (n, DIM) vectors and of the images."""
 
-    def __init__(self, make) -> None:
+    def __init__(self, make):
         self.make = make
 
     def encode_image(self, images):

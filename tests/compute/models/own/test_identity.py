@@ -21,7 +21,7 @@ def compose(size: int = SIDE) -> transforms.Compose:
 
 
 class Scaled(Flat):
-    def __init__(self, scale: float = 1.0) -> None:
+    def __init__(self, scale=1.0):
         super().__init__()
         self.scale = scale
         self.register_buffer("mean", torch.zeros(4))
@@ -150,7 +150,7 @@ class NoWeights(torch.nn.Module):
 
 def test_a_module_may_hold_itself_and_any_plain_constant():
     class Circular(Flat):
-        def __init__(self) -> None:
+        def __init__(self):
             super().__init__()
             self.parts, self.pool = [self], self.forward
 

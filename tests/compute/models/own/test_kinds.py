@@ -51,11 +51,11 @@ PIXELS = torch.stack([pixels(image) for image in IMAGES])
 
 
 class Words(torch.nn.Module):
-    def __init__(self) -> None:
+    def __init__(self):
         super().__init__()
         self.table = torch.nn.Embedding(49408, DIM)
 
-    def forward(self, tokens: torch.Tensor) -> torch.Tensor:
+    def forward(self, tokens):
         return self.table(tokens).sum(dim=1)
 
 
@@ -63,28 +63,28 @@ READER = Words()
 
 
 class ByName(Flat):
-    def forward(self, pixel_values: torch.Tensor) -> torch.Tensor:
+    def forward(self, pixel_values):
         return super().forward(pixel_values)
 
 
 class OfTensors(torch.nn.Module):
     """As OpenAI's own package and many others have it: the preprocessing is what tells."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         super().__init__()
         self.words = Words()
 
-    def encode_image(self, images: torch.Tensor) -> torch.Tensor:
+    def encode_image(self, images):
         return images.flatten(1)[:, :DIM]
 
-    def encode_text(self, tokens: torch.Tensor) -> torch.Tensor:
+    def encode_text(self, tokens):
         return self.words(tokens)
 
 
 def with_open_clip_and_preprocessing(folder: Path) -> Made:
     model = small_open_clip()
 
-    def enlarged(image: Any) -> torch.Tensor:
+    def enlarged(image):
         return torch.nn.functional.interpolate(pixels(image)[None], size=32)[0]
 
     seen = model.encode_image(torch.stack(list(map(enlarged, IMAGES))))
@@ -184,12 +184,12 @@ def test_a_timm_model_that_gives_class_scores_is_remarked_on():
 @pytest.mark.parametrize(("task", "modality"), [(MockSTSTask, "text"), (MockVisualSTSTask, "image")])
 def test_batches_are_those_that_mteb_makes(task, modality):
     class Watched(Recording):
-        def __init__(self) -> None:
+        def __init__(self):
             super().__init__()
             self.seen: list[tuple[Any, np.ndarray]] = []
             self.kinds: set[tuple[str, str]] = set()
 
-        def encode(self, inputs: Any, **kwargs: Any):
+        def encode(self, inputs, **kwargs):
             vectors = super().encode(inputs, **kwargs)
             self.kinds |= {(name, type(items).__name__) for batch in inputs for name, items in batch.items()}
             items = [item for batch in inputs for item in batch.get("image", batch.get("text"))]
@@ -236,13 +236,13 @@ def test_late_interaction_of_texts_and_images(tmp_path):
 
 def test_late_interaction_in_an_array_loses_its_padding():
     class Late(Recording):
-        def __init__(self) -> None:
+        def __init__(self):
             super().__init__()
             self.mteb_model_meta = self.mteb_model_meta.model_copy(
                 update={"similarity_fn_name": ScoringFunction.MAX_SIM}
             )
 
-        def encode(self, inputs: Any, **kwargs: Any):
+        def encode(self, inputs, **kwargs):
             vectors = super().encode(inputs, **kwargs)
             return torch.stack([vectors, 2 * vectors, 0 * vectors], dim=1)
 
