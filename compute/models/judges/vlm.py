@@ -127,13 +127,12 @@ def load(row: Model, hardware: Hardware, folder: Path) -> LocalJudge:
     from transformers.models.auto.modeling_auto import MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES as KNOWN
 
     options = options_of(row, DEFAULTS)
-    trusted, kind = bool(options["trust_remote_code"]), architecture(folder)
-    if kind not in KNOWN and not trusted:
+    if (kind := architecture(folder)) not in KNOWN:
         raise CannotDo(
             f"{row.key} is of architecture {kind!r}, which transformers does not run by itself. Serve it "
             "and ask it there: adapter endpoint in its row, LIKENESS_ENDPOINT for the address"
         )
-    processor = pretrained.loaded(row, "AutoProcessor", folder=folder, trusted=trusted)
+    processor = pretrained.loaded(row, "AutoProcessor", folder=folder)
     tokenizer = getattr(processor, "tokenizer", None)
     if tokenizer is None or not processor.chat_template:
         raise CannotDo(
@@ -157,7 +156,8 @@ def load(row: Model, hardware: Hardware, folder: Path) -> LocalJudge:
         "dtype": hardware.dtype,
         "device": hardware.device.split(":")[0],
         **({"attn_implementation": hardware.attention} if hardware.attention else {}),
-        "options": {name: options[name] for name in pretrained.OPTIONS if options[name] is not None},
+        "options": {"trust_remote_code": False}  # as in earlier versions, whose stored answers are found
+        | {name: options[name] for name in pretrained.OPTIONS if options[name] is not None},
         "packages": versions.minor(versions.installed(PACKAGES)),
     }
     return LocalJudge(

@@ -61,7 +61,6 @@ class OwnEncoder:
     sides: Mapping[str, Side]
     settings: dict[str, Any]
     parts: Mapping[str, Any] = field(default_factory=dict)  # what is digested besides the arguments, by its role
-    uncertain: bool = False  # whether only its check tells which of the modalities it takes
     late_interaction: bool = False  # gives many vectors an item
     remark: str = ""
 

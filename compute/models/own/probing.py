@@ -44,7 +44,7 @@ def vectors(
     Raises BadInput for vectors that are not finite, or of another length for images than for texts, and where an item
     gets another one the second time.
     """
-    of, found, failed = encoder.name, {}, None
+    of, found = encoder.name, {}
     if encoder.late_interaction and "image" not in encoder.sides:  # a query is encoded otherwise than a document
         raise BadInput("A late-interaction model of texts alone has no scores here: evaluate it with mteb.evaluate")
     for modality in encoder.sides:
@@ -54,11 +54,7 @@ def vectors(
         except BadInput as error:
             raise BadInput(f"{of}, checked on {modality}s: {error}. {advice}") from error
         except Exception as error:
-            failed = BadInput(f"{of} raised {worded(error)}, checked on {modality}s. {advice}")
-            failed.__cause__ = error
-            if encoder.uncertain:
-                continue
-            raise failed from error
+            raise BadInput(f"{of} raised {worded(error)}, checked on {modality}s. {advice}") from error
         if not np.isfinite(first).all():
             raise BadInput(
                 f"{of} gives values that are not finite, checked on {modality}s. Check its weights, its precision and "
@@ -72,8 +68,6 @@ def vectors(
                 "seed, pass the transform of its evaluation, mask the padding, or set batch_size=1"
             )
         found[modality] = first
-    if failed and not found:
-        raise failed
     if len({rows.shape[1] for rows in found.values()}) > 1:
         lengths = " and ".join(f"{rows.shape[1]} numbers for {modality}s" for modality, rows in found.items())
         raise BadInput(

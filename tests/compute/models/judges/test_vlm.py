@@ -21,7 +21,7 @@ from compute.content.messages import Question
 from compute.models.judges import vlm
 from compute.procedures.shared import conditions, prompts
 from compute.tasks.data import Choices
-from compute.types import BadInput, BadItem, CannotDo, LikenessError, Model
+from compute.types import BadItem, CannotDo, LikenessError, Model
 from tests.compute.content.pictures import picture
 from tests.compute.models.judges.asked import CPU, drawn, rated
 from tests.compute.models.multimodal import llava_onevision, qwen2_vl
@@ -180,8 +180,6 @@ def test_what_needs_code_of_its_own_goes_through_the_endpoint(tmp_path):
     (folder / "config.json").write_text(json.dumps({**config, "model_type": "internvl_chat"}))
     with pytest.raises(CannotDo, match="adapter endpoint"):
         judge(folder)
-    with pytest.raises(BadInput, match="whole commit"):
-        judge(folder, trust_remote_code=True)
 
 
 def test_without_a_chat_template_nothing_is_asked(tmp_path):

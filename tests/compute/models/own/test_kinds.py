@@ -203,7 +203,7 @@ def test_batches_are_those_that_mteb_makes(task, modality):
     assert len(items) >= 2 and {kind for kind in ours.kinds if kind[0] == modality} <= theirs.kinds
 
 
-def test_an_encoder_without_metadata_takes_what_it_does_not_refuse():
+def test_an_encoder_without_metadata_takes_texts():
     class Texts:
         def encode(self, inputs, *, task_metadata, hf_split, hf_subset, prompt_type=None, **kwargs):
             return np.stack([of_text(text) for batch in inputs for text in batch["text"]])
