@@ -38,14 +38,12 @@ class Picture:
 class Question:
     """One user message: its parts in reading order, and the options it offers (`(A) Image 2`; empty: free text).
 
-    `schema`: JSON Schema of the answer, as JSON, for judges that are set to structured output; others do not see it.
     `longest`: tokens that the answer may take; None: as many as the judge usually allows.
     """
 
     item: str
     parts: tuple[str | Picture, ...]
     choices: tuple[str, ...] = ()
-    schema: str = ""
     longest: int | None = None
 
     def prompt(self) -> str:

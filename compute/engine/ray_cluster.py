@@ -27,7 +27,7 @@ from compute.engine.run import Encoding, Execution, Outcome
 from compute.engine.settings import RunSettings
 from compute.engine.workspace import Bench
 from compute.features import passes
-from compute.features.passes import DistinctItems, Encoded, PlannedShard
+from compute.features.passes import DistinctItems, Encoded
 from compute.features.subject import ModelNeeded
 from compute.models.files.weights import one_line
 from compute.models.own.own_model import ADAPTER
@@ -35,6 +35,8 @@ from compute.types import BadInput, CannotDo, LikenessError, Model, NotHere, fir
 from compute.versions import install_command
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from compute.models.adapter import Hardware
 
 OBJECT_STORE = 128 << 20  # bytes: only keys and scores pass between processes, vectors never do
@@ -161,7 +163,7 @@ class RayCrew:
         """What the model says of itself. Raises LikenessError where no worker can load it."""
         return self._result(self._first().settings.remote())
 
-    def encode(self, modality: str, shards: Sequence[PlannedShard]) -> Generator[Encoded]:
+    def encode(self, modality: str, shards: Sequence[np.ndarray]) -> Generator[Encoded]:
         """What became of each shard, in the order in which they end. Raises LikenessError.
 
         A pass that ends early waits for the shards at work, as the next one plans without what they store.
@@ -262,9 +264,9 @@ class Worker:
         """What the loaded model says of itself."""
         return dict(self._subject.model.settings)
 
-    def encode(self, modality: str, shard: PlannedShard) -> Encoded:
+    def encode(self, modality: str, keys: np.ndarray) -> Encoded:
         """Encodes and stores one shard, but for what a worker that was lost had stored of it."""
-        return self._subject.encode_shard(self._distinct_items(modality), modality, shard, again=True)
+        return self._subject.encode_shard(self._distinct_items(modality), modality, keys)
 
     def attempt(self, job: Job, encoding: Encoding, *, with_model: bool = False) -> tuple[Outcome, list[str]] | None:
         """One run, and what there is to report; None where it needs the model and is to be made without."""

@@ -234,39 +234,3 @@ def checked(output: Any, *, count: int, multi: bool, model: str) -> tuple[np.nda
 def not_finite(finite: np.ndarray) -> list[str]:
     """Why items are not usable, empty for those that are `finite` (n,) bool."""
     return ["" if usable else NOT_FINITE for usable in finite.tolist()]
-
-
-def one_by_one(forward: Forward, batch: Sequence[Any]) -> tuple[np.ndarray, np.ndarray | None, list[str]]:
-    """What `forward` gives for a batch; where somebody else's model raises an error on it, what it gives for each item.
-
-    Items that it raises an error on by themselves have that as their problem. An error on every item of several is one
-    of the model, and raised, as are errors of our own and of a device whose memory is spent.
-    """
-    try:
-        return forward(batch)
-    except Exception as error:
-        if isinstance(error, LikenessError) or out_of_memory(error):
-            raise
-        failed = error
-    parts: list[tuple[np.ndarray, np.ndarray | None, Sequence[str]] | None] = []
-    problems: list[str] = []
-    for item in batch if len(batch) > 1 else ():
-        try:
-            parts.append(forward([item]))
-            problems += parts[-1][2]
-        except Exception as error:
-            if isinstance(error, LikenessError) or out_of_memory(error):
-                raise
-            parts.append(None)
-            problems.append(_raised(error))
-    usable = next((part for part in parts if part is not None), None)
-    if usable is None:
-        if len(batch) > 1:
-            raise failed
-        return np.zeros((1, 0), dtype=np.float32), None, [_raised(failed)]
-    empty = np.zeros((1, usable[0].shape[1]), dtype=usable[0].dtype)
-    return np.concatenate([empty if part is None else part[0] for part in parts]), None, problems
-
-
-def _raised(error: Exception) -> str:
-    return f"the model raised {type(error).__name__}: {' '.join(str(error).split())[:300]}".removesuffix(": ")

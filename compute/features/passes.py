@@ -1,4 +1,4 @@
-"""One pass over what a cache is missing: a written plan, run in batches, stored as it goes, resumed where it ended.
+"""One pass over what a cache is missing: run in batches, and stored as it goes, so that the next goes on from there.
 
 What is missing is cut into shards of a fixed number of items, and batches are cut inside a shard. So the files do not
 depend on how many processes encode, nor on which of them has which shard; nor, in batches of a size that is given, do
@@ -13,7 +13,6 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -85,24 +84,10 @@ def distinct(columns: Sequence[Column]) -> DistinctItems:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PlannedShard:
-    """Items that are stored as one file, by any process."""
-
-    keys: np.ndarray  # (n,) S32, in the order of encoding
-    pending: np.ndarray  # (n,) bool: not stored yet, still wanted, and not known to be bad
-
-    def batches(self, size: int) -> list[np.ndarray]:
-        """The pending items of each batch, as positions in the shard. Items that are not pending leave gaps: what else
-        is in a batch does not depend on how often the pass was interrupted."""
-        parts = np.split(np.arange(len(self.keys)), range(size, len(self.keys), size))
-        return [part[self.pending[part]] for part in parts if self.pending[part].any()]
-
-
-@dataclass(frozen=True, kw_only=True)
 class Encoded:
     """What became of one shard. `bad`: key, name and problem of each item that cannot be used."""
 
-    items: int  # that were pending
+    items: int
     bad: tuple[tuple[bytes, str, str], ...] = ()
     effective: int = 0  # the size of its batches, or of the smallest where memory did not allow that
 
@@ -132,8 +117,8 @@ class Operation:
     remember_bad: bool = True
 
 
-# Encodes shards elsewhere, and yields what became of each.
-Elsewhere = Callable[[Sequence[PlannedShard]], Generator[Encoded]]
+# Encodes shards elsewhere, each given by its keys (n,) S32, and yields what became of each.
+Elsewhere = Callable[[Sequence[np.ndarray]], Generator[Encoded]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -161,28 +146,17 @@ class Pass:
         )
 
 
-def plan(cache: EmbeddingCache, wanted: DistinctItems, missing: np.ndarray, *, by_length: bool) -> list[PlannedShard]:
-    """The missing items (n,) bool of `wanted` as shards of `size` items, by default SHARD.
+def plan(wanted: DistinctItems, missing: np.ndarray, *, by_length: bool) -> list[np.ndarray]:
+    """The keys of the missing items (n,) bool of `wanted`, in shards of SHARD.
 
-    The shards of an unfinished pass come first, as they were cut then. What is new follows in the order in which it is
-    met, which is the order that a data set's files are read in; texts by length, the longest first, so that a batch
-    that is too large for the device shows at once.
+    They come in the order in which they are met, which is the order that a data set's files are read in; texts by
+    length, the longest first, so that a batch that is too large for the device shows at once.
     """
-    keys, cuts = cache.plan()
-    at = wanted.at(keys)
-    pending = (at >= 0) & missing[at] if len(at) else np.zeros(0, dtype=bool)
-    rest = missing.copy()
-    rest[at[pending]] = False
-    new = np.flatnonzero(rest)
-    if by_length and len(new):
+    new = np.flatnonzero(missing)
+    if by_length:
         lengths = np.array([len(wanted.read(int(position))) for position in new])
         new = new[np.lexsort((wanted.keys[new], -lengths))]
-    old = [PlannedShard(keys=keys[start:end], pending=pending[start:end]) for start, end in pairwise(cuts.tolist())]
-    return [shard for shard in old if shard.pending.any()] + [
-        PlannedShard(keys=wanted.keys[part], pending=np.ones(len(part), dtype=bool))
-        for part in np.split(new, range(SHARD, len(new), SHARD))
-        if len(part)
-    ]
+    return np.split(wanted.keys[new], range(SHARD, len(new), SHARD))
 
 
 def run(
@@ -201,11 +175,7 @@ def run(
     what was encoded before is stored.
     """
     began = time.perf_counter()
-    shards = plan(cache, wanted, missing, by_length=operation.by_length)
-    cache.write_plan(
-        np.concatenate([np.zeros(0, dtype="S32"), *(shard.keys for shard in shards)]),
-        cumulative([len(shard.keys) for shard in shards]),
-    )
+    shards = plan(wanted, missing, by_length=operation.by_length)
     count = bad = 0
     batch = effective = operation.batch.size
     there = int((~missing).sum())
@@ -225,7 +195,6 @@ def run(
                 effective = done.effective if effective >= batch else min(effective, done.effective)
                 if elsewhere is not None:
                     advance(done.items)
-    cache.drop_plan()
     done = Pass(
         title=operation.title,
         wanted=len(missing),
@@ -236,7 +205,6 @@ def run(
         effective=effective,
         seconds=round(time.perf_counter() - began, 3),
     )
-    cache.note_pass(**vars(done))
     cache.merge()
     progress.say(done.line(operation.unit))
     return done
@@ -247,7 +215,7 @@ def encode(
     *,
     cache: EmbeddingCache,
     wanted: DistinctItems,
-    shards: Sequence[PlannedShard],
+    shards: Sequence[np.ndarray],
     advance: Callable[[int], None] = lambda more: None,
 ) -> Generator[Encoded]:
     """Encodes shards and stores each, then yields what became of it. The items of the next shard are made ready while
@@ -260,7 +228,7 @@ def encode(
     steps = operation.steps()
     usual = least = operation.batch.size
     clock = [0.0, 0]  # seconds, and items or, of texts, their lengths
-    order = wanted.at(np.concatenate([np.zeros(0, dtype="S32"), *(shard.keys[shard.pending] for shard in shards)]))
+    order = wanted.at(np.concatenate(shards))
     turns = encoding.CpuGate()
     reading = threading.Lock()  # a column need not bear being read by several threads at once
 
@@ -305,18 +273,16 @@ def _encode_shard(
     operation: Operation,
     cache: EmbeddingCache,
     wanted: DistinctItems,
-    shard: PlannedShard,
+    keys: np.ndarray,
     items: Iterator[Any],
     forward: Callable[[Sequence[Any]], Any],
     advance: Callable[[int], None],
 ) -> Encoded:
-    """One shard of `encode`; `items` yields its pending items, made ready.
+    """One shard of `encode`, the items of these keys; `items` yields them made ready.
 
-    Bad items are reported only once the shard is stored. A pass that is resumed before so cuts the same batches.
+    Bad items are reported only once the shard is stored.
     """
-    batches = shard.batches(operation.batch.size)
-    keys = shard.keys[np.concatenate(batches)]
-    unsaved, effective, count = _Unsaved(cache, shard), operation.batch.size, 0
+    unsaved, effective, count = _Unsaved(cache), operation.batch.size, 0
     bad: list[BadItem] = []
 
     def refuse(error: BadItem) -> BadItem:
@@ -328,11 +294,10 @@ def _encode_shard(
     def recut(left: list[int]) -> None:
         nonlocal effective
         effective = left[0]
-        unsaved.recut()
 
     try:
         for size, batch, output in encoding.run(
-            sizes=[len(batch) for batch in batches],
+            sizes=[min(effective, len(keys) - start) for start in range(0, len(keys), effective)],
             items=(refuse(item) if isinstance(item, BadItem) else item for item in items),
             forward=forward,
             recut=recut,
@@ -345,7 +310,6 @@ def _encode_shard(
             count += size
             unsaved.flush(if_due=True)
             advance(size)
-        unsaved.end()
     except BadItem as error:
         if error not in bad:
             raise
@@ -357,17 +321,11 @@ def _encode_shard(
 
 
 class _Unsaved:
-    """Whole batches of a shard that wait to be written.
+    """Batches of a shard that wait to be written: as a part of it when they are large or old enough, the rest at its
+    end. The pass's end merges the parts."""
 
-    They are written as a part of the shard when they are large or old enough, and when the pass is interrupted; at its
-    end the parts become the shard. Batches that were cut again are not written as a part: a pass resumed after it would
-    cut others.
-    """
-
-    def __init__(self, cache: EmbeddingCache, shard: PlannedShard) -> None:
-        self._cache, self._shard = cache, shard
-        self._has_parts = not shard.pending.all()  # perhaps: an earlier pass may have stored some
-        self._is_recut = False
+    def __init__(self, cache: EmbeddingCache) -> None:
+        self._cache = cache
         self._clear()
 
     def _clear(self) -> None:
@@ -392,25 +350,11 @@ class _Unsaved:
         self._waiting.append((keys, vectors, offsets))
         self._bytes += vectors.nbytes
 
-    def recut(self) -> None:
-        """Writes what was encoded in batches as planned; what follows is written at the shard's end."""
-        self.flush()
-        self._is_recut = True
-
     def flush(self, *, if_due: bool = False) -> None:
-        """Writes what waits as a part; `if_due`: only once it is large or old enough."""
-        due = self._bytes >= FLUSH_BYTES or time.perf_counter() - self._since >= FLUSH_SECONDS
-        if not self._is_recut and (due or not if_due):
-            self._has_parts |= self._write()
-
-    def end(self) -> None:
-        """Writes what waits, and makes the parts one shard."""
-        self._write()
-        if self._has_parts:
-            self._cache.fold(self._shard.keys)
-
-    def _write(self) -> bool:
-        """Whether anything had to be written."""
+        """Writes what waits; `if_due`: only once it is large or old enough."""
+        is_due = self._bytes >= FLUSH_BYTES or time.perf_counter() - self._since >= FLUSH_SECONDS
+        if if_due and not is_due:
+            return
         batches = self._waiting
         self._clear()  # first: what cannot be written is not tried again while the failure is on its way up
         if batches:
@@ -420,4 +364,3 @@ class _Unsaved:
                 np.concatenate([vectors for _, vectors, _ in batches]),
                 cumulative(np.concatenate(counts)) if counts else None,
             )
-        return bool(batches)

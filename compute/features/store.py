@@ -1,12 +1,10 @@
 """Encodings on disk: `<folder>/<model>/<identity digest>/<modality>/`, one cache per modality.
 
 A cache holds shards (`<digest of its keys>.safetensors`: `vectors`, `keys` in ascending order, and `offsets` where
-items have many vectors), the plan of an unfinished pass (`plan.safetensors`: `keys` in the order of encoding, `cuts`
-between shards), and a line for each item that cannot be used and each finished pass (`bad.jsonl`, `passes.jsonl`; at
-an address an object a line, `bad-<key>.jsonl` and `passes-<random>.jsonl`). Files are written under a draft name and
-moved to their path, so each is whole or absent; shards are never changed, only merged into larger ones. The process
-that plans a pass holds the lock; reading needs none, nor does adding a shard. A damaged shard counts as missing: the
-next that holds the lock removes it, and its items are encoded again.
+items have many vectors), and a line for each item that cannot be used (`bad.jsonl`; at an address an object a line,
+`bad-<key>.jsonl`). Files are written under a draft name and moved to their path, so each is whole or absent; shards are
+never changed, only merged into larger ones. The process that makes a pass holds the lock; reading needs none, nor does
+adding a shard.
 
 The store may be an address (compute/storage.py). Its shards are then fetched once each into a local folder and mapped
 there, and each new one is put as a whole object. They are not merged, as others may have fetched them, and nothing is
@@ -18,7 +16,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fnmatch import fnmatch
 from functools import partial
@@ -35,12 +32,10 @@ from compute.io.files import replacing, sweep
 from compute.types import BadInput, LikenessError, NotHere
 
 SMALL = 64 << 20  # bytes: shards below this are merged at the end of a pass
-MERGED = 512 << 20  # bytes that one merged shard holds at most, about: what a merge needs besides the old shards
-MERGING = 16 << 20  # bytes of a merged shard in memory at a time
+MERGED = 128 << 20  # bytes that one merged shard holds at most, about: a merge needs a few times as much memory
 DTYPES = ("float32", "float16")  # of stored vectors
 SHARDS = "[0-9a-f]*.safetensors"
-PLAN = "plan.safetensors"
-BAD, PASSES = "bad", "passes"  # kinds of notes
+NOTES = "bad*.jsonl"
 ABOUT = (
     "Encodings of one model under one identity. The folder's name is a digest of `identity`: whatever decides the "
     "numbers and is known before the weights are loaded. `settings` is what the loaded model says of itself. "
@@ -116,8 +111,8 @@ class EmbeddingCache:
     def __init__(self, folder: Path, *, remote: storage.RemoteFolder | None = None) -> None:
         self.folder, self.remote = folder, remote
         self.bad: dict[bytes, tuple[str, str]] = {}  # key -> name and problem of items that cannot be used
-        self._files: dict[str, shards.MappedFile] | None = None
-        self._damaged: set[str] = set()  # names of shards that cannot be opened
+        self._shards: dict[str, shards.Shard] = {}  # by file
+        self._lookup = Lookup([], where=str(folder))
         self.refresh()
 
     # ---- reading
@@ -126,29 +121,14 @@ class EmbeddingCache:
         """Looks at the folder again: another process may have added shards or merged them."""
         if self.remote is not None:
             self._fetch(self.remote)
-        while True:
-            names = self._listed()
-            if self._files is None or names != sorted({*self._files, *self._damaged}):
-                try:
-                    self._files = self._opened(names)
-                except FileNotFoundError:
-                    continue  # merged by another process since it was listed
-                self._lookup = Lookup(list(self._files.values()), where=str(self.folder))
-            self.bad = {line["key"].encode(): (line["item"], line["problem"]) for line in self._notes(BAD)}
-            return
-
-    def _opened(self, names: Sequence[str]) -> dict[str, shards.MappedFile]:
-        """Those of the shards that can be opened; one that is open already is not checked again."""
-        files, before = {}, self._files or {}
-        for name in names:
-            try:
-                files[name] = before.get(name) or shards.mapped(self.folder / name)
-            except shards.Damaged:
-                self._damaged.add(name)
-        return files
+        while (names := self._listed()) != list(self._shards):
+            with contextlib.suppress(FileNotFoundError):  # merged by another process since it was listed
+                self._shards = {name: self._shards.get(name) or shards.read(self.folder / name) for name in names}
+        self._lookup = Lookup(list(self._shards.values()), where=str(self.folder))
+        self.bad = {line["key"].encode(): (line["item"], line["problem"]) for line in self._notes()}
 
     def has(self, keys: np.ndarray) -> np.ndarray:
-        """(n,) bool: which of the keys (n,) S32 are stored. Reads the shards that hold them, once, to check them."""
+        """(n,) bool: which of the keys (n,) S32 are stored."""
         return self._lookup.has(keys)
 
     def vectors(self, keys: np.ndarray) -> np.ndarray:
@@ -177,8 +157,7 @@ class EmbeddingCache:
 
     @contextlib.contextmanager
     def locked(self, *, tell: Callable[[str], None]) -> Iterator[None]:
-        """Holds the cache for one process at a time. Removes drafts and damaged shards. `tell` gets a line before it
-        has to wait, and one for damage."""
+        """Holds the cache for one process at a time. Removes drafts. `tell` gets a line before it has to wait."""
         import fcntl
 
         shards.make(self.folder)
@@ -191,8 +170,6 @@ class EmbeddingCache:
                 tell(f"{self.folder}: another process is encoding here; waiting until it has finished")
                 fcntl.flock(handle, fcntl.LOCK_EX)
             sweep(self.folder, deep=False)
-            self._drop_replaced()
-            self._drop_damaged(tell)
             self.refresh()
             yield
 
@@ -202,59 +179,23 @@ class EmbeddingCache:
         order = np.argsort(keys, kind="stable")
         ascending = keys[order]
         if offsets is None:
-            arrays = {"vectors": vectors[order]}
+            vectors = vectors[order]
         else:
             counts = np.diff(offsets)[order]
             step = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-            arrays = {"vectors": vectors[np.repeat(offsets[order], counts) + step], "offsets": cumulative(counts)}
-        path = self._path(ascending)
-        arrays["keys"] = _as_bytes(ascending)
-        shards.place(path, lambda draft: shards.write(draft, arrays, is_sorted=True))
-        self._send(path.name)
-
-    def fold(self, keys: np.ndarray) -> None:
-        """Makes one shard of those that hold nothing but some of these keys (n,) S32: parts of an interrupted one.
-
-        A disk too full for it leaves them as they are, as an address does.
-        """
-        if self.remote is None:
-            wanted = np.sort(np.asarray(keys, dtype="S32"))
-            own = {name: shards.Shard(file).keys for name, file in self._opened(self._listed()).items()}
-            parts = [name for name, keys in own.items() if len(keys) and np.isin(keys, wanted).all()]
-            if len(parts) > 1:
-                self._merged(parts, noted=False)
-
-    def plan(self) -> tuple[np.ndarray, np.ndarray]:
-        """The unfinished pass's keys (n,) S32 and cuts (shards + 1,) int64; both empty when there is none."""
-        if not self._is_sound(PLAN):
-            return np.zeros(0, dtype="S32"), np.zeros(1, dtype=np.int64)
-        stored = shards.mapped(self.folder / PLAN).arrays
-        return stored["keys"].reshape(-1).view("S32").copy(), stored["cuts"].copy()
-
-    def write_plan(self, keys: np.ndarray, cuts: np.ndarray) -> None:
-        """Stores the plan of a pass: keys (n,) S32 in order, cuts (shards + 1,) between its shards."""
-        arrays = {"cuts": np.asarray(cuts, dtype=np.int64), "keys": _as_bytes(keys)}
-        shards.place(self.folder / PLAN, lambda path: shards.write(path, arrays))
-        self._send(PLAN)
-
-    def drop_plan(self) -> None:
-        """Removes the plan of a finished pass."""
-        self._remove(PLAN)
+            vectors, offsets = vectors[np.repeat(offsets[order], counts) + step], cumulative(counts)
+        self._send(self._write(ascending, vectors, offsets))
 
     def remember_bad(self, key: bytes, item: str, problem: str) -> None:
         """Stores that an item cannot be used, and why."""
         self.bad[key] = (item, problem)
-        self._note(BAD, {"key": key.decode(), "item": item, "problem": problem}, name=key.decode())
+        self._note({"key": key.decode(), "item": item, "problem": problem})
 
     def forget_bad(self) -> None:
         """Has items that could not be used tried again."""
-        for path in self._note_files(BAD):
+        for path in self.folder.glob(NOTES):
             self._remove(path.name)
         self.bad = {}
-
-    def note_pass(self, **record: Any) -> None:
-        """Adds a line to what is known of finished passes."""
-        self._note(PASSES, record, name=uuid.uuid4().hex)
 
     def merge(self) -> None:
         """Merges small shards; a disk too full for it leaves them as they are, and an address has them for good."""
@@ -274,100 +215,46 @@ class EmbeddingCache:
 
     # ---- within
 
-    def _merged(self, names: Sequence[str], *, noted: bool = True) -> bool:
-        """Makes one shard of several; False without room. `noted`: it says which it stands for, so that they
-        are removed even after a process that died meanwhile. A shard of parts does not: its file is then the same as
-        of one written at once, and parts that stay are merged with it later."""
-        files = [file for file in self._opened(names).values() if file.is_sound]
-        names = [file.path.name for file in files]
-        if len(files) < 2:
-            return True
-        lookup = Lookup(files, where=str(self.folder))
+    def _merged(self, names: Sequence[str]) -> bool:
+        """Makes one shard of several; False without room. After a process that died before it removed them, they are
+        merged once more."""
+        lookup = Lookup([shards.read(self.folder / name) for name in names], where=str(self.folder))
         keys = np.unique(np.concatenate([shard.keys for shard in lookup.shards]))
-        counts = np.ones(len(keys), dtype=np.int64) if not lookup.ragged else lookup.counts(keys)
-        rows = max(1, MERGING // max(1, int(lookup.width * lookup.dtype.itemsize * counts.mean())))
-        vectors = shards.StreamedArray(
-            shape=(int(counts.sum()), lookup.width),
-            dtype=lookup.dtype,
-            parts=(lookup.many(keys[at : at + rows], dtype=lookup.dtype)[0] for at in range(0, len(keys), rows)),
-        )
-        arrays = {"vectors": vectors, "keys": _as_bytes(keys)} | (
-            {"offsets": cumulative(counts)} if lookup.ragged else {}
-        )
-        path = self._path(keys)
-        others = [name for name in names if name != path.name]
+        vectors, offsets = lookup.many(keys, dtype=lookup.dtype)
         try:
-            shards.place(
-                path, lambda draft: shards.write(draft, arrays, replaces=others if noted else (), is_sorted=True)
-            )
+            made = self._write(keys, vectors, offsets if lookup.ragged else None)
         except LikenessError:
             return False
-        if noted:
-            self._drop_replaced()
-        else:
-            for name in others:
-                (self.folder / name).unlink(missing_ok=True)
-        return True
-
-    def _drop_replaced(self) -> None:
-        """Removes shards that a merged one holds, also after a process that died between the two steps."""
-        for name in self._listed():
-            with contextlib.suppress(FileNotFoundError):  # another process folded it into its shard since
-                for file in self._opened([name]).values():
-                    for old in file.replaces:
-                        (self.folder / old).unlink(missing_ok=True)
-
-    def _drop_damaged(self, tell: Callable[[str], None]) -> None:
-        """Removes the shards that were found to be damaged. At an address what is there may still be sound."""
-        names = sorted(self._damaged | {path.name for path in self._lookup.damaged})
-        lost = [name for name in names if not self._is_sound(name)]
-        for name in lost:
+        for name in {*names} - {made}:
             (self.folder / name).unlink(missing_ok=True)
-            if self.remote is not None:
-                with contextlib.suppress(NotHere):
-                    self.remote.get(name, self.folder / name)
-                if not self._is_sound(name):
-                    self._remove(name)
-        if names:
-            self._files, self._damaged = None, set()
-        if lost:
-            more = f" and {len(lost) - 1} more" if len(lost) > 1 else ""
-            tell(f"{self.folder / lost[0]}{more}: damaged on disk; what they held is encoded again")
-
-    def _is_sound(self, name: str) -> bool:
-        """Whether a file, reopened, is as it was written: another process may have encoded it again."""
-        try:
-            return shards.mapped(self.folder / name).is_sound
-        except (FileNotFoundError, shards.Damaged):
-            return False
+        return True
 
     def _listed(self) -> list[str]:
         return sorted(path.name for path in self.folder.glob(SHARDS))
 
-    def _path(self, keys: np.ndarray) -> Path:
-        """The file of a shard: the same keys (n,), ascending, have the same name."""
-        return self.folder / f"{hashlib.blake2b(keys.tobytes(), digest_size=16).hexdigest()}.safetensors"
+    def _write(self, keys: np.ndarray, vectors: np.ndarray, offsets: np.ndarray | None) -> str:
+        """Writes a shard of ascending keys (n,) S32; returns its name, which is the same for the same keys."""
+        name = f"{hashlib.blake2b(keys.tobytes(), digest_size=16).hexdigest()}.safetensors"
+        shards.write(self.folder / name, keys, vectors, offsets)
+        return name
 
-    def _notes(self, kind: str) -> list[dict[str, Any]]:
+    def _notes(self) -> list[dict[str, Any]]:
         records = []
-        for path in self._note_files(kind):
+        for path in sorted(self.folder.glob(NOTES)):
             for line in path.read_bytes().split(b"\n"):
                 with contextlib.suppress(ValueError):  # a line cut short by a process that died
                     records.append(json.loads(line))
         return records
 
-    def _note_files(self, kind: str) -> list[Path]:
-        return sorted(self.folder.glob(f"{kind}*.jsonl"))
-
-    def _note(self, kind: str, record: Mapping[str, Any], *, name: str) -> None:
-        """Adds a line to the file of its kind; at an address as an object of that name, for two machines that add to
-        one object at the same moment would lose a line."""
+    def _note(self, record: Mapping[str, Any]) -> None:
+        """Adds a line on a bad item; at an address as an object of its own, for two machines that add to one object at
+        the same moment would lose a line."""
         line = json.dumps(record, ensure_ascii=False).encode()
         if self.remote is None:
-            with shards.writing(self.folder), open(self.folder / f"{kind}.jsonl", "ab") as handle:
+            with shards.writing(self.folder), open(self.folder / "bad.jsonl", "ab") as handle:
                 handle.write(b"\n" + line)  # its own line even after one that was cut short
             return
-        path = self.folder / f"{kind}-{name}.jsonl"
+        path = self.folder / f"bad-{record['key']}.jsonl"
         with replacing(path) as draft:
             draft.write_bytes(line)
             self.remote.put(draft, path.name)
@@ -382,12 +269,12 @@ class EmbeddingCache:
         for name in names:
             if _is_shard(name) and not (self.folder / name).exists():
                 remote.get(name, self.folder / name)
-        notes = [name for name in names if "/" not in name and fnmatch(name, f"{BAD}*.jsonl")]
-        for name in [*notes, *({PLAN} & names.keys())]:
+        notes = [name for name in names if "/" not in name and fnmatch(name, NOTES)]
+        for name in notes:
             if not (self.folder / name).exists():
                 with contextlib.suppress(NotHere):  # removed by another machine since it was listed
                     remote.get(name, self.folder / name)
-        for path in self._note_files(BAD):
+        for path in self.folder.glob(NOTES):
             if path.name not in notes:  # forgotten by another machine
                 path.unlink(missing_ok=True)
         for name in self._listed():
@@ -417,7 +304,3 @@ def as_stored(vectors: np.ndarray, *, dtype: str, model: str) -> np.ndarray:
 def _is_shard(name: str) -> bool:
     """Whether an object is a shard of its folder, not of one below: `*` of a pattern takes a `/` too."""
     return "/" not in name and fnmatch(name, SHARDS)
-
-
-def _as_bytes(keys: np.ndarray) -> np.ndarray:
-    return np.ascontiguousarray(keys, dtype="S32").view(np.uint8).reshape(-1, 32)

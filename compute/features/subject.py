@@ -18,11 +18,10 @@ from compute.content.items import Column, content_key
 from compute.content.messages import Question, Reply
 from compute.features import encoding, passes
 from compute.features.memory import MemoryCache, MemoryStore
-from compute.features.passes import DistinctItems, Encoded, Operation, Pass, PlannedShard, Steps
+from compute.features.passes import DistinctItems, Encoded, Operation, Pass, Steps
 from compute.features.store import EmbeddingCache, FeatureStore, as_stored
 from compute.models import abilities
 from compute.models.adapter import Comparer, Encoder, Hardware, Judge
-from compute.models.own.own_model import ADAPTER
 from compute.progress import Progress
 from compute.types import BadInput, BadItem, CannotDo, LikenessError, Model
 
@@ -45,8 +44,8 @@ class Encoders(Protocol):
     def settings(self) -> Mapping[str, Any]:
         """What the loaded model says of itself."""
 
-    def encode(self, modality: str, shards: Sequence[PlannedShard]) -> Generator[Encoded]:
-        """Encodes and stores shards; yields what became of each."""
+    def encode(self, modality: str, shards: Sequence[np.ndarray]) -> Generator[Encoded]:
+        """Encodes and stores shards, each given by its keys; yields what became of each."""
 
 
 class Subject:
@@ -110,23 +109,16 @@ class Subject:
             if checked and isinstance(self.store, FeatureStore) and (self.can("compare") or self.can("choose")):
                 self._ensure(partial(self._check, modality), modality, checked, home=self._checked)
 
-    def encode_shard(
-        self, wanted: DistinctItems, modality: str, shard: PlannedShard, *, again: bool = False
-    ) -> Encoded:
-        """Encodes and stores one shard of a pass that another process plans, which holds the cache's lock.
-
-        `again`: a process that was lost may have stored parts of it.
-        """
-        cache = self._cache(modality)
-        items = int(shard.pending.sum())
-        if again:
-            cache.refresh()
-            shard = replace(shard, pending=shard.pending & ~cache.has(shard.keys))
-        operation = self._encode(modality)
-        if not shard.pending.any():
-            return Encoded(items=items, effective=operation.batch.size)
-        (done,) = passes.encode(operation, cache=cache, wanted=wanted, shards=[shard])
-        return replace(done, items=items)
+    def encode_shard(self, wanted: DistinctItems, modality: str, keys: np.ndarray) -> Encoded:
+        """Encodes and stores one shard (n,) S32 of a pass that another process plans, which holds the cache's lock; but
+        for what a process that was lost has stored of it."""
+        cache, operation = self._cache(modality), self._encode(modality)
+        cache.refresh()
+        left = keys[~cache.has(keys)]
+        if not len(left):
+            return Encoded(items=len(keys), effective=operation.batch.size)
+        (done,) = passes.encode(operation, cache=cache, wanted=wanted, shards=[left])
+        return replace(done, items=len(keys))
 
     def leave_unloaded(self) -> None:
         """From now on ModelNeeded is raised in place of loading the model."""
@@ -324,7 +316,7 @@ class Subject:
                     vectors = as_stored(vectors, dtype=self.store.dtype, model=self.row.key)
                 return vectors, offsets, encoding.not_finite(finite)
 
-            return self._steps(make, forward)
+            return Steps(make=make, forward=forward)
 
         return self._operation(modality, modality, steps, by_length=modality == "text")
 
@@ -335,7 +327,7 @@ class Subject:
         def forward(batch: Sequence[Any]) -> tuple[np.ndarray, None, Sequence[str]]:
             return np.zeros((len(batch), 0), dtype=np.float32), None, [""] * len(batch)
 
-        return self._operation(f"{modality} check", modality, lambda: self._steps(make, forward))
+        return self._operation(f"{modality} check", modality, lambda: Steps(make=make, forward=forward))
 
     def _compare(self, first: Column | None, second: Column) -> Operation:
         sides = [side for side in (first, second) if side is not None]
@@ -355,13 +347,7 @@ class Subject:
             # A score may be infinite: identical images by PSNR.
             return scores[:, None], None, encoding.not_finite(~(np.isnan(scores) | np.isneginf(scores)))
 
-        return self._operation("comparison", "pair", lambda: self._steps(make, forward), compares=True)
-
-    def _steps(self, make: Callable[..., Any], forward: encoding.Forward) -> Steps:
-        # Somebody else's model may raise an error on a single item.
-        return Steps(
-            make=make, forward=partial(encoding.one_by_one, forward) if self.row.adapter == ADAPTER else forward
-        )
+        return self._operation("comparison", "pair", lambda: Steps(make=make, forward=forward), compares=True)
 
     def _operation(
         self,

@@ -238,7 +238,7 @@ def _resolved(row: Model) -> tuple[Adapter, Model, RequiredFiles | None]:
     if row.adapter not in ADAPTERS:
         raise BadInput(f"{row.key}: no adapter {row.adapter!r}. There are: {', '.join(ADAPTERS)}")
     family, options = ADAPTERS[row.adapter], row.options
-    code = bool(options.get("trust_remote_code") or options.get("remote_code"))
+    code = bool(options.get("remote_code"))
     if code and not weights.COMMIT.fullmatch(row.revision):
         raise BadInput(
             f"{row.key} allows the checkpoint's own code, so its revision must be a whole commit, not {row.revision!r}"

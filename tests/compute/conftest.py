@@ -14,14 +14,6 @@ from compute.engine import workspace
 from tests.compute.small_bench import CATALOG, World
 
 
-@pytest.fixture(autouse=True, scope="session")
-def own_notes(tmp_path_factory):
-    """Digests of the tests' files are noted in a folder of the tests."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("LIKENESS_CACHE", str(tmp_path_factory.mktemp("cache")))
-        yield
-
-
 def small_world(folder: Path, patch: pytest.MonkeyPatch) -> World:
     """A catalogue with small tasks and models more, results and database in the folder."""
     shipped = catalog.shipped()

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 # Options of every such row. `random` with `seed`: the same architecture with random weights. `lora`: a LoRA checkpoint,
 # {"weights", "revision"}, whose changes are merged into the row's; tokenizer and preprocessing are the row's.
-OPTIONS: dict[str, Any] = {"random": False, "seed": 0, "trust_remote_code": False, "lora": None}
+OPTIONS: dict[str, Any] = {"random": False, "seed": 0, "lora": None}
 SHOWN = (
     "do_resize",
     "size",
@@ -56,14 +56,14 @@ def model(
     if not sys.stderr.isatty():
         transformers.utils.logging.disable_progress_bar()
     library = getattr(transformers, kind)
-    read = {"local_files_only": True, "trust_remote_code": bool(options["trust_remote_code"])}
+    read = {"local_files_only": True, "trust_remote_code": False}
     missing: set[str] = set()
     if options["random"]:
         config = transformers.AutoConfig.from_pretrained(folder, **read)
         config._attn_implementation = hardware.attention or None
         with seeded(options["seed"]):
             made = (
-                library.from_config(config, trust_remote_code=read["trust_remote_code"])
+                library.from_config(config, trust_remote_code=False)
                 if hasattr(library, "from_config")
                 else library(config)
             )

@@ -10,7 +10,6 @@ import fnmatch
 import hashlib
 import importlib.util
 import json
-import os
 import pickle
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -19,9 +18,8 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from compute.io.files import write_text
 from compute.paths import ROOT
-from compute.types import BadInput, CannotWrite, Model, NotHere
+from compute.types import BadInput, Model, NotHere
 from compute.versions import install_command
 
 if TYPE_CHECKING:
@@ -31,7 +29,6 @@ COMMIT = re.compile(r"[0-9a-f]{40}")
 DIGEST = "files-"  # before the digest of an own folder's files, where a checkpoint of the hub has its commit
 PACKAGE = "package:"  # before the name of an installed package that carries weights
 SMALL = ("*.json", "*.txt", "*.model", "*.jinja", "*.tiktoken")  # configurations and tokenizers, of the top folder
-SMALL_FILE = 1 << 20  # bytes: below, reading a file takes no longer than looking its digest up
 
 # Groups of patterns that families share; safetensors come first, for they hold no code.
 CONFIG = ("config.json",)
@@ -51,13 +48,6 @@ OF_MODULES = (  # settings and weights of its other modules, such as 1_Pooling a
     "[1-9]_*/model.safetensors",
     "[1-9]_*/pytorch_model.bin",
 )
-# The most that a configuration may state: a library builds the network before it looks at weights.
-CONFIGURATIONS = ("config.json", "open_clip_config.json")
-MOST = (
-    (re.compile(r"(num_|n_)?(hidden_|encoder_|decoder_|text_|vision_)*(layers?|depths?)"), 10_000),
-    (re.compile(r"hidden_sizes?|width|d_model|n_embd|dim|embed_dims?"), 1 << 16),
-)
-MAX_CONFIGURATION = 4 << 20
 OPTIONAL = ("*",)  # whatever is in the folder, where a row names one
 
 
@@ -97,25 +87,6 @@ class RequiredFiles:
         files.update(name for small in SMALL for name in fnmatch.filter(top, small))
         files.update(name for also in (*self.also, *["*.py"] * self.code) for name in fnmatch.filter(names, also))
         return sorted(files)
-
-
-def check_sizes(folder: Path, names: Sequence[str], *, of: str) -> None:
-    """Raises BadInput where a configuration states a network of more layers or wider ones than is built, or is beyond
-    what is read."""
-    for name in names:
-        if name.rpartition("/")[2] not in CONFIGURATIONS:
-            continue
-
-        def check(stated: list[tuple[str, Any]], name: str = name) -> None:
-            for key, value in stated:
-                numbers = [part for part in (value if isinstance(value, list) else [value]) if type(part) is int]
-                if any(max(numbers, default=0) > most for known, most in MOST if known.fullmatch(key)):
-                    raise BadInput(f"{of}: {name} states {key} {max(numbers)}, more than any network has: not built")
-
-        if (folder / name).stat().st_size > MAX_CONFIGURATION:
-            raise BadInput(f"{of}: {name} has more than the {MAX_CONFIGURATION >> 20} MB that are read")
-        with contextlib.suppress(ValueError, RecursionError):  # the family's reader says what is wrong with it
-            json.loads((folder / name).read_bytes(), object_pairs_hook=check)
 
 
 def is_downloaded(row: Model, *, required: RequiredFiles) -> bool:
@@ -233,24 +204,6 @@ def digest(path: Path) -> str:
 
 @lru_cache(maxsize=4096)
 def _remembered(path: Path, size: int, changed: int) -> str:
-    if size < SMALL_FILE:
-        return read_digest(path)
-    from huggingface_hub import constants
-
-    home = os.environ.get("LIKENESS_CACHE") or Path(constants.HF_HOME) / "likeness"
-    note = Path(home).expanduser() / "digests" / _of_text(f"{path} {size} {changed} blake2b")
-    with contextlib.suppress(OSError, UnicodeDecodeError):
-        if (stored := note.read_text(encoding="utf-8").strip()).isalnum():
-            return stored
-    made = read_digest(path)
-    with contextlib.suppress(OSError, CannotWrite):  # a machine that keeps nothing reads again
-        note.parent.mkdir(parents=True, exist_ok=True)
-        write_text(note, made)
-    return made
-
-
-def read_digest(path: Path) -> str:
-    """The digest of a file, by reading it."""
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, partial(hashlib.blake2b, digest_size=16)).hexdigest()
 

@@ -53,7 +53,6 @@ class AnswerLog:
         self._settings = json.dumps(dict(settings), sort_keys=True, default=str)
         self._name = row.key
         self._is_of_endpoint = settings.get("adapter") == "endpoint"
-        self._structured = bool(settings.get("structured"))
         self.folder = (root or usual_root()) / row.key.replace("/", "__") / _digest(self._settings)
         self._stored: dict[str, Reply] | None = None
         self._file: TextIO | None = None
@@ -61,9 +60,8 @@ class AnswerLog:
     def key(self, question: Question) -> str:
         """Digest of everything that is sent: texts, images' content keys, settings, and the answer's own limit."""
         parts = [part if isinstance(part, str) else [part.key.decode()] for part in question.parts]
-        schema = [question.schema] if question.schema and self._structured else []
         limit = [] if question.longest is None else [question.longest]
-        return _digest(json.dumps([parts, self._settings, *schema, *limit]))
+        return _digest(json.dumps([parts, self._settings, *limit]))
 
     def answered(self, questions: Sequence[Question], ask: Ask) -> list[Reply]:
         """One reply a question, in order. `ask` gets what has no answer yet, every request once; answers are stored as

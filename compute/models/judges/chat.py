@@ -40,16 +40,6 @@ FINISHES = {
 FAILURES = ("error", "abort", "cancelled", "network_error", "insufficient_system_resource")
 HEADERS = ("content-type", "retry-after", "retry-after-ms", "x-should-retry")  # that openai's client reads
 SPENT = re.compile(r"insufficient_quota")  # an account's, in a failure of any status
-_IMAGES = (
-    r"(?:image_url|image inputs?|images|vision|multi-?modal\w*)\b(?! (?:larger|bigger|over|above|of|in|with|than)\b)"
-)
-# How servers say that a model takes no images: OpenAI, OpenRouter, vLLM, llama.cpp, Ollama, Mistral, DeepSeek, Groq.
-NO_IMAGES = re.compile(
-    rf"(?:not|n't|no \w+ found that) (?:support|accept|take|allow)s? (?:any )?{_IMAGES}|not an? (?:vision|multi-?modal)"
-    r"|(?:image_url|image inputs?|images) (?:is|are) (?:not|only) (?:supported|enabled|accepted|allowed)"
-    r"|required for image input|at most 0 image|unknown variant .{0,2}image_url|content must be a string",
-    re.IGNORECASE,
-)
 
 
 class BoundedClient(httpx2.Client):
@@ -80,7 +70,7 @@ class BoundedClient(httpx2.Client):
         self.answered = True
         text, status = self._redacted(data.decode("utf-8-sig", errors="replace")), response.status_code
         headers = {name: response.headers[name] for name in HEADERS if name in response.headers}
-        if SPENT.search(text) or NO_IMAGES.search(text):
+        if SPENT.search(text):
             headers["x-should-retry"] = "false"
         if response.is_success:
             try:

@@ -1,14 +1,12 @@
 """Judges behind an OpenAI-compatible chat endpoint: vLLM, SGLang, TGI, `transformers serve`, or a hosted one.
 
 Where it is and its key come from the environment alone: LIKENESS_ENDPOINT (such as http://localhost:8000/v1) and
-LIKENESS_ENDPOINT_KEY. LIKENESS_ENDPOINT_CONCURRENCY, _ATTEMPTS and _TIMEOUT (seconds) change how it is asked,
-_INPUT_PRICE and _OUTPUT_PRICE (US dollars for a million tokens) let replies state their cost. The key is sent to that
-address and goes nowhere else; without one, none is sent, not even the hub's.
+LIKENESS_ENDPOINT_KEY. LIKENESS_ENDPOINT_CONCURRENCY, _ATTEMPTS and _TIMEOUT (seconds) change how it is asked. The key
+is sent to that address and goes nowhere else; without one, none is sent, not even the hub's.
 """
 
 from __future__ import annotations
 
-import base64
 import json
 import math
 import os
@@ -21,7 +19,7 @@ from functools import cached_property, lru_cache
 from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl, quote, urlsplit
 
 from compute.content import decoding
 from compute.content.messages import REFUSAL, Picture, Question, Reply
@@ -40,8 +38,6 @@ DEFAULTS: dict[str, Any] = {
     "max_tokens": None,  # of an answer; None: as the question says, else answer_limit.USUAL
     "seed": 0,
     "extra": {},  # further fields of every request, such as {"chat_template_kwargs": {"enable_thinking": false}}
-    "structured": False,  # whether a question's JSON schema is sent as `response_format`: it changes answers
-    "prices": {},  # {"input": ..., "output": ...}, US dollars for a million tokens; else from the environment
 }
 RECENT = 32  # images that are held as they are sent: questions that share some are asked near each other
 DENIED = (401, 403)  # no judge gets in with this key: the whole run stops
@@ -76,7 +72,6 @@ class Endpoint:
         key: str = "",
         limits: Limits | None = None,
         options: Mapping[str, Any] = DEFAULTS,
-        prices: Mapping[str, float] | None = None,
         answers: AnswerLog | None = None,
     ) -> None:
         self._max_tokens = options["max_tokens"]
@@ -90,17 +85,12 @@ class Endpoint:
             "extra": dict(options["extra"]),
             "images": f"as files; PNG where they are not upright RGB in PNG, JPEG or WebP; decoding {decoding.VERSION}",
         }
-        if options["structured"]:  # not named where it is off, as in the logs before there was a choice
-            self.settings["structured"] = True
         self.answers = answers or AnswerLog(row, settings={"adapter": "endpoint", **self.settings})
         self.settings["max_tokens_holds"] = rule(self._max_tokens)
-        self.prices = dict(prices or {})
-        if self.prices:
-            self.settings["dollars_per_million_tokens"] = self.prices
         self.limits = limits or Limits()
         parts = urlsplit(url)
         self._shown = f"{parts.scheme}://{parts.netloc}{parts.path}"
-        hidden = [parts.query and url, parts.query, *(value for _, value in parse_qsl(parts.query) if len(value) > 7)]
+        hidden = [parts.query and url, parts.query, *(value for _, value in parse_qsl(parts.query))]
         self._redacted = _hiding([key, *hidden])
         self.settings["host"] = parts.hostname
         self._url, self._key = url, key
@@ -112,14 +102,7 @@ class Endpoint:
         the key is refused, another LikenessError where no question can succeed, and BadItem for an image that cannot be
         read; answers that came before are stored.
         """
-        return [self._priced(reply) for reply in self.answers.answered(limited(questions, self._max_tokens), self._ask)]
-
-    def _priced(self, reply: Reply) -> Reply:
-        """With its cost, where the endpoint has not stated it and the prices of all its tokens are known."""
-        if reply.cost is not None or None in (reply.input_tokens, reply.output_tokens) or len(self.prices) < 2:
-            return reply
-        cost = reply.input_tokens * self.prices["input"] + reply.output_tokens * self.prices["output"]
-        return replace(reply, cost=cost / 1e6)
+        return self.answers.answered(limited(questions, self._max_tokens), self._ask)
 
     @cached_property
     def _client(self) -> openai.OpenAI:
@@ -168,9 +151,6 @@ class Endpoint:
         fields = {name: settings[name] for name in ("seed", "temperature") if settings[name] is not None}
         is_thinking = "thinking_tokens" in settings
         fields |= {"max_completion_tokens": limit + self._thinking} if is_thinking else {"max_tokens": limit}
-        if question.schema and "structured" in self.settings:
-            answer = {"name": "answer", "strict": True, "schema": json.loads(question.schema)}
-            fields["response_format"] = {"type": "json_schema", "json_schema": answer}
         try:
             response = self._client.chat.completions.with_raw_response.create(
                 model=self.settings["served"],
@@ -219,7 +199,7 @@ class Endpoint:
             ) from None
         if chat.SPENT.search(str(error.body)):
             raise NoService(f"The endpoint {self._shown} has no quota left for this key: {message}") from None
-        if error.status_code in FINAL or error.status_code < 400 or chat.NO_IMAGES.search(message):
+        if error.status_code in FINAL or error.status_code < 400:
             raise NotHere(
                 f"The endpoint {self._shown} refused with {status}: {message}. "
                 f"Check {URL} and the model's name there: {self.settings['served']}"
@@ -228,24 +208,11 @@ class Endpoint:
 
 
 def _hiding(secrets: list[str]) -> Callable[[str], str]:
-    """A function that removes the secrets from a text: as they are, in JSON or percent-encoded, and where they are
-    within base64, as HTTP's Basic has them.
-
-    One shorter than 8 characters is removed only as a word: else it would take letters out of answers.
-    """
-    forms = []
-    for secret in sorted(filter(None, secrets), key=len, reverse=True):
-        signs = (rf"(?:\\?{re.escape(sign)}|%(?:25)*(?i:{ord(sign):02x})|\\u(?i:{ord(sign):04x}))" for sign in secret)
-        plain = "".join(signs) if secret.isascii() else re.escape(secret)
-        if len(secret) < 8:
-            forms.append(rf"(?<![^\W_]){plain}(?![^\W_])")
-            continue
-        forms.append(plain)
-        for before in range(3):  # bytes before it in its group of three; of groups that it shares only its own signs
-            data = base64.b64encode(b"\0" * before + secret.encode()).decode().rstrip("=")
-            inner = data[(0, 2, 3)[before] : len(data) - ((before + len(secret.encode())) % 3 > 0)]
-            forms.append(inner.replace("+", "(?:[+-]|%2[bB])").replace("/", r"(?:\\?/|_|%2[fF])"))
-    pattern = re.compile("|".join(forms) or r"(?!)")
+    """A function that removes secrets from a text, as they are, in JSON or percent-encoded; those of fewer than 8
+    characters are none, and would take letters out of answers."""
+    kept = [secret for secret in secrets if len(secret) > 7]
+    forms = {form for secret in kept for form in (secret, quote(secret, safe=""), json.dumps(secret)[1:-1])}
+    pattern = re.compile("|".join(map(re.escape, sorted(forms, key=len, reverse=True))) or r"(?!)")
     return lambda text: pattern.sub("...", text)
 
 
@@ -269,14 +236,10 @@ def load(row: Model, hardware: Hardware, folder: Path | None) -> Endpoint:
         attempts=int(_number("ATTEMPTS", Limits.attempts)),
         timeout=_number("TIMEOUT", Limits.timeout),
     )
-    prices = dict(options["prices"])
-    for side in ("input", "output"):
-        if side not in prices and os.environ.get(f"{URL}_{side.upper()}_PRICE"):
-            prices[side] = _number(f"{side.upper()}_PRICE", 0.0, lowest=0)
     key = os.environ.get(KEY, "").strip()
     if not (key.isascii() and key.isprintable()):  # it cannot be sent, and the client's error would show it
         raise BadInput(f"{KEY} has a line break or an invalid character. Copy the key again")
-    return Endpoint(row=row, url=url, key=key, limits=limits, options=options, prices=prices)
+    return Endpoint(row=row, url=url, key=key, limits=limits, options=options)
 
 
 def _address() -> str:
@@ -326,13 +289,13 @@ def _is_address(url: str) -> bool:
         return False
 
 
-def _number(name: str, default: float, *, lowest: float = 1) -> float:
-    """A number from `lowest` on from LIKENESS_ENDPOINT_<name>."""
+def _number(name: str, default: float) -> float:
+    """A number from 1 on from LIKENESS_ENDPOINT_<name>."""
     given = os.environ.get(f"{URL}_{name}", "")
     try:
         number = float(given or default)
     except ValueError:
         number = math.nan
-    if not lowest <= number <= 1e6:
-        raise BadInput(f"{URL}_{name} is a number from {lowest:g}; got {given!r}")
+    if not 1 <= number <= 1e6:
+        raise BadInput(f"{URL}_{name} is a number from 1; got {given!r}")
     return number

@@ -44,10 +44,9 @@ STATED = {
     **dict.fromkeys(("clip", "align"), "projection_dim"),
     **{"blip": "image_text_hidden_size", "late_interaction": "embedding_dim"},
 }
-SEEING = (*TWO_TOWERS, "vision", "late_interaction")  # of one size of images
 CARD = "README.md"
 MAX_DATASETS = 100  # of a card
-RESIZING = {"image_size", "pooling", "architecture"}  # options that change sizes
+RESIZING = {"pooling", "architecture"}  # options that change the length of vectors
 
 
 class Undetermined(BadInput):
@@ -151,7 +150,6 @@ def _checkpoint(
         raise BadInput(f"Option {refused!r} is not taken: code of a checkpoint is never run")
     if family and family not in FAMILIES:
         raise BadInput(unknown("family", family, FAMILIES, listed=True))
-    weights.check_sizes(files.folder, files.names, of=files.name)
     if lora.CONFIG in files.names and not files.has(weights.WEIGHTS):
         row, read_as = _over_base(start, files, family, chosen, offline)
     else:
@@ -174,7 +172,7 @@ def _checkpoint(
 
 
 def _row(start: Model, files: CheckpointFiles, family: str, options: Mapping[str, Any]) -> Model:
-    """The row of a family, with the sizes that the configuration states."""
+    """The row of a family, with the length of vectors that the configuration states."""
     abilities = FAMILIES[family]
     if family in TWO_TOWERS and files.has(weights.PROCESSOR) and not files.has(weights.TOKENIZER):
         abilities = IMAGES
@@ -198,9 +196,9 @@ def _row(start: Model, files: CheckpointFiles, family: str, options: Mapping[str
                 f"transformers.AutoProcessor.from_pretrained(checkpoint).save_pretrained({files.name!r})"
             )
         raise NotHere(f"{files.name} has no {', no '.join(missing)}, which the family {family} reads{hint}")
-    dimensions, side = _sizes(family, files) if not set(options) & RESIZING else (None, None)
+    dimensions = _dimensions(family, files) if not set(options) & RESIZING else None
     names = required.names(files.names) if required else ()
-    return replace(row, embed_dim=dimensions, image_size=side, parameters_m=_parameters_m(files, names))
+    return replace(row, embed_dim=dimensions, parameters_m=_parameters_m(files, names))
 
 
 def _over_base(
@@ -281,15 +279,15 @@ def _family(files: CheckpointFiles) -> tuple[str, str]:
     raise Undetermined(f"{seen}{code}. Which family loads it is not told; say it: --family FAMILY ({hint})")
 
 
-def _sizes(family: str, files: CheckpointFiles) -> tuple[int | None, int | None]:
-    """Dimensions of the vectors and pixels of an image's shorter side, where the configuration states them."""
+def _dimensions(family: str, files: CheckpointFiles) -> int | None:
+    """How many numbers a vector has, where the configuration states it."""
+    if family == "vlm":
+        return None
     if family == "open_clip":
-        inner = files.json("open_clip_config.json").get("model_cfg", {})
-        return inner.get("embed_dim"), _side(inner.get("vision_cfg", {}).get("image_size"))
-    own, shown = files.json("config.json"), files.json("preprocessor_config.json")
+        return files.json("open_clip_config.json").get("model_cfg", {}).get("embed_dim")
+    own = files.json("config.json")
     if family == "timm":
-        size = (own.get("pretrained_cfg") or own).get("input_size")
-        return own.get("num_features"), _side(size[1:] if size else None)
+        return own.get("num_features")
     from transformers import AutoConfig
 
     try:  # with the library's defaults for what it skips
@@ -297,19 +295,16 @@ def _sizes(family: str, files: CheckpointFiles) -> tuple[int | None, int | None]
             files.folder / ("" if own else weights.OLD_TRANSFORMER), local_files_only=True, trust_remote_code=False
         )
     except Exception:  # the library has errors of its own for each kind of wrong value
-        return None, None
-    vision, stated = getattr(config, "vision_config", config), STATED.get(family, "hidden_size")
+        return None
+    stated = STATED.get(family, "hidden_size")
     if family == "vision":
-        size = getattr(config, "hidden_sizes", [getattr(config, stated, None)])[-1]
-    else:
-        of = config if family in STATED else vision if family == "siglip" else config.get_text_config()
-        size = getattr(of, stated, None)
+        return getattr(config, "hidden_sizes", [getattr(config, stated, None)])[-1]
+    siglip = family == "siglip"
+    of = config if family in STATED else config.vision_config if siglip else config.get_text_config()
+    size = getattr(of, stated, None)
     if family == "sentence_transformer":
-        size = sentence_transformer.width(files.folder, files.json, hidden_size=size)
-    if family not in SEEING:
-        return size if family != "vlm" else None, None
-    side = _side(shown.get("crop_size") if shown.get("do_center_crop") else shown.get("size"))
-    return size, side or _side(getattr(vision, "image_size", None))
+        return sentence_transformer.width(files.folder, files.json, hidden_size=size)
+    return size
 
 
 def _parameters_m(files: CheckpointFiles, names: Sequence[str]) -> float | None:
@@ -333,13 +328,6 @@ def _parameters_m(files: CheckpointFiles, names: Sequence[str]) -> float | None:
         except (OSError, SafetensorError) as error:
             raise BadInput(f"{name} is not whole, or not a safetensors file: {one_line(error)}") from error
     return round(total / 1e6, 6) or None
-
-
-def _side(value: Any) -> int | None:
-    """Pixels of the shorter side, of a number, (height, width), or a processor's size."""
-    if isinstance(value, dict):
-        value = [value[name] for name in ("shortest_edge", "height", "width") if value.get(name)]
-    return min(value, default=None) if isinstance(value, list | tuple) else value
 
 
 def card_datasets(folder: Path) -> tuple[str, ...]:

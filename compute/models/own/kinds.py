@@ -236,5 +236,6 @@ COMPARER = Kind(
     _comparer,
     takes=("preprocess", "higher_is_better"),
     packages=("pillow",),
-    advice="The function gets two RGB PIL images, or two lists of them; where it takes tensors, pass preprocess=",
+    advice="The function gets two RGB PIL images and gives one number; with preprocess=, two batches of tensors and "
+    "one number a pair",
 )

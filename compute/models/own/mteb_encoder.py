@@ -23,8 +23,7 @@ def matches(model: Any) -> bool:
 
 
 def read(given: Given) -> OwnEncoder:
-    """Images and texts by its own `encode`. Which of the two it takes is what its `mteb_model_meta` says; without one
-    it takes what does not make it raise an error in its check.
+    """Images and texts by its own `encode`: what its `mteb_model_meta` says, or without one texts.
 
     Every item is encoded once, whatever number of tasks use it: `prompt_type` is None and `task_metadata` that of no
     task, so a prompt that depends on the task or on the role of a text is not used. A late-interaction model, by the
@@ -33,7 +32,7 @@ def read(given: Given) -> OwnEncoder:
     meta = getattr(given.model, "mteb_model_meta", None)
     named = getattr(meta, "modalities", None) or ()
     late = getattr(getattr(meta, "similarity_fn_name", None), "value", "") == "MaxSim"
-    has = [modality for modality in ("image", "text") if modality in (named or ("image", "text"))]
+    has = [modality for modality in ("image", "text") if modality in (named or ("text",))]
     if not has:
         raise BadInput(f"{given.of} takes {', '.join(named)}, by its mteb_model_meta: neither images nor texts")
     roles = {"image": "document", "text": "query"} if late else {}
@@ -42,7 +41,6 @@ def read(given: Given) -> OwnEncoder:
         name=given.of,
         sides={side: (_run(_encode(given.model), side, role=roles.get(side)), as_it_is) for side in has},
         settings={"prompt": f"none: task_metadata is that of no task and prompt_type is {prompt_type}"},
-        uncertain=not named,
         late_interaction=late,
     )
 

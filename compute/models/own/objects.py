@@ -61,7 +61,6 @@ class OwnEncoder:
     sides: Mapping[str, Side]
     settings: dict[str, Any]
     parts: Mapping[str, Any] = field(default_factory=dict)  # what is digested besides the arguments, by its role
-    uncertain: bool = False  # whether only its check tells which of the modalities it takes
     late_interaction: bool = False  # gives many vectors an item
     remark: str = ""
 
@@ -95,23 +94,16 @@ class OwnEncoder:
 
 @dataclass(kw_only=True)
 class OwnComparer:
-    """Pairs of images into scores by somebody else's function. `batched`, whether it takes several pairs at once, is
-    settled in its check."""
+    """Pairs of images into scores by somebody else's function: of two PIL images, or with `preprocess` of two batches
+    of tensors."""
 
     given: Given
     settings: dict[str, Any]
-    batched: bool = True
 
     @property
     def sign(self) -> float:
         """-1 where lower is nearer."""
         return 1.0 if self.given.higher_is_better else -1.0
-
-    def way(self) -> str:
-        """In words how the function is called."""
-        if self.given.preprocess is None:
-            return "lists of PIL images" if self.batched else "single PIL images"
-        return "batches of tensors" if self.batched else "single tensors"
 
     def compare(self, first: Sequence[Item] | None, second: Sequence[Item]) -> np.ndarray:
         """(n,) float64, higher is nearer. Raises CannotDo for single images, BadInput for another number of values, and
@@ -121,14 +113,12 @@ class OwnComparer:
         model, of, hardware, preprocess, *_ = self.given
         if first is None:
             raise CannotDo(f"{of} compares two images; it cannot score one alone")
-        stack = list if preprocess is None else partial(stacked, hardware=hardware)
-        sides = [[_prepared(preprocess or as_it_is, image) for image in side] for side in (first, second)]
         with torch.inference_mode():
-            if self.batched:
-                output = as_array(model(*map(stack, sides)), of=of)
+            if preprocess is None:
+                output = np.array([as_array(model(*pair), of=of) for pair in zip(first, second, strict=True)])
             else:
-                pairs = ([stack([image])[0] for image in pair] for pair in zip(*sides, strict=True))
-                output = np.array([as_array(model(*pair), of=of).squeeze() for pair in pairs])
+                ready = ([_prepared(preprocess, image) for image in side] for side in (first, second))
+                output = as_array(model(*(stacked(side, hardware=hardware) for side in ready)), of=of)
         if output.size != len(second):
             raise BadInput(f"{of} gave {output.size} numbers for {len(second)} pairs, not one a pair")
         return self.sign * output.reshape(-1).astype(np.float64)

@@ -44,7 +44,7 @@ def vectors(
     Raises BadInput for vectors that are not finite, or of another length for images than for texts, and where an item
     gets another one the second time.
     """
-    of, found, failed = encoder.name, {}, None
+    of, found = encoder.name, {}
     if encoder.late_interaction and "image" not in encoder.sides:  # a query is encoded otherwise than a document
         raise BadInput("A late-interaction model of texts alone has no scores here: evaluate it with mteb.evaluate")
     for modality in encoder.sides:
@@ -54,11 +54,7 @@ def vectors(
         except BadInput as error:
             raise BadInput(f"{of}, checked on {modality}s: {error}. {advice}") from error
         except Exception as error:
-            failed = BadInput(f"{of} raised {worded(error)}, checked on {modality}s. {advice}")
-            failed.__cause__ = error
-            if encoder.uncertain:
-                continue
-            raise failed from error
+            raise BadInput(f"{of} raised {worded(error)}, checked on {modality}s. {advice}") from error
         if not np.isfinite(first).all():
             raise BadInput(
                 f"{of} gives values that are not finite, checked on {modality}s. Check its weights, its precision and "
@@ -72,8 +68,6 @@ def vectors(
                 "seed, pass the transform of its evaluation, mask the padding, or set batch_size=1"
             )
         found[modality] = first
-    if failed and not found:
-        raise failed
     if len({rows.shape[1] for rows in found.values()}) > 1:
         lengths = " and ".join(f"{rows.shape[1]} numbers for {modality}s" for modality, rows in found.items())
         raise BadInput(
@@ -88,34 +82,28 @@ def vectors(
     return found, remark if same else encoder.remark
 
 
-def settle(comparer: OwnComparer, *, advice: str, most: int | None) -> None:
-    """Settles how the function is called: the first way that runs, and whose values depend on their own pair alone.
-    Raises BadInput."""
-    of, pictures, problems = comparer.given.of, images(), []
+def values(comparer: OwnComparer, *, advice: str) -> None:
+    """Compares a few images. Raises BadInput where that fails, for NaN, for values that depend on more than their own
+    pair, and where an image is nearer to another one than to itself."""
+    of, pictures = comparer.given.of, images()
     others = [*pictures[1:], pictures[0]]
-    for batched in (True, False) if most != 1 else (False,):
-        comparer.batched = batched
-        try:
-            values, again = comparer.compare(pictures, others), comparer.compare(pictures[-1:], others[-1:])
-            same = comparer.compare(pictures, pictures)
-        except Exception as error:
-            problem = str(error) if isinstance(error, BadInput) else worded(error)
-        else:
-            if np.isnan(values).any():
-                problem = "values are NaN"
-            elif not np.allclose(values[-1:], again, rtol=0, atol=COMPARED * np.abs(values).max()):
-                problem = "not deterministic, or values depend on what else is in the batch"
-            elif (same < values).all():
-                raise BadInput(
-                    f"{of} gives {comparer.sign * same[0]:.4g} for an image with itself and "
-                    f"{comparer.sign * values[0]:.4g} for two different ones. Pass "
-                    f"higher_is_better={not comparer.given.higher_is_better}"
-                )
-            else:
-                comparer.settings["called_with"] = comparer.way()
-                return
-        problems.append(f"with {comparer.way()}: {problem}")
-    raise BadInput(f"{of} cannot be used as a metric. {'. '.join(problems)}. {advice}")
+    try:
+        found, again = comparer.compare(pictures, others), comparer.compare(pictures[-1:], others[-1:])
+        same = comparer.compare(pictures, pictures)
+    except Exception as error:
+        problem = str(error) if isinstance(error, BadInput) else worded(error)
+        raise BadInput(f"{of} cannot be used as a metric: {problem}. {advice}") from error
+    if np.isnan(found).any():
+        raise BadInput(f"{of} cannot be used as a metric: values are NaN. {advice}")
+    if not np.allclose(found[-1:], again, rtol=0, atol=COMPARED * np.abs(found).max()):
+        raise BadInput(
+            f"{of} cannot be used as a metric: it is not deterministic, or values depend on what else is in the batch"
+        )
+    if (same < found).all():
+        raise BadInput(
+            f"{of} gives {comparer.sign * same[0]:.4g} for an image with itself and {comparer.sign * found[0]:.4g} for "
+            f"two different ones. Pass higher_is_better={not comparer.given.higher_is_better}"
+        )
 
 
 def ask(judge: OwnJudge, *, of: str) -> None:

@@ -108,7 +108,7 @@ def wrap(
             embed_dim=next(iter(vectors.values())).shape[1],
         )
     elif isinstance(read, OwnComparer):
-        probing.settle(read, advice=kind.advice, most=batch_size)
+        probing.values(read, advice=kind.advice)
         row = replace(row, kind="metric", abilities=("compare",), modalities=("image",))
     else:
         row = replace(row, kind="mllm", abilities=("choose",), modalities=("image", "text"))

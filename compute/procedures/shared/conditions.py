@@ -7,7 +7,6 @@ a scale of 0 to 10 and then ask for "<1-10>": a 0 is not a valid score (section 
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,18 +17,6 @@ from compute.tasks.data import RatedPairs
 from compute.types import CannotDo
 
 FORMAT = "Score: <1-10>\nReason: <reason for score>"
-# The same form for judges that are set to structured output.
-SCHEMA = json.dumps(
-    {
-        "type": "object",
-        "properties": {
-            "score": {"type": "integer", "minimum": 1, "maximum": 10},
-            "reason": {"type": "string"},
-        },
-        "required": ["score", "reason"],
-        "additionalProperties": False,
-    }
-)
 # Tokens that a score with its reason may take: a paragraph. At a judge's usual few most reasons would be cut, and the
 # answer without a score where that comes last.
 ANSWER_TOKENS = 256
@@ -225,7 +212,7 @@ def questions(pairs: RatedPairs) -> list[Question]:
         for number in set(numbers)
     }
     return [
-        Question(item=item, parts=tuple(parts(prompts[number], *sides, row)), schema=SCHEMA, longest=ANSWER_TOKENS)
+        Question(item=item, parts=tuple(parts(prompts[number], *sides, row)), longest=ANSWER_TOKENS)
         for sides, items in (
             ((pairs.first, pairs.second), pairs.names),
             ((pairs.second, pairs.first), [f"{name} (reverse)" for name in pairs.names]),

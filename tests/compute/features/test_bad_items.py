@@ -1,10 +1,6 @@
 """What happens to items that cannot be used, to full disks, spent memory and interrupts; stand-ins for the models."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -51,7 +47,7 @@ def test_values_that_are_not_finite(tmp_path, multi):
     model, row = Standin(), LATE if multi else ENCODER
     column = files(1, 2, 3)
 
-    def spoilt(modality: str, prepared: Sequence[np.ndarray]) -> Any:
+    def spoilt(modality, prepared):
         rows = [np.where(row[0] == 2, np.nan, row) for row in prepared]
         return [row[None] for row in rows] if multi else np.stack(rows)
 

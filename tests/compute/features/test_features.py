@@ -62,7 +62,7 @@ def test_batches_grow_while_that_is_faster(
     monkeypatch.setattr(passes, "SHARD", 128)
     monkeypatch.setattr(passes, "time", SimpleNamespace(perf_counter=lambda: clock[0]))
 
-    def timed(found: np.ndarray) -> np.ndarray:
+    def timed(found):
         clock[0] += seconds(len(found))
         return found
 
@@ -119,7 +119,7 @@ def test_reading_is_never_two_at_once_and_never_far_ahead(tmp_path):
     held, most, reads = threading.Lock(), [0], [0]
     data = [file(at) for at in range(400)]
 
-    def read(row: int) -> bytes:
+    def read(row):
         assert held.acquire(blocking=False)
         reads[0] += 1
         most[0] = max(most[0], reads[0] - model.encoded)

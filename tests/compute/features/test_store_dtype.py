@@ -23,10 +23,6 @@ def test_halves_are_stored_apart_and_read_as_float32(tmp_path):
     assert np.array_equal(subject(tmp_path, model, "float32").embed(column), whole)
     assert np.array_equal(subject(tmp_path, model, "float16").embed(column), half)
     assert model.encoded == 40 and len(list((tmp_path / "made__up").iterdir())) == 2
-
-
-def test_a_run_s_settings_say_so(tmp_path):
-    model = Standin()
     assert subject(tmp_path, model, "float16").identity["stored"] == "float16"
     assert "stored" not in subject(tmp_path, model, "float32").identity
     assert "stored" not in subject(tmp_path, model, "float16", row=COMPARER).identity

@@ -1,7 +1,5 @@
 """The table of names is well formed; what its rows say is tested where tables of scores are read."""
 
-from __future__ import annotations
-
 from compute.io import column_names
 from compute.io.tables import read_csv
 from compute.paths import CATALOG

@@ -1,7 +1,5 @@
 """A table is read by the first form that it fits, and every cell that does not fit its column is named."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -57,7 +57,7 @@ def test_blank_lines_take_no_frames(monkeypatch):
     """Eight million of them, which a visitor may send, took twelve seconds."""
     made, texts = [], tables._texts
 
-    def made_of(rows: list, width: int) -> pd.DataFrame:
+    def made_of(rows, width):
         made.append(rows)
         return texts(rows, width)
 

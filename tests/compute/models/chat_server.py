@@ -95,17 +95,16 @@ class ChatServer:
             return {"status": 400, "error": f"Unknown parameter: {refused[0]}"}
         if message in self.never:
             return {"status": 400, "error": "lost"}
-        return fault if {*fault} - {"slow"} else {"body": said(reply(parts, structured="response_format" in request))}
+        return fault if {*fault} - {"slow"} else {"body": said(reply(parts))}
 
 
-def reply(parts: list[dict[str, Any]], *, structured: bool) -> str:
+def reply(parts: list[dict[str, Any]]) -> str:
     """What the stand-in says to one message: an option as it is printed, or a score."""
     text = "".join(part["text"] for part in parts if part["type"] == "text")
     images = [_image(part["image_url"]["url"]) for part in parts if part["type"] == "image_url"]
     if options := re.findall(r"^(\([A-H]\) \w+ \d+)\s*$", text, re.MULTILINE):
         return options[int(np.argmax(_scores(text, [np.asarray(image, dtype=float) for image in images])))]
-    score, reason = _rating(images), "so alike are the two."
-    return json.dumps({"score": score, "reason": reason}) if structured else f"Score: {score}\nReason: {reason}"
+    return f"Score: {_rating(images)}\nReason: so alike are the two."
 
 
 def _image(url: str) -> Image.Image:

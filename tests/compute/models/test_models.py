@@ -1,7 +1,5 @@
 """The table of adapters, what identifies a model before it is loaded, and where it runs."""
 
-from __future__ import annotations
-
 import json
 import os
 from dataclasses import replace
@@ -68,7 +66,7 @@ def test_what_cannot_be_loaded_says_why(monkeypatch):
     with pytest.raises(CannotDo, match="published"):
         load(Model(key="m", title="m"), hardware=CPU)
 
-    def without(package: str) -> str:
+    def without(package):
         raise metadata.PackageNotFoundError(package)
 
     monkeypatch.setattr(metadata, "version", without)
@@ -76,24 +74,30 @@ def test_what_cannot_be_loaded_says_why(monkeypatch):
         load(row("some/clip", "clip"), hardware=CPU)
 
 
-def test_hardware_is_what_is_asked_or_there(monkeypatch):
+@pytest.fixture
+def cuda(monkeypatch):
+    """A machine with a GPU, as far as torch says; without `bf16`, one that lacks it."""
     import torch
 
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    assert hardware() == CPU
-    assert hardware(dtype="fp16").dtype == "float16"
-    with pytest.raises(NotHere, match="'cuda'"):
-        hardware("cuda")
-    with pytest.raises(BadInput, match="'gpu'"):
-        hardware("gpu")
-    with pytest.raises(BadInput, match="'int8'"):
-        hardware("cpu", "int8")
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
-    monkeypatch.setattr(loading, "no_gpu", lambda: False)
-    for able, dtype in ((True, "bfloat16"), (False, "float16")):
-        monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda able=able: able)
-        assert hardware() == Hardware(device="cuda", dtype=dtype, chosen=False)
+    def there(is_there=True, bf16=True):
+        monkeypatch.setattr(torch.cuda, "is_available", lambda: is_there)
+        monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda: bf16)
+        monkeypatch.setattr(loading, "no_gpu", lambda: not is_there)
+
+    there()
+    return there
+
+
+def test_hardware_is_what_is_asked_or_there(cuda):
+    assert hardware() == Hardware(device="cuda", dtype="bfloat16", chosen=False)
     assert hardware("cuda:1", "fp32") == Hardware(device="cuda:1", dtype="float32")
+    cuda(bf16=False)
+    assert hardware().dtype == "float16"
+    cuda(False)
+    assert hardware() == CPU and hardware(dtype="fp16").dtype == "float16"
+    for given, error in ((("cuda",), NotHere), (("gpu",), BadInput), (("cpu", "int8"), BadInput)):
+        with pytest.raises(error, match=repr(given[-1])):
+            hardware(*given)
 
 
 @pytest.mark.parametrize(
@@ -104,18 +108,13 @@ def test_hardware_is_what_is_asked_or_there(monkeypatch):
         ("openai/clip-vit-base-patch32", "bfloat16"),
     ],
 )
-def test_comparers_and_features_of_distributions_run_in_float32_on_cuda(key, dtype, monkeypatch):
+def test_comparers_and_features_of_distributions_run_in_float32_on_cuda(key, dtype, cuda):
     """By default; a precision that is asked for is what they get. The identity, and so every run, holds which."""
-    import torch
-
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
-    monkeypatch.setattr(loading, "no_gpu", lambda: False)
-    monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda: True)
     row = shipped().model(key)
     assert hardware_for(row, hardware()).dtype == dtype
     assert hardware_for(row, hardware(dtype="bf16")).dtype == "bfloat16"
     assert hardware_for(row, CPU) == CPU
-    if row.adapter not in ("lpips", "dreamsim", "inception", "aesthetic"):  # whose files would have to be here
+    if row.adapter not in ("lpips", "inception"):  # whose files would have to be here
         assert identity(row, hardware=hardware())["dtype"] == dtype
 
 
@@ -123,12 +122,8 @@ def test_a_model_is_loaded_in_its_precision(monkeypatch):
     """In float32 on CUDA without the rounding of convolutions to 10 bits, which the library allows by default."""
     import torch
 
-    given: list[Hardware] = []
-
-    def loads(row: Model, hardware: Hardware, folder: Path | None) -> SimpleNamespace:
-        given.append(hardware)
-        return SimpleNamespace(settings={})
-
+    given = []
+    loads = lambda row, hardware, folder: given.append(hardware) or SimpleNamespace(settings={})  # noqa: E731
     monkeypatch.setitem(ADAPTERS, "gauge", Adapter(load=loads))
     monkeypatch.setattr(torch.backends.cudnn, "allow_tf32", True)
     gauge, usual = (

@@ -12,7 +12,6 @@ import pytest
 import torch
 
 from compute.content import decoding
-from compute.content.items import Column
 from compute.training import loop
 from compute.training.examples import QUALITY_PROMPT, TASKS, batches
 from compute.training.loop import COMPARED, distance, hinge, spread
@@ -50,7 +49,7 @@ def tune(bases, tmp_path):
 def tuned(bases, tmp_path):
     """A base whose weights to be tuned are far from where they began, without training, in a run of this plan."""
 
-    def made(**plan) -> loop.Tuning:
+    def made(**plan):
         run = loop.Tuning(bases(), replace(STILL, **plan), RunFolder(path=tmp_path, identity={}))
         torch.manual_seed(1)
         with torch.no_grad():
@@ -76,7 +75,7 @@ def test_a_step_s_loss_is_equation_1_summed_over_tasks(bases, tune):
     """Against the encoder's own vectors, one example at a time."""
     encoder = bases()
 
-    def vector(column: Column, row: int) -> torch.Tensor:
+    def vector(column, row):
         if column.modality == "text":
             return encoder.text_vectors([column.read(row)])
         prepared = encoder.towers.prepare("image", decoding.decode(column.read(row)))
@@ -237,7 +236,7 @@ def test_a_stopped_run_goes_on_to_the_same_weights(bases, tune, monkeypatch, pla
     assert all(torch.equal(weight, again.parameters()[name]) for name, weight in whole.parameters().items())
 
 
-def unit(*degrees: float) -> torch.Tensor:
+def unit(*degrees):
     """(n, 2) vectors of length 1 at these angles."""
     radians = torch.tensor(degrees).deg2rad()
     return torch.stack([radians.cos(), radians.sin()], dim=1)
@@ -256,21 +255,24 @@ def test_hinge_is_equation_1_written_out():
     assert losses.numpy() == pytest.approx(by_hand, abs=1e-12)
 
 
-def test_distance_of_images_alone_is_of_their_similarities():
-    """Two orthogonal vectors that fall together: cosine 0 -> 1, off the diagonal. A rotation changes none."""
-    base = torch.eye(2)
-    assert float(distance(base, base)) == 0
-    assert float(distance(torch.stack([base[0], base[0]]), base)) == 1
-    assert float(distance(unit(30.0, 120.0), base)) == pytest.approx(0, abs=1e-12)
-    assert float(distance(base[:1], base[1:])) == 0  # a single image
+E1, E2, E3 = torch.eye(3)[:, None]
+BOTH = torch.eye(2)
 
 
-def test_distance_with_captions_leaves_free_what_none_of_them_sees():
-    """An image that turns away from the only caption costs the square of what its cosine loses; across it, nothing."""
-    caption, across, further = torch.eye(3)[:, None]
-    assert float(distance(across, caption, (caption, caption))) == 1
-    assert float(distance(further, across, (caption, caption))) == 0
-    assert float(distance(across, caption, (across, caption))) == 0  # both turned alike
+@pytest.mark.parametrize(
+    ("tuned", "base", "captions", "expected"),
+    [
+        (BOTH, BOTH, None, 0),
+        (BOTH[[0, 0]], BOTH, None, 1),  # orthogonal vectors that fall together: cosine 0 -> 1, off the diagonal
+        (unit(30.0, 120.0), BOTH, None, 0),  # a rotation
+        (BOTH[:1], BOTH[1:], None, 0),  # a single image
+        (E2, E1, (E1, E1), 1),  # an image that turns away from the only caption
+        (E3, E2, (E1, E1), 0),  # and across it
+        (E2, E1, (E2, E1), 0),  # both turned alike
+    ],
+)
+def test_distance_is_of_similarities_to_captions_or_else_among_images(tuned, base, captions, expected):
+    assert float(distance(tuned, base, captions)) == pytest.approx(expected, abs=1e-12)
 
 
 def test_a_bounded_number_of_images_is_compared_evenly():

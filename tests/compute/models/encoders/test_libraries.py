@@ -62,7 +62,7 @@ def by_transformers(
 
 
 def features(tokens: int, *, masked: bool = True, **texts: Any) -> Callable[[Path], Vectors]:
-    def read(model: Any, words: Any) -> torch.Tensor:
+    def read(model, words):
         mask = {"attention_mask": words["attention_mask"]} if masked else {}
         return model.get_text_features(input_ids=words["input_ids"], **mask).pooler_output
 
@@ -73,7 +73,7 @@ def features(tokens: int, *, masked: bool = True, **texts: Any) -> Callable[[Pat
 def blip(folder: Path) -> Vectors:
     """The model's own contrastive score of an image and a text is the product of what is compared here."""
 
-    def read(model: Any, words: Any) -> torch.Tensor:
+    def read(model, words):
         given = {name: words[name] for name in ("input_ids", "attention_mask")}
         return unit(model.text_proj(model.text_encoder(**given)[0][:, 0]))
 
@@ -84,7 +84,7 @@ def blip(folder: Path) -> Vectors:
 def texts_by(pool: Callable[[torch.Tensor, torch.Tensor], torch.Tensor], tokens: int, kind: str = "AutoModel") -> Any:
     """The states of real tokens, pooled text by text."""
 
-    def read(model: Any, words: Any) -> torch.Tensor:
+    def read(model, words):
         states, mask = model(**words).last_hidden_state, words["attention_mask"].bool()
         return torch.stack([pool(state[kept]) for state, kept in zip(states, mask, strict=True)])
 
@@ -94,7 +94,7 @@ def texts_by(pool: Callable[[torch.Tensor, torch.Tensor], torch.Tensor], tokens:
 def images_by(pooling: str) -> Callable[[Path], Vectors]:
     """Pooled as MIEB's code pools DINOv2 (first token), or as the model has it."""
 
-    def see(model: Any, pixels: Any) -> torch.Tensor:
+    def see(model, pixels):
         if hasattr(model.config, "mask_ratio"):
             model.config.mask_ratio = 0.0
         output = model(**pixels)
@@ -355,7 +355,7 @@ REFUSED: dict[str, tuple[Callable[[Path], Path], str, dict[str, Any], str]] = {
     "a pooler that would be random": (text("bert"), "bert", {"pooling": "pooler"}, "pooler"),
     "a pooling that T5 has not": (text("t5"), "t5", {"pooling": "cls"}, "no pooling 'cls'"),
     "weights of another use": (partial(checkpoints.blip, kind="BlipForConditionalGeneration"), "blip", {}, "lacks"),
-    "code at a branch": (vision("dinov2"), "vision", {"trust_remote_code": True}, "whole commit"),
+    "code at a branch": (vision("dinov2"), "vision", {"remote_code": True}, "whole commit"),
     "no architecture": (partial(checkpoints.open_clip, config=False), "open_clip", {}, "option architecture"),
     "weights of another width": (another_width, "hpsv2", {"architecture": "tiny-known"}, "does not fit"),
     "weights of other names": (under_other_names, "moco_v3", {}, "does not fit"),

@@ -68,7 +68,7 @@ def test_it_comes_whole_and_is_what_the_hubs_own_client_would_have_fetched(hub):
 
 
 def test_of_a_stopped_download_nothing_stays_but_whole_files(hub):
-    def stop(here: int) -> None:
+    def stop(here):
         if here > 600_000:
             raise KeyboardInterrupt
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 from typing import Any
 
 import numpy as np
@@ -54,9 +53,8 @@ def drawn(number: int, size: tuple[int, int] = (48, 40), *, noise: float = 0.0) 
 
 
 def pair(first: bytes, second: bytes, *, item: str = "") -> Question:
-    schema = json.dumps({"type": "object", "properties": {"score": {"type": "integer"}}})
     parts = ("Rate how alike they are.", picture(first), picture(second), "What is your score?")
-    return Question(item=item, parts=parts, schema=schema)
+    return Question(item=item, parts=parts)
 
 
 def rated(count: int, *, second: str = "image") -> RatedPairs:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,26 +22,17 @@ def question(text: str, *, item: str = "item", image: bytes = b"") -> Question:
 
 
 class Judge:
-    """Answers every text with itself, and counts; `broken` are answered with an error."""
+    """Answers every text with itself, in any order, and counts; `broken` are answered with an error."""
 
-    def __init__(self, *broken: str) -> None:
-        self.broken = broken
-        self.asked: list[str] = []
+    def __init__(self, *broken):
+        self.broken, self.asked = broken, []
 
-    def __call__(self, questions: Sequence[Question]) -> Iterable[tuple[int, Reply]]:
-        for place in reversed(range(len(questions))):  # replies may come in any order
-            text = str(questions[place].parts[0])
+    def __call__(self, questions):
+        for place, question in reversed([*enumerate(questions)]):
+            text = question.parts[0]
             self.asked.append(text)
-            wrong = text in self.broken
-            yield (
-                place,
-                Reply(
-                    item=questions[place].item,
-                    text="" if wrong else f"re {text}",
-                    error="broken" if wrong else "",
-                    input_tokens=len(text),
-                ),
-            )
+            said = {"error": "broken"} if text in self.broken else {"text": f"re {text}"}
+            yield place, Reply(item=question.item, input_tokens=len(text), **said)
 
 
 def log(root: Path, **settings: object) -> AnswerLog:
@@ -115,7 +105,7 @@ def test_empty_answers_that_did_not_end_are_asked_again(tmp_path):
 
 
 def test_answers_that_no_reader_reads_can_be_dropped(tmp_path, monkeypatch):
-    def said(*words: str) -> str:
+    def said(*words):
         return likeness("answers", *words).output
 
     monkeypatch.setenv("LIKENESS_ANSWERS", str(tmp_path))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import gzip
 import itertools
 import time
@@ -21,7 +20,7 @@ from tests.compute.models.chat_server import ChatServer, said
 from tests.compute.models.judges.asked import CPU, ROW, judge, question
 from tests.compute.small_bench import CATALOG, World
 
-KEY = "sk-not-to-be-told-0123456789"
+KEY = "sk/not+to-be-told-0123456789"
 ONCE = Limits(attempts=1, concurrency=1, timeout=30.0)
 LARGE = 8 << 20
 
@@ -57,10 +56,7 @@ def test_what_is_no_json_is_told(server, body):
     assert "no chat completion" in reply_of(server, body=body).error
 
 
-BASIC = [base64.b64encode(f"{'user'[:count]}:{KEY}:".encode()).decode() for count in range(3)]
-
-
-@pytest.mark.parametrize("echo", [KEY, *BASIC, quote(quote(KEY + "="))])
+@pytest.mark.parametrize("echo", [KEY, quote(KEY, safe="")])
 def test_no_echo_of_the_key_is_told(server, echo, tmp_path, caplog):
     caplog.set_level("DEBUG")
     failure = {"error": {"message": f"a={echo} " * 50}}

@@ -1,13 +1,8 @@
-"""Pairs put to a real server that looks at the pixels: what it makes of them, how its answers end, every fault by which
-an endpoint answers something other than a score, and what is sent how often.
-"""
+"""Pairs put to a real server that looks at the pixels: what is sent and how often, and what answers cost."""
 
 from __future__ import annotations
 
-import itertools
-import json
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
@@ -16,40 +11,15 @@ from compute.models.judges.endpoint import Endpoint, load
 from compute.procedures.shared import conditions
 from compute.types import BadItem
 from tests.compute.content.pictures import picture
-from tests.compute.models.chat_server import said
 from tests.compute.models.judges.asked import CPU, QUICK, ROW, drawn, judge, pair, rated
 
 ALONE = replace(QUICK, concurrency=1)
 PAIR = pair(drawn(1), drawn(1, noise=30.0))
-FAULTS: dict[str, Any] = {  # instead of an answer to every request
-    "scale": {"body": said("Score: 100\nReason: in per cent.")},
-    "refusal": {"body": said(None, refusal="I will not rate these images.")},
-    "filter": {"body": said(None, "content_filter")},
-    "blocked": {"status": 400, "error": {"message": "the prompt was filtered", "code": "content_filter"}},
-    "length": {"body": said("The first image shows a small red house beside", "length")},
-}
 
 
 def only(judge: Endpoint, question: Question = PAIR) -> Reply:
     (reply,) = judge.reply([question])
     return reply
-
-
-@pytest.mark.parametrize(
-    ("fault", "text", "finish"),
-    [
-        ("scale", "Score: 100\nReason: in per cent.", "stop"),
-        ("refusal", "I will not rate these images.", "refusal"),
-        ("filter", "", "refusal"),
-        ("blocked", "the prompt was filtered", "refusal"),  # by a status that otherwise is an error
-        ("length", "The first image shows a small red house beside", "length"),
-    ],
-)
-def test_how_an_answer_ended_is_recorded_and_stored(server, fault, text, finish):
-    server.faults = itertools.repeat(FAULTS[fault])
-    reply = only(judge(server))
-    assert (reply.text, reply.finish, reply.error) == (text, finish, "")
-    assert only(judge(server)) == reply and server.requests() == 1  # paid for, so not asked again
 
 
 def test_an_image_is_not_read_for_each_of_its_questions(server):
@@ -59,40 +29,10 @@ def test_an_image_is_not_read_for_each_of_its_questions(server):
     assert len(judge(server, limits=ALONE).reply(asked)) == server.requests() == 8 and len(reads) < 8
 
 
-def test_structured_output_is_off_unless_set(server):
-    """Then another schema is another question, and neither answer stands for the other."""
-    other = replace(PAIR, schema='{"type": "object"}')
-    replies = judge(server).reply([PAIR, other])
-    assert replies[0].text.startswith("Score: ") and "response_format" not in server.last and server.requests() == 1
-    asked = judge(server, structured=True)
-    assert set(json.loads(only(asked).text)) == {"score", "reason"}
-    sent = server.last["response_format"]
-    assert (sent["type"], sent["json_schema"]["strict"]) == ("json_schema", True)
-    assert sent["json_schema"]["schema"] == json.loads(PAIR.schema)
-    assert asked.settings["structured"] is True and "structured" not in judge(server).settings
-    only(asked, other)
-    assert server.requests() == 3
-
-
-def test_a_server_without_structured_output_is_quoted(server):
-    server.refuse = ("response_format",)
-    assert "response_format" in only(judge(server, structured=True)).error
-    assert only(judge(server)).text.startswith("Score: ")
-
-
-def test_tokens_cost_and_seconds(server, monkeypatch):
-    """The stand-in counts 100 and 10 tokens. Without both prices the cost is unknown, and not 0."""
+def test_tokens_and_seconds(server):
+    """The stand-in counts 100 and 10 tokens, and states no cost: it is unknown, and not 0."""
     reply = only(load(ROW, CPU, None))
     assert (reply.input_tokens, reply.output_tokens, reply.cost) == (100, 10, None) and reply.seconds > 0
-    monkeypatch.setenv("LIKENESS_ENDPOINT_INPUT_PRICE", "2.5")
-    assert only(load(ROW, CPU, None)).cost is None
-    monkeypatch.setenv("LIKENESS_ENDPOINT_OUTPUT_PRICE", "10")
-    priced = load(ROW, CPU, None)
-    assert only(priced).cost == pytest.approx((100 * 2.5 + 10 * 10) / 1e6)
-    assert priced.settings["dollars_per_million_tokens"] == {"input": 2.5, "output": 10.0}
-    row = replace(ROW, options={"prices": {"input": 0, "output": 1.0}})
-    assert only(load(row, CPU, None)).cost == pytest.approx(10 / 1e6)
-    assert server.requests() == 1  # prices change no answer
 
 
 def test_an_image_that_cannot_be_read_is_named_and_the_rest_is_stored(server):
@@ -103,21 +43,9 @@ def test_an_image_that_cannot_be_read_is_named_and_the_rest_is_stored(server):
     assert only(judge(server)).text.startswith("Score: ") and server.requests() == 1
 
 
-def wordy(request: dict[str, Any]) -> dict[str, Any]:
-    """A score with a reason of 60 words, a token each, cut where the request says."""
-    words = ["Score: 7\nReason:", *["and"] * 60]
-    limit = request["max_tokens"]
-    return {"body": said(" ".join(words[:limit]), "length" if len(words) > limit else "stop")}
-
-
-def test_there_is_room_for_a_reason_unless_the_row_says_otherwise(server):
+@pytest.mark.parametrize(("options", "limit"), [({}, 256), ({"max_tokens": 16}, 16)])
+def test_there_is_room_for_a_reason_unless_the_row_says_otherwise(server, options, limit):
     """What a row sets holds for every answer."""
-    server.faults, questions = itertools.repeat(wordy), conditions.questions(rated(3))
-    for options, limit, end in (
-        ({}, 256, "stop"),
-        ({"max_tokens": 16}, 16, "length"),
-        ({"max_tokens": 500}, 500, "stop"),
-    ):
-        asked = judge(server, **options)
-        assert {reply.finish for reply in asked.reply(questions)} == {end} and server.last["max_tokens"] == limit
-        assert not options or asked.settings["max_tokens"] == limit
+    asked = judge(server, **options)
+    asked.reply(conditions.questions(rated(2)))
+    assert server.last["max_tokens"] == limit and asked.settings["max_tokens"] == options.get("max_tokens", 32)

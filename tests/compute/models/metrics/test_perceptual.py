@@ -72,13 +72,6 @@ def check_tensors(model: Any, first: torch.Tensor, second: torch.Tensor, package
         metric(first[..., : side - 1, :side], second[..., : side - 1, :side])
 
 
-def check_half(model: Any, exact: Any, first: torch.Tensor, second: torch.Tensor) -> None:
-    """In bfloat16 the weights are rounded, the distance is not: it is near float32's and has more than 8 bits."""
-    [found], [wanted] = (TensorMetric(each, name="metric")(first, second) for each in (model, exact))
-    assert found.dtype == torch.float32 and found != found.bfloat16()
-    assert found.item() == pytest.approx(wanted.item(), rel=0.1)
-
-
 HALF = replace(CPU, dtype="bfloat16")
 
 
@@ -104,7 +97,6 @@ def test_lpips_is_the_package_call(tmp_path):
     json.dumps(model.settings)
     half = perceptual.load_lpips(row(net="alex"), HALF, tmp_path)
     assert half.compare(first, second) == pytest.approx(found, rel=0.05)
-    check_half(half, model, tensors[0][0], tensors[1][0])
     check_tensors(model, tensors[0][0], tensors[1][0], package, normalize=True)
 
 
@@ -129,7 +121,7 @@ def small_transformers(monkeypatch):
     """The package fixes ViT-B; its own class, as deep but narrow, stands for it in its loaders and in ours."""
     from dreamsim.feature_extraction import load_clip_as_dino, load_open_clip_as_dino, vision_transformer
 
-    def narrow(patch_size: int = 16, **options: object) -> torch.nn.Module:
+    def narrow(patch_size=16, **options):
         return vision_transformer.VisionTransformer(
             patch_size=patch_size,
             embed_dim=32,
@@ -211,7 +203,6 @@ def test_dreamsim_is_the_package_call(kind, tmp_path, small_transformers, monkey
     found = model.embed("image", [model.prepare("image", image) for image in first])
     np.testing.assert_allclose(found, vectors, atol=1e-5)
     json.dumps(model.settings)
-    check_half(perceptual.load_dreamsim(row(dreamsim_type=kind), HALF, folder), model, show(first[0]), show(second[0]))
     double = replace(model, hardware=replace(CPU, dtype="float64"))
     for tower in package.modules():
         if isinstance(getattr(tower, "proj", None), torch.Tensor):  # the package's is no buffer
