@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-SHARED = ROOT.parent / "shared"
 Once = Callable[[str, Callable[[Path], Path]], Path]
 SETTLED = ("HF_HUB_OFFLINE", "LIKENESS_ANSWERS", "OMP_WAIT_POLICY")  # what commands set for their whole process
 # Tests say themselves when they are offline; their downloads come from servers of their own.
@@ -101,12 +100,3 @@ def papers_database(once):
             return build(folder / "likeness.duckdb", results=folder / "results").path
 
     return once("papers", make)
-
-
-@pytest.fixture(scope="session")
-def result_files():
-    """The real public result files, where the checkout stands beside them."""
-    folder = SHARED / "data" / "mteb-results"
-    if not folder.is_dir():
-        pytest.skip("the public result files are not beside this checkout; tests with small files cover the same code")
-    return folder

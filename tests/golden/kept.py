@@ -1,10 +1,9 @@
 """What users have, as an earlier version wrote it: results, a study, a calibration, statistics of a reference.
 
-    python -m tests.golden.kept        writes the folder `kept` anew
-
-Only ever from an old tree, one that wrote what users have: of files that a changed program wrote, the tests would learn
-nothing. `expected.json` is what that tree read out of them, by the functions of `READS`. Fingerprints hold the versions
-of packages, so the ones of then stand in for the installed ones wherever the files are read.
+The folder `kept` was written by `git show a2c68ebe:tests/golden/kept.py`, run in an old tree: of files that a changed
+program wrote, the tests would learn nothing. `expected.json` is what that tree read out of them, by the functions of
+`READS`. Fingerprints hold the versions of packages, so the ones of then stand in for the installed ones wherever the
+files are read.
 """
 
 from __future__ import annotations
@@ -15,30 +14,24 @@ import io
 import json
 import re
 import shutil
-import tempfile
-import zipfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
 import duckdb
-import numpy as np
-from PIL import Image
 from typer.testing import CliRunner
 
-from compute import paths, versions
+from compute import versions
 from compute.__main__ import app
-from compute.calibration import drawn
 from tests.golden import freeze
 from tests.golden.site import site as opened
 
 HERE = Path(__file__).parent / "kept"
 EXPECTED = HERE / "expected.json"
 SCENES = ("scene-1.png", "scene-2.png")  # drawn as those of the calibration, and others
-IMAGES, SUITE = 12, ("mini/image-choice", "mini/odd-one-out", "mini/shapes")
-MOST, MOST_IN_ALL = 100_000, 300_000  # bytes
+TASKS = "mini/image-choice,mini/odd-one-out,mini/shapes"
 
 
 def likeness(*words: object) -> str:
@@ -52,25 +45,31 @@ def likeness(*words: object) -> str:
 
 
 def run_drawn(folder: Path, *more: str) -> str:
-    words = ("run", "--suite", "mini", "--tasks", ",".join(SUITE), "--models", "tiny,ssim", "--thumbnails", "4")
-    return likeness(*words, "--device", "cpu", "--no-build", "--results", folder / "scored", *more)
+    return run(folder, "--suite", "mini", "--tasks", TASKS, *more)
 
 
 def run_own(folder: Path, *more: str) -> str:
-    words = ("run", "--data", folder / "triplets.csv", "--models", "tiny,ssim", "--thumbnails", "4")
-    return likeness(*words, "--device", "cpu", "--no-build", "--results", folder / "scored", *more)
+    return run(folder, "--data", folder / "triplets.csv", *more)
 
 
-def compare_sets(folder: Path, *more: str) -> str:
-    words = ("frechet", "--reference", folder / "images", "--generated", f"near={folder / 'near'}")
-    words += ("--prompts", folder / "prompts.csv", "--backbones", "tiny", "--no-intervals", "--format", "csv")
-    return likeness(*words, "--device", "cpu", "--no-build", "--results", folder / "scored", *more)
+def run(folder: Path, *more: object) -> str:
+    words = ("run", "--models", "tiny,ssim", "--thumbnails", "4", "--device", "cpu", "--no-build")
+    return likeness(*words, "--results", folder / "scored", *more)
 
 
-def compare_saved(folder: Path, reference: Path, *more: str) -> str:
-    words = ("frechet", "--reference", reference, "--generated", f"near={folder / 'near'}", "--no-store")
-    words += ("--backbones", "colour-histogram", "--metrics", "fd", "--no-intervals", "--format", "csv")
-    return likeness(*words, "--device", "cpu", "--no-build", "--results", folder / "other", *more)
+def compare_sets(folder: Path) -> str:
+    words = ("--reference", folder / "images", "--prompts", folder / "prompts.csv", "--backbones", "tiny")
+    return frechet(folder, *words, "--results", folder / "scored")
+
+
+def compare_saved(folder: Path, reference: Path) -> str:
+    words = ("--reference", reference, "--backbones", "colour-histogram", "--metrics", "fd", "--no-store")
+    return frechet(folder, *words, "--results", folder / "other")
+
+
+def frechet(folder: Path, *more: object) -> str:
+    words = ("frechet", "--generated", f"near={folder / 'near'}", "--no-intervals", "--format", "csv")
+    return likeness(*words, "--device", "cpu", "--no-build", *more)
 
 
 def calibrate(folder: Path) -> str:
@@ -167,100 +166,3 @@ def as_then() -> Iterator[None]:
 def copied(folder: Path) -> Path:
     """The files in another folder, to be read, and written to."""
     return shutil.copytree(HERE, folder / "kept")
-
-
-# ---- writing them, by the old tree
-
-
-def draw(folder: Path, *, first: int) -> None:
-    """Discs of many colours, sizes and places."""
-    folder.mkdir()
-    y, x = np.mgrid[:32, :32]
-    for at in range(IMAGES):
-        random = np.random.default_rng(first + at)
-        (row, column), radius = random.uniform(8, 24, 2), random.uniform(4, 12)
-        inside = (x - column) ** 2 + (y - row) ** 2 < radius**2
-        colours = 32 * random.integers(0, 8, (2, 3))
-        Image.fromarray(np.where(inside[..., None], *colours).astype(np.uint8)).save(folder / f"{at:02}.png")
-
-
-def write(folder: Path) -> None:
-    """Everything but what is expected."""
-    draw(folder / "images", first=0)
-    draw(folder / "near", first=6)
-    names = [f"{at:02}.png" for at in range(IMAGES)]
-    triplets = [
-        (names[at], names[(at + step) % IMAGES], names[(at + 5) % IMAGES]) for step in (1, 2) for at in range(12)
-    ]
-    own = [",".join(f"images/{name}" for name in each) + f",{at % 2 + 1}" for at, each in enumerate(triplets[:IMAGES])]
-    write_rows(folder / "triplets.csv", "reference,alternative_1,alternative_2,answer", own)
-    votes = [f"{','.join(each)},{at % 3 % 2 + 1}" for at, each in enumerate(triplets)]
-    write_rows(folder / "votes.csv", "reference,alternative_1,alternative_2,choice", votes)
-    write_rows(folder / "prompts.csv", "image,prompt", [f"{name},a disc of size {name[:2]}" for name in names])
-    sample = drawn.material(scenes=40, seed=7).samples["image-text"]
-    pictures, captions = ([column.read(at) for at in range(len(column))] for column in sample.matching)
-    small = sorted(range(len(pictures)), key=lambda at: len(pictures[at]))[:2]
-    for name, at in zip(SCENES, small, strict=True):
-        (folder / name).write_bytes(pictures[at])
-    (folder / "scene.txt").write_text(captions[small[0]])
-    run_drawn(folder)
-    calibrate(folder)
-    shutil.rmtree(folder / "scored" / "features")  # as a user may; of the drawn tasks they are large
-    run_own(folder)
-    compare_sets(folder)
-    compare_saved(folder, folder / "images", "--save-reference", str(folder / "reference.npz"))
-    shutil.rmtree(folder / "other")
-    [reference] = folder.glob("reference*.npz")
-    squeeze(reference)
-    reference.rename(folder / "reference.npz")
-    study = ("eyes", folder / "images", "--out", folder / "eyes", "--models", "tiny,ssim")
-    likeness(*study, "--add", folder / "votes.csv")
-
-
-def write_rows(path: Path, head: str, rows: Iterable[str]) -> None:
-    path.write_text("\n".join([head, *rows]) + "\n")
-
-
-def written(expected: dict[str, Any]) -> str:
-    """As JSON, a row a line."""
-    text = json.dumps(expected, indent=1, ensure_ascii=False)
-    return re.sub(r"\n {3,}|\n {2}(?=\])", " ", text) + "\n"
-
-
-def squeeze(path: Path) -> None:
-    """The same arrays in the same container, compressed: 2 MB of zeros are in no repository."""
-    with zipfile.ZipFile(path) as before:
-        members = {name: before.read(name) for name in before.namelist()}
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as after:
-        for name, content in members.items():
-            after.writestr(name, content)
-
-
-def main() -> None:
-    """Writes the files, and what is read out of them."""
-    named: dict[str, str] = {}
-    before = versions.installed
-
-    def noted(names: Iterable[str]) -> dict[str, str]:
-        found = before(names)
-        named.update(found)
-        return found
-
-    with tempfile.TemporaryDirectory(prefix="kept-") as made, patch.object(versions, "installed", noted):
-        folder = Path(made) / "kept"
-        folder.mkdir()
-        with patch.object(paths, "RESULTS", Path(made) / "results"):
-            write(folder)
-            shutil.rmtree(HERE, ignore_errors=True)
-            shutil.copytree(folder, HERE, ignore=shutil.ignore_patterns("lock", ".lock"))
-            expected = {"versions": dict(sorted(named.items()))} | {
-                name: read(folder) for name, (read, _) in READS.items()
-            }
-        EXPECTED.write_text(written(expected))
-    sizes = {path: path.stat().st_size for path in HERE.rglob("*") if path.is_file()}
-    assert max(sizes.values()) < MOST and sum(sizes.values()) < MOST_IN_ALL, sizes
-    print(f"{len(sizes)} files, {sum(sizes.values()):,} bytes")
-
-
-if __name__ == "__main__":
-    main()

@@ -59,6 +59,6 @@ def test_what_was_encoded_is_not_encoded_again(folder):
 def test_a_study_takes_more_answers(folder):
     study = folder / "eyes"
     answers = folder / "more.csv"
-    kept.write_rows(answers, "reference,alternative_1,alternative_2,choice", ["00.png,01.png,05.png,2"])
+    answers.write_text("reference,alternative_1,alternative_2,choice\n00.png,01.png,05.png,2\n")
     assert "1 judgment" in likeness("eyes", study, "--rater", "Ann", "--add", answers)
     assert len((study / "judgments.jsonl").read_text().splitlines()) == 25

@@ -18,10 +18,12 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
+from io import BytesIO
 from itertools import islice
 from pathlib import Path
 from statistics import median
 from typing import Any
+from unittest import mock
 
 import numpy as np
 
@@ -80,6 +82,46 @@ def clocked(do: Callable[[], object], *, units: int = 1) -> float:
     return (time.perf_counter() - began) / units
 
 
+SIZES = {
+    "b32": {"vision": (768, 3072, 12, 12, 224, 32), "text": (512, 2048, 12, 8), "projection": 512},
+    "l14": {"vision": (1024, 4096, 24, 16, 336, 14), "text": (768, 3072, 12, 12), "projection": 768},
+}
+
+
+def checkpoint(folder: Path, size: str) -> Path:
+    """A random CLIP of that size in the hub's layout."""
+    from transformers import CLIPConfig, CLIPModel
+
+    from tests.compute.models import checkpoints
+
+    folder.mkdir()
+    checkpoints.clip_tokens(folder)
+    keys = ("hidden_size", "intermediate_size", "num_hidden_layers", "num_attention_heads", "image_size", "patch_size")
+    vision, text = (dict(zip(keys, SIZES[size][part], strict=False)) for part in ("vision", "text"))
+    vision["num_hidden_layers"] //= SHARE
+    last = 2 * 256 + 5 - 1
+    ends = {"bos_token_id": last - 1, "eos_token_id": last, "pad_token_id": last, "vocab_size": last + 1}
+    torch.manual_seed(0)
+    config = CLIPConfig(
+        projection_dim=SIZES[size]["projection"],
+        vision_config=vision,
+        text_config={**text, **ends, "max_position_embeddings": 16},
+    )
+    CLIPModel(config).save_pretrained(folder)
+    checkpoints.image_processor(folder, "CLIPImageProcessor", crop=True)
+    settings = folder / "preprocessor_config.json"
+    settings.write_text(settings.read_text().replace(f": {checkpoints.SIDE}", f": {vision['image_size']}"))
+    return folder
+
+
+def photograph(seed: int) -> bytes:
+    """A JPEG file of a smooth picture, which takes about as long to decode as a photograph."""
+    coarse = np.random.default_rng(seed).integers(0, 256, (24, 24, 3)).astype(np.uint8)
+    target = BytesIO()
+    Image.fromarray(coarse).resize((SIDE, SIDE), Image.Resampling.BICUBIC).save(target, "JPEG", quality=90)
+    return target.getvalue()
+
+
 def encode(name: str, *, count: int, limit: float) -> Iterator[str]:
     """Files to stored vectors beside files to vectors, and images already decoded and prepared to vectors."""
     import open_clip
@@ -90,7 +132,6 @@ def encode(name: str, *, count: int, limit: float) -> Iterator[str]:
     from compute.models.adapter import Hardware
     from compute.models.encoders.towers import ImageTower, Towers
     from compute.types import Model
-    from tests.bench.bench_training import photograph
 
     hardware = Hardware(device=DEVICE, dtype="bfloat16" if CUDA else "float32")
     architecture, _, preprocess = open_clip.create_model_and_transforms(name, pretrained=None)
@@ -105,7 +146,7 @@ def encode(name: str, *, count: int, limit: float) -> Iterator[str]:
         folder = Path(scratch)
         paths = [folder / f"{at}.jpg" for at in range(count)]
         with ThreadPoolExecutor(workers) as pool:
-            list(pool.map(lambda at: paths[at].write_bytes(photograph(at, side=SIDE)), range(count)))
+            list(pool.map(lambda at: paths[at].write_bytes(photograph(at)), range(count)))
         keys = np.array([content_key(path.read_bytes()) for path in paths], dtype="S32")
         images = Column(modality="image", keys=keys, read=lambda at: paths[at].read_bytes(), name=str)
         stores = iter(range(ROUNDS))
@@ -178,7 +219,7 @@ def search(*, limit: float) -> Iterator[str]:
     yield from beside({title: (partial(clocked, run), usual) for title, run in rows.items()}, "s", limit=limit)
 
 
-def train(size: str, *, each: int, lead: int, steps: int, limit: float, share: int = SHARE) -> Iterator[str]:
+def train(size: str, *, each: int, lead: int, steps: int, limit: float) -> Iterator[str]:
     """A step with LoRA: beside a script's whole step, and beside forward and backward of one batch alone.
 
     Before the clock starts `lead` steps use up what was prepared ahead.
@@ -187,19 +228,21 @@ def train(size: str, *, each: int, lead: int, steps: int, limit: float, share: i
 
     from compute.models.adapter import Hardware
     from compute.training import loop, towers
+    from compute.training.examples import TASKS
     from compute.training.plan import TuningPlan
     from compute.training.run_folder import RunFolder
-    from tests.bench import bench_training
     from tests.compute.models import checkpoints
+    from tests.compute.training import small_training
 
     plan = replace(TuningPlan(), batch_size=each, samples=each * (lead + steps), warm_up=1)
     with tempfile.TemporaryDirectory() as scratch:
-        row = checkpoints.row(bench_training.checkpoint(Path(scratch) / "base", size, share=share), "clip")
+        row = checkpoints.row(checkpoint(Path(scratch) / "base", size), "clip")
         hardware = Hardware(device=DEVICE, dtype="float32")
         base, other = (towers.load(row, hardware=hardware) for _ in range(2))
         run = loop.Tuning(base, plan, RunFolder(path=Path(scratch) / "run", identity={}))
     base.training(True)
-    sets = bench_training.photographs(side=SIDE, count=each)
+    with mock.patch.object(small_training, "picture", photograph):
+        sets = [small_training.examples(task, count=each) for task in TASKS]
     first = loop.batch_of(base, sets, plan, 0)
 
     names = ("r", "lora_alpha", "lora_dropout", "target_modules", "bias")

@@ -57,23 +57,6 @@ def test_contrast_is_the_cross_entropy_without_other_truths():
     assert float(found) == pytest.approx(total, rel=1e-9)
 
 
-def test_losses_of_known_answers():
-    """No loss beyond the margin, the margin itself for equal images; softplus(0) for equal scores; log 4 for four equal
-    answers, log(1 + 3 / e) where the first leads by one."""
-    near, far = torch.eye(3)[:2]
-    qualities = torch.tensor([[0.0] * 5, [-5.0, 100, 100, 100, torch.nan]])  # no order by sharpness, 4 of 21 columns
-    leading = torch.tensor([[1.0, 0], [0, 0], [0, 0], [0, 0]])
-    found = (
-        losses.nearness(torch.stack([near, near, far]), 1),
-        losses.nearness(torch.stack([near, near, near]), 1),
-        losses.ordering(torch.ones(2, 3), torch.ones(len(losses.prompts()), 3), qualities),
-        losses.questions(torch.eye(2), torch.ones(8, 2), torch.tensor([1, 0]), torch.tensor(9.0)),
-        losses.questions(torch.eye(2), leading, torch.tensor([0]), torch.tensor(1.0)),
-    )
-    expected = (0, losses.MARGIN, np.log(2) * 17 / 21, np.log(4), np.log(1 + 3 / np.e))
-    assert list(map(float, found)) == pytest.approx(expected, rel=1e-5)
-
-
 def test_words_are_single_tokens_and_anything_can_be_written(tmp_path):
     count = train.write(tmp_path)
     tokenizer = AutoTokenizer.from_pretrained(tmp_path)
@@ -102,20 +85,6 @@ def test_a_stopped_run_goes_on_to_the_same_weights(quick, tmp_path):
     train.train(parts, plan=SHORT, every=2)
     assert (parts / "model.safetensors").read_bytes() == (whole / "model.safetensors").read_bytes()
     assert averages["contrast"] > 0 and not (whole / train.CHECKPOINT).exists()
-
-
-@pytest.mark.parametrize(
-    ("measure", "colours", "expected"),
-    [
-        (lessons.colourfulness, [100, 100], 0),
-        (lessons.brightness, [100, 100], 100),
-        (lessons.contrast, [0, 255], 127.5),
-        (lessons.colourfulness, [(200, 0, 0)] * 2, 0.3 * np.hypot(200, 100)),  # no spread; means 200 and 100
-    ],
-)
-def test_measures_of_plain_images(measure, colours, expected):
-    halves = np.stack([np.full((8, 4, 3), colour, np.uint8) for colour in colours], axis=1)
-    assert measure(halves.reshape(1, 8, 8, 3))[0] == pytest.approx(expected, rel=1e-4, abs=1e-2)
 
 
 def test_the_recipe_runs_from_a_checkout(tmp_path):
