@@ -14,7 +14,7 @@ SAMPLES, DRAWS = 80, 200
 
 def interval(evidence: dict, quantity: judge.Quantity, *, draws: int) -> tuple[float, float, float]:
     """The value of the sensitive condition, and the ends of its interval."""
-    scores = judge.resampled(quantity, [judge.Ratings.of_frame(evidence["sensitive"])], draws=draws).part(0)
+    (scores,) = judge.resampled(quantity, [judge.Ratings.of_frame(evidence["sensitive"])], draws=draws)
     ends = resampling.share_interval(scores) if quantity.is_share else resampling.interval(scores, lower=0.0)
     return scores.whole, *ends
 
