@@ -110,7 +110,7 @@ def _repeated(text: str, rows: int) -> Column:
 
 PROCEDURE = Procedure(
     key="choice",
-    needs=(frozenset({"embed_image"}), frozenset({"embed_text"}), frozenset({"compare"}), frozenset({"choose"})),
+    needs=({"embed_image"}, {"embed_text"}, {"compare"}, {"choose"}),
     run=run,
     options={"quality": ("prompt", "clip-iqa", "clip-iqa-tempered"), "wording": ("paper", "code")},
 )

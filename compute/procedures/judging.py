@@ -284,7 +284,7 @@ def flip_in_words(margin: float) -> str:
 # The wording of `conditions` and how long answers may be are part of the version; `replies.READING` is of `ratings`.
 PROCEDURE = Procedure(
     key="judging",
-    needs=(frozenset({"embed_image"}), frozenset({"compare"}), frozenset({"choose"})),
+    needs=({"embed_image"}, {"compare"}, {"choose"}),
     run=run,
     options={"k": (5, 1, 2, 3, 4), "cosine": tuple(COSINES), "scale": ("bounds", "quantiles"), "reader": READERS},
     version=2,

@@ -74,6 +74,6 @@ def _as_text(scores: Floats) -> list[str]:
 
 PROCEDURE = Procedure(
     key="matching",
-    needs=(frozenset({"embed_image", "embed_text"}), frozenset({"compare"})),
+    needs=({"embed_image", "embed_text"}, {"compare"}),
     run=run,
 )

@@ -75,7 +75,7 @@ def _right(data: Retrieval, query: Ints, document: Ints) -> Bools:
 
 PROCEDURE = Procedure(
     key="multiple_choice",
-    needs=(frozenset({"embed_image"}), frozenset({"embed_text"})),
+    needs=({"embed_image"}, {"embed_text"}),
     run=run,
     options={"fusion": fusion.WAYS},
     version=2,

@@ -403,7 +403,7 @@ def _evidence(data: Retrieval, truth: Truth, joined: dict[str, NDArray], setting
 
 PROCEDURE = Procedure(
     key="retrieval",
-    needs=(frozenset({"embed_image"}), frozenset({"embed_text"})),
+    needs=({"embed_image"}, {"embed_text"}),
     run=run,
     options={"fusion": fusion.WAYS},
     version=2,
