@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -81,29 +80,19 @@ def load(task: Task, *, source: Source) -> dict[str, RatedPairs]:
 
     def pair(row: int, name: str, kind: str) -> Pair:
         """One pair; its images are there already, so that only the template and the variants are drawn."""
-        own, template, strengths, seeds = making.drawn_choices(task.key, str(row), kind)
-        drawn = Pair(
-            split=split.key,
-            item=f"{row:04d}",
-            type=kind,
-            first=f"{original} {row}",
-            first_key=columns[original].keys[row].decode(),
-            seed=own,
-            template=template,
+        of_first, own = (
+            making.drawn_choices(task.key, str(row), part, side=side)
+            for part, side in (("first", "first"), (kind, "second"))
         )
+        drawn = of_first | own
+        if not split.change or split.second == "text":
+            drawn = {key: own[key] for key in ("seed", "template")}
         if split.second == "text":
-            return replace(drawn, text=contents[name][row])
-        drawn = replace(drawn, second=f"{name} {row}", second_key=columns[name].keys[row].decode())
-        if not split.change:
-            return drawn
-        _, _, first_strengths, first_seeds = making.drawn_choices(task.key, str(row), "first")
-        return replace(
-            drawn,
-            first_strengths=first_strengths,
-            first_seeds=first_seeds,
-            second_strengths=strengths,
-            second_seeds=seeds,
-        )
+            second = {"text": contents[name][row]}
+        else:
+            second = {"second": f"{name} {row}", "second_key": columns[name].keys[row].decode()}
+        first = {"first": f"{original} {row}", "first_key": columns[original].keys[row].decode()}
+        return Pair(split=split.key, item=f"{row:04d}", type=kind, **first, **second, **drawn)
 
     def read(made: MadeImage) -> bytes | None:
         column, row = made.name.rsplit(" ", 1)
