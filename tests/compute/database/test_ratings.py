@@ -59,7 +59,9 @@ def written(folder: Path, *, ratings: dict[str, pd.DataFrame], most_items: int =
         store.write_parquet(files[-1][1], frame=table)
     path = folder / "own.duckdb"
     runs = store.frame([Run(id=run, model="m", task="b/t") for run in ratings])
-    return path, store.write(path, frames=frames(runs=runs), items=files, most_items=most_items, ratings=files)
+    return path, store.write(
+        path, frames=frames(runs=runs), files={"items": files, "ratings": files}, most_items=most_items
+    )
 
 
 def read(path: Path, sql: str) -> pd.DataFrame:

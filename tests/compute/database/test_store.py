@@ -142,7 +142,7 @@ def test_a_reader_keeps_its_database_while_another_replaces_it(tmp_path):
 )
 def test_an_interrupted_build_damages_nothing(tmp_path, monkeypatch, error):
     path, items = tmp_path / "a.duckdb", tmp_path / "items.parquet"
-    store.write(path, frames=frames(), version="old")
+    store.write(path, frames=frames(), about={"version": "old"})
     store.write_parquet(items, frame=pd.DataFrame({"item": ["a"]}))
 
     def interrupted(*_: object, **__: object) -> None:
@@ -150,7 +150,7 @@ def test_an_interrupted_build_damages_nothing(tmp_path, monkeypatch, error):
 
     monkeypatch.setattr(store, "_check_sizes", interrupted)
     for work in (
-        lambda: store.write(path, frames=frames(), items=[("r", items)], most_items=1),
+        lambda: store.write(path, frames=frames(), files={"items": [("r", items)]}, most_items=1),
         lambda: store.read_parquet(items),
     ):
         with pytest.raises(KeyboardInterrupt):
