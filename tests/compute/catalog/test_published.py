@@ -1,7 +1,5 @@
 """Printed tables as runs and scores: digits kept, blanks explained, wrong cells named."""
 
-from __future__ import annotations
-
 import hashlib
 import math
 import shutil
@@ -53,7 +51,7 @@ def test_a_wrong_cell_is_named(folder, name, old, new, said):
     assert type(caught.value).__name__ in ("BadInput", "UnknownKey", "KeyError") and said in str(caught.value)
 
 
-def digest(folder: Path) -> str:
+def digest(folder):
     """32 hex digits over the names and contents of the tables, whatever the ends of their lines."""
     whole = hashlib.blake2b(digest_size=16)
     for path in sorted(folder.glob("*.csv")):

@@ -3,8 +3,6 @@
 Tables and columns are in tests/contract.json, their rows in tests/golden.
 """
 
-from __future__ import annotations
-
 import subprocess
 import sys
 
@@ -19,7 +17,7 @@ from compute.paths import ROOT
 from compute.types import Benchmark, DatabaseError, Model, Run, Score, Suite, Task
 
 
-def frames(**changes: pd.DataFrame) -> dict[str, pd.DataFrame]:
+def frames(**changes):
     """The smallest database with one score."""
     nouns = {
         "benchmarks": [Benchmark(key="b", title="B", paper="", url="", description="", bibtex="")],
@@ -145,7 +143,7 @@ def test_an_interrupted_build_damages_nothing(tmp_path, monkeypatch, error):
     store.write(path, frames=frames(), about={"version": "old"})
     store.write_parquet(items, frame=pd.DataFrame({"item": ["a"]}))
 
-    def interrupted(*_: object, **__: object) -> None:
+    def interrupted(*_, **__):
         raise error
 
     monkeypatch.setattr(store, "_check_sizes", interrupted)

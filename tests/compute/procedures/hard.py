@@ -17,20 +17,20 @@ class Hard:
 
 def hard(
     *,
-    classes: int,
-    each: int,
-    width: int,
-    test: int,
-    noise: float = 4.0,
-    scale: float = 1.0,
-    seed: int = 0,
-) -> Hard:
+    classes,
+    each,
+    width,
+    test,
+    noise=4.0,
+    scale=1.0,
+    seed=0,
+):
     """`each` training items a class; `noise` is the spread within a class over that between classes."""
     rng = np.random.default_rng(seed)
     spectrum = np.arange(1, width + 1) ** -0.7
     centres, offset = rng.normal(size=(classes, width)), 2 * rng.normal(size=width)
 
-    def items(labels: np.ndarray) -> np.ndarray:
+    def items(labels):
         found = centres[labels] + noise * rng.normal(size=(len(labels), width)) + offset
         return (scale * found * spectrum).astype(np.float32)
 

@@ -1,7 +1,5 @@
 """References: scikit-learn's cosine_similarity with an arg max, and scipy's log_softmax."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.special import log_softmax
@@ -17,12 +15,10 @@ USUAL = {name: values[0] for name, values in PROCEDURE.options.items()}
 N = 40
 
 
-def made(
-    k: int, *, reference: str = "image", other: str = "image", question: str = "reference"
-) -> tuple[Choices, dict, np.ndarray, np.ndarray]:
+def made(k, *, reference="image", other="image", question="reference"):
     rng = np.random.default_rng(k)
     first, *others = vectors = rng.standard_normal((k + 1, N, 8)).astype(np.float32)
-    known: dict[bytes | str, np.ndarray] = {}
+    known = {}
     kinds = [reference, *[other] * k]
     columns = [shown(*one, kind=kind, known=known) for *one, kind in zip(vectors, "rabcdefgh", kinds, strict=False)]
     data = Choices(
@@ -57,7 +53,7 @@ def test_equal_alternatives_share_the_pick():
     assert found.settings["tied"] == 1
 
 
-def with_prompts(known: dict) -> dict:
+def with_prompts(known):
     rng = np.random.default_rng(99)
     words = [*PROMPTS["paper"].values(), *PROMPTS["code"].values()]
     words += [word for two in OPPOSITES.values() for word in two]
@@ -70,7 +66,7 @@ def test_a_quality_by_one_prompt_or_by_two(question):
     known = with_prompts(known)
     model = Known(known, abilities=BOTH)
 
-    def cosines(prompt: str) -> np.ndarray:
+    def cosines(prompt):
         return np.stack([cosine_similarity(one, known[prompt][None])[:, 0] for one in others], axis=1)
 
     good, bad = (cosines(prompt) for prompt in OPPOSITES[question])
@@ -113,7 +109,7 @@ def test_metrics_compare_reference_and_alternative_in_that_order():
 def test_of_a_text_and_an_image_metrics_get_the_text_first(reference):
     """Whichever is the reference: rewards of an image for a text are defined in this order only."""
     data, _, _, _ = made(2, reference=reference, other="image" if reference == "text" else "text")
-    seen: list[tuple[type, type]] = []
+    seen = []
     model = Known(abilities=("compare",), compare=lambda *pair: seen.append(tuple(map(type, pair))) or 0)
     choice.run(model, data, USUAL)
     assert set(seen) == {(str, bytes)}

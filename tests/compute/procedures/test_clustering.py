@@ -1,7 +1,5 @@
 """Reference: scikit-learn's MiniBatchKMeans and normalized_mutual_info_score."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -17,9 +15,9 @@ from tests.compute.procedures.hard import hard
 from tests.compute.procedures.known import Known, shown
 
 
-def made(*, n: int = 1300, classes: int = 12) -> tuple[Known, Clusters, np.ndarray]:
+def made(*, n=1300, classes=12):
     data = hard(classes=classes, each=1, width=40, test=n, noise=0.8)
-    known: dict[bytes | str, np.ndarray] = {}
+    known = {}
     labelled = Labelled(
         names=tuple(f"i{row}" for row in range(n)),
         items=shown(data.test, "i", known=known),

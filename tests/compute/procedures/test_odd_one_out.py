@@ -1,7 +1,5 @@
 """References: scikit-learn's cosine_similarity, and both rules written out."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import numpy as np
@@ -16,10 +14,10 @@ from tests.compute.procedures.known import Known, shown
 N = 60
 
 
-def made(k: int) -> tuple[OddOneOut, dict, np.ndarray]:
+def made(k):
     rng = np.random.default_rng(k)
     vectors = rng.standard_normal((N, k, 6)).astype(np.float32)
-    known: dict[bytes | str, np.ndarray] = {}
+    known = {}
     data = OddOneOut(
         names=tuple(f"i{row}" for row in range(N)),
         odd=rng.integers(0, k, N),

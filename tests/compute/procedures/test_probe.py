@@ -1,8 +1,6 @@
 """Reference: scikit-learn on the same draws: LogisticRegression, MultiOutputClassifier and
 label_ranking_average_precision_score."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -31,9 +29,7 @@ def one_thread():
 OPTIONS = {"classifier": "knn", "iterations": 100, "device": "auto"}
 
 
-def labelled(
-    vectors: np.ndarray, labels: np.ndarray, *, letter: str, classes: int, known: dict[bytes, np.ndarray]
-) -> Labelled:
+def labelled(vectors, labels, *, letter, classes, known):
     return Labelled(
         names=tuple(f"{letter}{row}" for row in range(len(vectors))),
         items=shown(vectors, letter, known=known),
@@ -42,10 +38,8 @@ def labelled(
     )
 
 
-def made(
-    *, classes: int, draws: int = 5, scale: float = 2.0, test: int = 1500, width: int = 64, noise: float = 4.0
-) -> tuple[Known, Probe, dict[bytes, np.ndarray]]:
-    known: dict[bytes, np.ndarray] = {}
+def made(*, classes, draws=5, scale=2.0, test=1500, width=64, noise=4.0):
+    known = {}
     data = hard(classes=classes, each=30, width=width, test=test, scale=scale, noise=noise)
     task = Probe(
         train=labelled(data.train, data.train_labels, letter="a", classes=classes, known=known),
@@ -126,13 +120,13 @@ def test_what_cannot_be_probed():
         probe.run(subject, replace(data, train=replace(data.train, labels=np.zeros(60, dtype=int))), OPTIONS)
 
 
-def made_with_several(*, classes: int = 12) -> tuple[Known, Probe, np.ndarray, np.ndarray]:
+def made_with_several(*, classes=12):
     rng = np.random.default_rng(2)
     centres = rng.normal(size=(classes, 40))
     tables = [rng.random((n, classes)) < 0.14 for n in (300, 800)]
     tables[1][5] = False  # an item with no label
     train, test = ((table @ centres + 2.5 * rng.normal(size=(len(table), 40))).astype(np.float32) for table in tables)
-    known: dict[bytes, np.ndarray] = {}
+    known = {}
     data = Probe(
         train=labelled(train, tables[0], letter="a", classes=classes, known=known),
         samples_per_label=8,

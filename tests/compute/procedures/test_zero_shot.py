@@ -1,7 +1,5 @@
 """Reference: scikit-learn's cosine_similarity, NumPy's arg max and scikit-learn's accuracy_score."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -16,12 +14,12 @@ from compute.tasks.data import Labelled, ZeroShot
 from tests.compute.procedures.known import BOTH, Known, shown
 
 
-def made(*, n: int = 500, classes: int = 9) -> tuple[Known, ZeroShot, np.ndarray, np.ndarray]:
+def made(*, n=500, classes=9):
     rng = np.random.default_rng(1)
     prompts = rng.normal(size=(classes, 16))
     labels = rng.integers(classes, size=n)
     vectors = prompts[labels] + 1.5 * rng.normal(size=(n, 16))
-    known: dict[bytes | str, np.ndarray] = {}
+    known = {}
     test = Labelled(
         names=tuple(f"i{row}" for row in range(n)),
         items=shown(vectors, "i", known=known),

@@ -1,7 +1,5 @@
 """PairBench's transformations: the image itself at strength 0, farther from it the stronger, the same for a seed."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -16,7 +14,7 @@ from compute.types import BadInput
 CAT = Image.fromarray(chelsea()).resize((180, 120))
 
 
-def apart(first: Image.Image, second: Image.Image) -> float:
+def apart(first, second):
     return float(np.abs(np.asarray(first, float) - np.asarray(second, float)).mean())
 
 

@@ -1,7 +1,5 @@
 """The prompts against the paper's own printed examples (Appendix A) and the printed templates (Appendix C.1)."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 
@@ -62,7 +60,7 @@ def test_prompts_are_those_of_the_papers_examples(template, condition, transform
     assert one_line(made) == one_line(printed)
 
 
-def one_line(text: str) -> str:
+def one_line(text):
     """The paper's text has lost its line breaks."""
     return " ".join(text.replace(":\n", ": ").split())
 

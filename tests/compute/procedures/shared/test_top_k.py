@@ -1,7 +1,5 @@
 """Reference: a plain sort of each query's documents by falling score, then by precedence."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch
@@ -9,7 +7,7 @@ import torch
 from compute.procedures import retrieval
 
 
-def plain(scores: np.ndarray, precedence: np.ndarray, depth: int, gone: np.ndarray) -> list[list[int]]:
+def plain(scores, precedence, depth, gone):
     return [
         sorted(np.flatnonzero(~gone[query]), key=lambda document: (-row[document], precedence[document]))[:depth]
         for query, row in enumerate(scores)
@@ -17,12 +15,12 @@ def plain(scores: np.ndarray, precedence: np.ndarray, depth: int, gone: np.ndarr
 
 
 def searched(
-    scores: np.ndarray,
-    precedence: np.ndarray,
-    depth: int,
-    block: tuple[int, int],
-    ignored: tuple[np.ndarray, np.ndarray] | None = None,
-) -> list[retrieval.Best]:
+    scores,
+    precedence,
+    depth,
+    block,
+    ignored=None,
+):
     return list(
         retrieval.search(
             lambda rows, columns: torch.from_numpy(scores[rows, columns].copy()),
