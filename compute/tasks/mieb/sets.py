@@ -46,7 +46,7 @@ def zero_shot(row: Row, source: Source, subset: str, options: Mapping[str, Any])
     if row.fixed:
         prompts = row.fixed
     else:
-        names = rows.class_names(row.name) or test.classes
+        names = rows.class_names().get(row.name) or test.classes
         if row.name in NAMED_BY_PATH:
             names = tuple(_words_of_path(name, of=row.name) for name in names)
         end = "\n" if row.keeps_line_ends and options["prompts"] == "public" else ""

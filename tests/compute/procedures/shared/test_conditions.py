@@ -75,7 +75,7 @@ def test_both_orders_of_every_pair_in_the_items_own_template():
         text, *shown = question.parts[:3]
         expected = [pairs.first.read(at), pairs.second.read(at)]
         assert [part.read() for part in shown] == (expected[::-1] if reverse else expected)
-        template = TEMPLATES["image-image"][at % 5].text
+        template = TEMPLATES["image-image"][at % 5]
         assert text.startswith(template.partition(": ")[0][:40])
         assert "- Be sensitive to rotations" in text and "\n- Be sensitive to the spatial position" in text
         assert "data" not in text and "{" not in text
