@@ -182,7 +182,7 @@ def write(
         pairs = frames["tasks"][["suites", "key"]].explode("suites").dropna()
         frames = {**frames, "suite_tasks": pairs.set_axis(["suite", "task"], axis=1)}
     listed = {name: list(each) for name, each in (files or {}).items()}
-    damaged: dict[Path, str] = {}
+    damaged = {}
     with _written(path) as draft, duckdb.connect(str(draft)) as connection:
         for name, columns in TABLES.items():
             connection.execute(f"CREATE TABLE {name} ({columns})")
@@ -265,7 +265,7 @@ def _fill_from(
         _check_sizes(connection, some, most_rows=most_rows)
         connection.execute(sql, [list(map(literal_path, some)), *values])
 
-    damaged: dict[Path, str] = {}
+    damaged = {}
     if files:
         connection.register("files", pd.DataFrame({"key": [key for key, _ in files], "path": paths}))
         try:

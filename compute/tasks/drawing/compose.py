@@ -52,7 +52,7 @@ def names(rng: Random, ground: Background, count: int) -> list[tuple[str, str]]:
 def placed(rng: Random, kinds: list[tuple[str, str]], *, size: str = "") -> tuple[Thing, ...]:
     """Things that do not touch; of the given size, else each of a random size, smaller where there are many."""
     while True:
-        things: list[Thing] = []
+        things = []
         for shape, colour in kinds:
             own = size or ("small" if len(kinds) > 3 or rng.random() < 0.4 else "large")
             spot = _spot(rng, things, own)

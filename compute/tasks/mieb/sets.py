@@ -125,8 +125,8 @@ def _pooled(row: Row, source: Source) -> Matches:
     queries = parquet.table(folder, repo=repo, config="query", split=row.split)
     qrels = parquet.table(folder, repo=repo, config="qrels", split=row.split)
     at = {name: position for position, name in enumerate(corpus.values("id")[0])}
-    right: dict[str, int] = {}
-    wrong: dict[str, list[int]] = {}
+    right = {}
+    wrong = {}
     for query, document, score in zip(*qrels.values("query-id", "corpus-id", "score"), strict=True):
         if score == 1:
             right[query] = at[document]

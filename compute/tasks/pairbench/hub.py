@@ -69,7 +69,7 @@ def load(task: Task, *, source: Source) -> dict[str, RatedPairs]:
     table = parquet.table(folder, repo=repo, config=config, split=name)
     (original, *others), texts = _columns(table, listed=_listed_pairs(folder, repo=repo, config=config))
     columns = {original: table.images(original, cache=source.cache)}
-    contents: dict[str, list[str]] = {}
+    contents = {}
     if split.second == "text":
         seconds = _types(texts, table, identical=texts[:1])
         contents = dict(zip(seconds, table.values(*seconds), strict=True))

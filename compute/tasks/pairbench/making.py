@@ -108,7 +108,7 @@ def draw(
     if len(items) < 2:
         raise BadInput(f"{items[0].name} is the only image: pairs need another for the irrelevant one. Add images")
     hashes = np.stack([item.hashes for item in items])
-    groups: dict[tuple[str, ...], list[SourceItem]] = {}
+    groups = {}
     for item in items:
         groups.setdefault(item.objects, []).append(item)
 
@@ -234,7 +234,7 @@ def make(
         images = images.take(np.sort(_random(seed, "sample")[1].permutation(len(images.names))[:count]).tolist())
     for note in images.notes:
         report(note)
-    left_out: list[str] = []
+    left_out = []
 
     def leave_out(error: BadItem) -> None:
         left_out.append(error.item)
