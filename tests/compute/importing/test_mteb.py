@@ -1,6 +1,5 @@
 """Imports of a repository of MTEB results, sound and damaged."""
 
-import gzip
 import json
 import os
 
@@ -123,11 +122,6 @@ def test_a_sound_repository_becomes_runs_scores_and_models(tmp_path, catalog):
     assert read_mteb_results(tmp_path / "results", catalog=catalog) == imported
 
 
-def packed(content):
-    """Writes the content compressed, and no plain file."""
-    return lambda path: path.with_name(f"{path.name}.gz").write_bytes(gzip.compress(json.dumps(content).encode()))
-
-
 CIFAR, VOC, FOOD, STS = "CIFAR10", "VOC2007", "Food101Classification", "STSBenchmarkMultilingualVisualSTS"
 OF_OLD = {"revision": OLD}
 # Files by task with where they lie, and what is read of them: task, revision, split, subset, metric, value, whether its
@@ -198,16 +192,14 @@ SOUND = {
             "voc2007 a test default lrap 0.5 main primary",
         },
     ),
-    "no main score, a byte order mark, compressed": (
+    "no main score, a byte order mark": (
         [
             ("STS12VisualSTS", split(test=[{"cosine_spearman": 0.5, "hf_subset": "default"}])),
             (VOC, "\ufeff" + json.dumps(result(VOC, entry(0.6)))),
-            (CIFAR, packed(result(CIFAR, entry(0.9)))),
         ],
         {
             "sts12visualsts b test default cosine_spearman 0.5 main primary",
             "voc2007 b test default lrap 0.6 main primary",
-            "cifar10 b test default accuracy 0.9 main primary",
         },
     ),
 }
@@ -273,12 +265,6 @@ PROBLEMS = {
         [(STS, result(STS) | split(dev=[entry(0.3, subset="de")]))],
         f"{IN_NEW}/{STS}.json",
         "splits dev",
-    ),
-    "in no model's folder": ([(FOOD, "", {"model": "", "revision": ""})], f"{FOOD}.json", "revision's folder"),
-    "in no revision's folder": (
-        [(FOOD, "", {"revision": ""}), ("notes", "{}", {"revision": ""})],
-        f"Org__Some-Model/{FOOD}.json",
-        "revision's folder",
     ),
     "another spelling of a model": (
         [(VOC, result(VOC, entry(0.6)), {"model": "org__some-model"})],
