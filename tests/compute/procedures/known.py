@@ -7,6 +7,7 @@ import numpy as np
 from compute.arrays import Many
 from compute.content.items import content_key, images, texts
 from compute.content.messages import Question, Reply
+from compute.tasks.data import Labelled
 from compute.types import CannotDo, Model
 
 
@@ -82,3 +83,13 @@ def shown(vectors, name, *, known, kind="image"):
     contents = words if kind == "text" else [word.encode() for word in words]
     known.update(zip(contents, vectors, strict=True))
     return (texts if kind == "text" else images)(contents, of="tests")
+
+
+def labelled(vectors, labels, letter, *, classes, known):
+    """Items `<letter><row>` with these embeddings, of some of so many classes."""
+    return Labelled(
+        names=tuple(f"{letter}{row}" for row in range(len(vectors))),
+        items=shown(vectors, letter, known=known),
+        labels=labels,
+        classes=tuple(f"class {at}" for at in range(classes)),
+    )

@@ -81,15 +81,11 @@ def test_a_quality_by_one_prompt_or_by_two(question):
         np.testing.assert_allclose(np.array([detail["scores"] for detail in items["detail"]]), scores, atol=1e-4)
         order = scores if quality == "prompt" else good - bad  # as the softmax does, without its rounding
         assert items["accuracy"].mean() == np.mean(order.argmax(axis=1) == data.answer)
-
-
-@pytest.mark.parametrize("question", [one for one in QUESTIONS if one != "reference"])
-def test_a_single_image_is_judged_as_in_a_choice(question):
-    data, known, _, _ = made(2, question=question)
-    model = Known(with_prompts(known), abilities=BOTH)
-    scores = np.array([detail["scores"] for detail in choice.run(model, data, USUAL).items["detail"]])
-    for at, column in enumerate(data.alternatives):
-        np.testing.assert_allclose(choice.judged(model, column, question=question), scores[:, at], atol=1e-12)
+        alone = [
+            choice.judged(model, column, question=question, quality=quality, wording=wording)
+            for column in data.alternatives
+        ]
+        np.testing.assert_allclose(np.stack(alone, axis=1), scores, atol=1e-4)
 
 
 def test_metrics_compare_reference_and_alternative_in_that_order():

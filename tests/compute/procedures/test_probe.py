@@ -13,10 +13,10 @@ from threadpoolctl import threadpool_limits
 from compute.engine.scoring import summarise
 from compute.procedures import probe
 from compute.procedures.probe import many_labels, one_label
-from compute.tasks.data import Labelled, Probe
+from compute.tasks.data import Probe
 from compute.types import BadInput, Undefined
 from tests.compute.procedures.hard import hard
-from tests.compute.procedures.known import Known, shown
+from tests.compute.procedures.known import Known, labelled
 
 
 @pytest.fixture(autouse=True)
@@ -29,21 +29,12 @@ def one_thread():
 OPTIONS = {"classifier": "knn", "iterations": 100, "device": "auto"}
 
 
-def labelled(vectors, labels, *, letter, classes, known):
-    return Labelled(
-        names=tuple(f"{letter}{row}" for row in range(len(vectors))),
-        items=shown(vectors, letter, known=known),
-        labels=labels,
-        classes=tuple(f"class {at}" for at in range(classes)),
-    )
-
-
 def made(*, classes, draws=5, scale=2.0, test=1500, width=64, noise=4.0):
     known = {}
-    data = hard(classes=classes, each=30, width=width, test=test, scale=scale, noise=noise)
+    train, tested = hard(classes=classes, each=30, width=width, test=test, scale=scale, noise=noise)
     task = Probe(
-        train=labelled(data.train, data.train_labels, letter="a", classes=classes, known=known),
-        test=labelled(data.test, data.test_labels, letter="b", classes=classes, known=known),
+        train=labelled(*train, "a", classes=classes, known=known),
+        test=labelled(*tested, "b", classes=classes, known=known),
         draws=draws,
     )
     return Known(known, abilities=("embed_image",)), task, known
@@ -128,9 +119,9 @@ def made_with_several(*, classes=12):
     train, test = ((table @ centres + 2.5 * rng.normal(size=(len(table), 40))).astype(np.float32) for table in tables)
     known = {}
     data = Probe(
-        train=labelled(train, tables[0], letter="a", classes=classes, known=known),
+        train=labelled(train, tables[0], "a", classes=classes, known=known),
         samples_per_label=8,
-        test=labelled(test, tables[1], letter="b", classes=classes, known=known),
+        test=labelled(test, tables[1], "b", classes=classes, known=known),
     )
     return Known(known, abilities=("embed_image",)), data, train, test
 

@@ -10,8 +10,8 @@ from sklearn.metrics.pairwise import cosine_similarity
 from compute.content.items import texts
 from compute.engine.scoring import summarise
 from compute.procedures import zero_shot
-from compute.tasks.data import Labelled, ZeroShot
-from tests.compute.procedures.known import BOTH, Known, shown
+from compute.tasks.data import ZeroShot
+from tests.compute.procedures.known import BOTH, Known, labelled, shown
 
 
 def made(*, n=500, classes=9):
@@ -20,12 +20,7 @@ def made(*, n=500, classes=9):
     labels = rng.integers(classes, size=n)
     vectors = prompts[labels] + 1.5 * rng.normal(size=(n, 16))
     known = {}
-    test = Labelled(
-        names=tuple(f"i{row}" for row in range(n)),
-        items=shown(vectors, "i", known=known),
-        labels=labels,
-        classes=tuple(f"class {at}" for at in range(classes)),
-    )
+    test = labelled(vectors, labels, "i", classes=classes, known=known)
     words = shown(prompts, "a photo of class ", kind="text", known=known)
     return Known(known, abilities=BOTH), ZeroShot(test=test, prompts=words), vectors, prompts
 
