@@ -161,7 +161,7 @@ def test_questions_are_drawn_once_and_kept(tmp_path):
     kept = tmp_path / "manifests" / "unisim__koniq-10k-seed-0.csv"
     lines = kept.read_text().splitlines()
     kept.write_text("\n".join(lines[:2]).replace("0,,", "0,,7", 1))
-    with pytest.raises(BadInput, match="line 2"):
+    with pytest.raises(BadInput, match="seed-0.csv: .*7"):
         choices(tmp_path, "koniq-10k")
     kept.write_text("\n".join(lines[:11]) + "\n")
     again = choices(tmp_path, "koniq-10k")

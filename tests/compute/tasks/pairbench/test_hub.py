@@ -145,10 +145,3 @@ def test_what_is_not_on_this_machine_is_named_with_its_command(tmp_path):
         loaders.load(task, source=source)
     need = loaders.needs(task, source=source)
     assert not need.present and need.bytes == 761_297_687 and need.questions == 2 * 3_000
-
-
-def test_the_older_data_set_is_read_where_only_it_is_here(root):
-    (root / "feiziaarash/pairbench").rename(root / "feiziaarash/mmscore")
-    assert size(loaded(root, "pairbench/coco-cj")["sensitive"]) == 3 * ROWS
-    need = loaders.needs(shipped().task("pairbench/coco-cj"), source=Source(root=root, offline=True))
-    assert need.repo == "feiziaarash/mmscore" and need.present
