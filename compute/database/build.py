@@ -120,25 +120,13 @@ def is_stale(path: Path = paths.DATABASE, *, results: Path = paths.RESULTS) -> b
         return True
     try:
         recorded, now = store.recorded(path, "sources"), _recorded(results)
-    except DatabaseError:
-        return _is_truncated(path)
+    except DatabaseError as error:
+        return isinstance(error, store.DamagedDatabase)
     (folder, _, digest), (own, _, current) = (text.partition(":") for text in (recorded, now))
     if digest == current or folder == own:
         return digest != current
     made = path.stat().st_mtime
     return any(source.stat().st_mtime > made for files in sources(results=results) for source in files)
-
-
-def _is_truncated(path: Path) -> bool:
-    """Whether the file is the beginning of a database, or empty; another program's is not."""
-    try:
-        store.recorded(path, "sources")
-    except store.DamagedDatabase:
-        with path.open("rb") as file:
-            return file.read(12)[8:] in (b"", b"DUCK")
-    except DatabaseError:  # missing, in use, or of other contents
-        pass
-    return False
 
 
 def bring_up_to_date(
@@ -151,7 +139,7 @@ def bring_up_to_date(
     """
     remove_drafts(path, results=results)
     if is_stale(path, results=results):
-        report(f"{path.name} is damaged: rebuilding it ..." if _is_truncated(path) else f"Building {path.name} ...")
+        report(f"Building {path.name} ...")
         path.parent.mkdir(parents=True, exist_ok=True)
         with locked(path.parent):
             if is_stale(path, results=results):
@@ -220,27 +208,28 @@ def build(path: Path = paths.DATABASE, *, results: Path = paths.RESULTS) -> Repo
     frames["calibrations"] = calibrations.frame(stored_calibrations)
     frames["calibration_domains"] = calibrations.domain_frame(domains)
     problems += wrong
+    items = {run.run.id: run.folder / run_folders.ITEMS for run in stored}
     damaged = store.write(
         path,
         frames=frames,
         most_items=run_folders.PAGE_ITEMS,
-        items=[(run.run.id, run.folder / run_folders.ITEMS) for run in stored],
-        ratings=[
-            (run.run.id, run.folder / run_folders.ITEMS)
-            for run in stored
-            if catalog.task(run.run.task).procedure == judging.PROCEDURE.key
-        ],
-        thumbnails=[
-            picture
-            for root in (results, paths.COMPUTED)
-            for picture in thumbnails.files(root)
-            if picture[0] in {run.run.task for run in stored}
-        ],
-        item_maps=image_maps.files(results, paths.COMPUTED).items(),
-        sources=recorded,
-        fixed=fixed,
+        files={
+            "items": items.items(),
+            "ratings": [
+                (run.run.id, items[run.run.id])
+                for run in stored
+                if catalog.task(run.run.task).procedure == judging.PROCEDURE.key
+            ],
+            "thumbnails": [
+                picture
+                for root in (results, paths.COMPUTED)
+                for picture in thumbnails.files(root)
+                if picture[0] in {run.run.task for run in stored}
+            ],
+            "item_maps": image_maps.files(results, paths.COMPUTED).items(),
+        },
+        about={"sources": recorded, "fixed": fixed, "version": published.history()[0]["number"]},
         copied=copied,
-        version=published.history()[0]["number"],
     )
     problems += [f"{'/'.join(file.parts[-4:])} is damaged: {reason}" for file, reason in damaged.items()]
     return Report(

@@ -6,7 +6,7 @@ import contextlib
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from functools import cache
 from pathlib import Path
@@ -145,32 +145,35 @@ ON CONFLICT DO NOTHING
 """
 
 KeyedFiles = Iterable[tuple[str, Path]]  # what each Parquet file is of: a run's id, a task's key
+# Which files fill what: their name in `write`, the statement, what is skipped of a damaged one, and its rows at most.
+FROM_FILES = (
+    ("items", ITEMS, "pictures or items", MAX_ROWS),
+    ("ratings", RATINGS, "ratings", MAX_RATINGS),
+    ("thumbnails", THUMBNAILS, "pictures or items", MAX_ROWS),
+    ("item_maps", ITEM_MAPS, "pictures or items", MAX_ROWS),
+    ("item_maps", MAP_THUMBNAILS, "pictures or items", MAX_ROWS),
+)
 
 
 def write(
     path: Path,
     *,
     frames: dict[str, pd.DataFrame],
-    items: KeyedFiles = (),
+    files: Mapping[str, KeyedFiles] | None = None,
     most_items: int = 0,
-    ratings: KeyedFiles = (),
-    thumbnails: KeyedFiles = (),
-    item_maps: KeyedFiles = (),
-    sources: str = "",
-    fixed: str = "",
+    about: Mapping[str, str] | None = None,
     copied: bool = False,
-    version: str = "",
 ) -> dict[Path, str]:
     """Makes a whole database at `path` from one frame a table; the old file stays until the new one is complete.
 
     Frames may lack columns (they become NULL), and others than the table's are not stored: a task's `suites` are the
-    rows of suite_tasks, the order of suites and tasks their `position`. `items` are runs' ids with their Parquet files,
-    of which the `most_items` of lowest MD5 are taken; `ratings` those of them whose rows are all rated pairs;
-    `thumbnails` tasks' keys with theirs; `item_maps` one file a task and model; `sources` a digest of what all of it is
-    made from, `fixed` one of what no run changes; `version` that of the published scores. Where `copied`, the rows
-    that rest on `fixed` are those of the old file, to which the frames are added. Returns the Parquet files that are
-    skipped, because they cannot be read or hold what no such file does, with the reasons.
-    Raises DatabaseError naming the table.
+    rows of suite_tasks, the order of suites and tasks their `position`. `files` are Parquet files by FROM_FILES:
+    `items` are runs' ids with theirs, of which the `most_items` of lowest MD5 are taken; `ratings` those of them whose
+    rows are all rated pairs; `thumbnails` tasks' keys with theirs; `item_maps` one file a task and model. `about` is
+    recorded: `sources` a digest of what all of it is made from, `fixed` one of what no run changes, `version` that of
+    the published scores. Where `copied`, the rows that rest on `fixed` are those of the old file, to which the frames
+    are added. Returns the Parquet files that are skipped, because they cannot be read or hold what no such file does,
+    with the reasons. Raises DatabaseError naming the table.
     """
     unknown = sorted(set(frames) - set(TABLES))
     if unknown:
@@ -178,6 +181,8 @@ def write(
     if "suites" in frames.get("tasks", ()):
         pairs = frames["tasks"][["suites", "key"]].explode("suites").dropna()
         frames = {**frames, "suite_tasks": pairs.set_axis(["suite", "task"], axis=1)}
+    listed = {name: list(each) for name, each in (files or {}).items()}
+    damaged = {}
     with _written(path) as draft, duckdb.connect(str(draft)) as connection:
         for name, columns in TABLES.items():
             connection.execute(f"CREATE TABLE {name} ({columns})")
@@ -189,15 +194,11 @@ def write(
             if name in frames and len(frames[name]):
                 _fill(connection, name, frames[name])
         connection.execute(f"SET memory_limit = '{MEMORY}'")
-        damaged = _fill_from(connection, ITEMS, items, most_items)
-        judging = [(run, path) for run, path in ratings if path not in damaged]
-        damaged |= _fill_from(connection, RATINGS, judging, what="ratings", most_rows=MAX_RATINGS)
-        damaged |= _fill_from(connection, THUMBNAILS, thumbnails)
-        maps = list(item_maps)
-        damaged |= _fill_from(connection, ITEM_MAPS, maps)
-        whole = [(key, path) for key, path in maps if path not in damaged]
-        damaged |= _fill_from(connection, MAP_THUMBNAILS, whole)
-        facts = {"schema": str(SCHEMA_VERSION), "sources": sources, "fixed": fixed, "version": version}
+        for name, sql, what, most_rows in FROM_FILES:
+            sound = [each for each in listed.get(name, ()) if each[1] not in damaged]
+            values = [most_items] if name == "items" else []
+            damaged |= _fill_from(connection, sql, sound, values, what=what, most_rows=most_rows)
+        facts = {"schema": str(SCHEMA_VERSION), "sources": "", "fixed": "", "version": "", **(about or {})}
         connection.executemany("INSERT INTO meta VALUES (?, ?)", [list(fact) for fact in facts.items()])
         connection.execute(LEADERBOARD_SCORES)
         connection.execute(TRAINED_TASKS)
@@ -250,22 +251,29 @@ def _fill(connection: duckdb.DuckDBPyConnection, name: str, frame: pd.DataFrame)
 def _fill_from(
     connection: duckdb.DuckDBPyConnection,
     sql: str,
-    files: KeyedFiles,
-    *values: int,
-    what: str = "pictures or items",
-    most_rows: int = MAX_ROWS,
+    files: Sequence[tuple[str, Path]],
+    values: Sequence[int],
+    *,
+    what: str,
+    most_rows: int,
 ) -> dict[Path, str]:
     """Runs `sql` over all files at once, and one at a time where one of them is damaged: those are returned."""
-    listed = [(key, os.path.abspath(path), path) for key, path in files]
+    paths = [os.path.abspath(path) for _, path in files]
+
+    @_interruptible()
+    def fill(some: list[str]) -> None:
+        _check_sizes(connection, some, most_rows=most_rows)
+        connection.execute(sql, [list(map(literal_path, some)), *values])
+
     damaged = {}
-    if listed:
-        connection.register("files", pd.DataFrame(listed, columns=["key", "path", "given"])[["key", "path"]])
+    if files:
+        connection.register("files", pd.DataFrame({"key": [key for key, _ in files], "path": paths}))
         try:
-            _fill_at_once(connection, sql, [path for _, path, _ in listed], values, most_rows=most_rows)
+            fill(paths)
         except (duckdb.Error, BadInput):
-            for _, path, given in listed:
+            for path, (_, given) in zip(paths, files, strict=True):
                 try:
-                    _fill_at_once(connection, sql, [path], values, most_rows=most_rows)
+                    fill([path])
                 except (duckdb.Error, BadInput) as error:
                     if isinstance(error, duckdb.IOException) and is_full(error):
                         raise
@@ -273,15 +281,6 @@ def _fill_from(
                     damaged[given] = f"{reason}: its {what} are skipped"
         connection.unregister("files")
     return damaged
-
-
-@_interruptible()
-def _fill_at_once(
-    connection: duckdb.DuckDBPyConnection, sql: str, paths: list[str], values: tuple[int, ...], *, most_rows: int
-) -> None:
-    """Raises BadInput as `_check_sizes`, and what DuckDB raises."""
-    _check_sizes(connection, paths, most_rows=most_rows)
-    connection.execute(sql, [list(map(literal_path, paths)), *values])
 
 
 def _check_sizes(connection: duckdb.DuckDBPyConnection, paths: Iterable[str | Path], *, most_rows: int) -> None:
@@ -347,7 +346,9 @@ def _open(path: Path, *, config: Mapping[str, Any] | None = None) -> duckdb.Duck
     except duckdb.Error as error:
         if "lock" in str(error).lower():
             raise DatabaseError(f"{path.name} is in use by another program. Close it and try again") from error
-        raise DamagedDatabase(f"{path.name} is damaged or half-written. Rebuild it: likeness build") from error
+        with path.open("rb") as file:  # what does not begin as a database is another program's
+            kind = DamagedDatabase if file.read(12)[8:] in (b"", b"DUCK") else DatabaseError
+        raise kind(f"{path.name} is damaged or half-written. Rebuild it: likeness build") from error
     try:
         whole = connection.execute("SELECT total_blocks * block_size FROM pragma_database_size()").fetchall()[0][0]
     except duckdb.Error:

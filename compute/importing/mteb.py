@@ -1,12 +1,10 @@
-"""Reads the public MTEB results repository: `results/<org>__<model>/<revision>/<Task>.json`, or `<Task>.json.gz`."""
+"""Reads the public MTEB results repository: `results/<org>__<model>/<revision>/<Task>.json`."""
 
 from __future__ import annotations
 
-import gzip
 import json
 import math
 import re
-import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import groupby
@@ -174,10 +172,6 @@ def read_mteb_results(path: Path, *, catalog: Catalog) -> Imported:
     def note(path: Path, reason: str, remedy: str, *, among: list[SkippedFile] = problems) -> None:
         among.append(SkippedFile(path.relative_to(root).as_posix(), reason, remedy))
 
-    for folder in (root, *_folders(root)):  # of models; results lie two levels below
-        for stray in sorted(folder.iterdir()):
-            if _title(stray) in tasks and not stray.is_dir():
-                note(stray, "lies in no revision's folder", "Move it to <org>__<model>/<revision>/")
     for folder in _folders(root):
         if "__" not in folder.name:
             note(folder, "the name is not <organisation>__<model>", "Rename the folder, or delete it")
@@ -189,10 +183,10 @@ def read_mteb_results(path: Path, *, catalog: Catalog) -> Imported:
         revisions = []  # newest mteb version, number of tasks, rows, description
         for revision in _folders(folder):
             rows, meta = [], None
-            # Of a file that is there in both forms, the plain one.
-            files = {_title(file): file for end in (".json.gz", ".json") for file in revision.glob(f"*{end}")}
+            files = sorted(revision.glob("*.json"))
             count += len(files)
-            for title, file in sorted(files.items()):
+            for file in files:
+                title = file.stem
                 try:
                     if title == META:
                         read = _read(file, ModelMeta)
@@ -332,21 +326,17 @@ def _folders(parent: Path) -> Iterator[Path]:
 
 
 def _read(path: Path, kind: type[Record]) -> Record:
-    """A JSON file, perhaps with a byte order mark or compressed, as a record. Raises BadInput with the reason alone."""
+    """A JSON file, perhaps with a byte order mark, as a record. Raises BadInput with the reason alone."""
     try:
         if not path.is_file():  # a pipe would be waited for
             raise ValueError("it is not a regular file")
-        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+        with path.open("rb") as file:
             content = file.read(MOST_BYTES + 1)
         if len(content) > MOST_BYTES:
             raise ValueError(f"it has more than {MOST_BYTES / 1e6:,.0f} MB")
         return validated(json.loads(content), kind)
-    except (OSError, EOFError, zlib.error, ValueError, RecursionError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise BadInput(f"is not JSON of the expected form ({str(error)[:160]})") from error
-
-
-def _title(file: Path) -> str:
-    return file.name.removesuffix(".gz").removesuffix(".json")
 
 
 def _rows(path: Path, task: Task, metrics: Mapping[str, Metric]) -> Iterator[dict[str, Any]]:

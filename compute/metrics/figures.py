@@ -77,7 +77,7 @@ def nmi(labels: ArrayLike, clusters: ArrayLike) -> Figure:
     value = float(np.clip(2 * (1 - joint.mean() / single.mean()), 0.0, 1.0))
     stderr = float(influence.std() / np.sqrt(len(labels)))
     unrelated = [
-        2 * (1 - _entropy(moved * width + cluster) / single.mean())
+        2 * (1 - _surprise(moved * width + cluster).mean() / single.mean())
         for moved in resampling.shuffled(label, source=np.arange(len(label)), times=200)
     ]
     bias = resampling.finite_bias(value, unrelated=unrelated, left_out=_without_each(pair, label, cluster))
@@ -85,12 +85,6 @@ def nmi(labels: ArrayLike, clusters: ArrayLike) -> Figure:
         return Figure(value=value, n=len(labels), stderr=stderr, bias=bias)
     low, high = np.clip(value - bias + 1.96 * stderr * np.array([-1.0, 1.0]), 0.0, 1.0).tolist()
     return Figure(value=value, n=len(labels), stderr=stderr, bias=bias, low=low, high=high)
-
-
-def _entropy(group: Ints) -> float:
-    _, counts = np.unique(group, return_counts=True)
-    shares = counts / len(group)
-    return -float(shares @ np.log(shares))
 
 
 def _surprise(group: Ints) -> Floats:

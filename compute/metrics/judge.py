@@ -30,7 +30,7 @@ range raise BadInput.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -221,69 +221,45 @@ AVERAGED = {"mmscore": MMSCORE, "relax_sym": RELAX_SYM, "smoothness": SMOOTHNESS
 METRICS = (*AVERAGED, "controllability")  # keys of the paper's four
 
 
-@dataclass(frozen=True, kw_only=True)
-class ResampledParts:
-    """A figure of several parts, each of the whole, of every draw and without each source; NaN where undefined."""
-
-    whole: Floats  # (parts,)
-    drawn: Floats  # (draws, parts); one draw takes the same sources in every part
-    bias: Floats  # (parts,)
-    sources: int  # over all collections
-
-    def part(self, index: int) -> Resampled:
-        return Resampled(
-            whole=float(self.whole[index]),
-            drawn=self.drawn[:, index],
-            bias=float(self.bias[index]),
-            sources=self.sources,
-        )
-
-    def mean(self) -> Resampled:
-        """The plain mean over the parts; NaN where one has no value."""
-        return Resampled(
-            whole=float(self.whole.mean()),
-            drawn=self.drawn.mean(axis=1),
-            bias=float(self.bias.mean()),
-            sources=self.sources,
-        )
-
-
 def resampled(
     quantity: Quantity,
     parts: Sequence[Ratings],
     *,
     draws: int = resampling.DRAWS,
-) -> ResampledParts:
-    """The figure of every part, resampled over sources; parts that share sources move together."""
-    whole, bias = np.full((2, len(parts)), np.nan)
-    drawn, sources = np.full((draws, len(parts)), np.nan), 0
-    if members := [index for index, part in enumerate(parts) if len(part)]:
-        sums, sources = source_sums(quantity, [parts[index] for index in members])
-        totals = resampling.totals(np.hstack(sums), draws=draws)
-        ends = np.cumsum([each.shape[1] for each in sums])[:-1]
-        for index, each, counts in zip(members, sums, np.split(totals, ends, axis=1), strict=True):
-            whole[index] = quantity.value(each.sum(axis=0))
-            drawn[:, index] = quantity.value(counts)
-            left_out = quantity.value(each.sum(axis=0) - each)
-            if quantity.unrelated is None or np.isnan(whole[index]):
-                bias[index] = resampling.jackknife_bias(whole[index], left_out)
-            else:
-                unrelated = quantity.unrelated(parts[index])
-                bias[index] = resampling.finite_bias(whole[index], unrelated=unrelated, left_out=left_out)
-    return ResampledParts(whole=whole, drawn=drawn, bias=bias, sources=sources)
-
-
-def source_sums(quantity: Quantity, parts: Sequence[Ratings]) -> tuple[list[Floats], int]:
-    """Of every part the counts of each source (sources, width), and how many sources all parts have together."""
+) -> list[Resampled]:
+    """The figure of every part, resampled over sources: one draw takes the same sources in all; NaN where undefined."""
     codes, sources = resampling.numbered([part.sources for part in parts])
-    sums = []
+    if not all(map(len, parts)):
+        nothing = np.full(draws, np.nan)
+        return [Resampled(whole=np.nan, drawn=nothing, bias=np.nan, sources=sources)] * len(parts)
+    sums = []  # of every part the counts of each source (sources, width)
     for part, source in zip(parts, codes, strict=True):
         cells, pair, width = quantity.cells(part)
-        sums.append(resampling.by_source(cells, source=source[pair], sources=sources, width=width))
-    return sums, sources
+        counts = np.bincount(source[pair] * width + cells, minlength=sources * width)
+        sums.append(counts.reshape(sources, width).astype(float))
+    ends = np.cumsum([each.shape[1] for each in sums])[:-1]
+    drawn = np.split(resampling.totals(np.hstack(sums), draws=draws), ends, axis=1)
+    figures = []
+    for part, each, counts in zip(parts, sums, drawn, strict=True):
+        whole, left_out = float(quantity.value(each.sum(axis=0))), quantity.value(each.sum(axis=0) - each)
+        if quantity.unrelated is None or np.isnan(whole):
+            bias = resampling.jackknife_bias(whole, left_out)
+        else:
+            bias = resampling.finite_bias(whole, unrelated=quantity.unrelated(part), left_out=left_out)
+        figures.append(Resampled(whole=whole, drawn=quantity.value(counts), bias=bias, sources=sources))
+    return figures
 
 
-def _figure(quantity: Quantity, figure: Resampled, *, n: int) -> Figure:
+def mean_of(parts: Sequence[Resampled]) -> Resampled:
+    """The plain mean over parts of the same sources; NaN where one has no value."""
+    whole, drawn, bias = (
+        np.mean([getattr(part, name) for part in parts], axis=0) for name in ("whole", "drawn", "bias")
+    )
+    return Resampled(whole=float(whole), drawn=drawn, bias=float(bias), sources=parts[0].sources)
+
+
+def _figure(quantity: Quantity, *parts: Ratings) -> Figure:
+    figure, n = mean_of(resampled(quantity, parts)), sum(map(len, parts))
     if np.isnan(figure.whole):
         raise Undefined(quantity.reason)
     if quantity.is_share:
@@ -294,16 +270,12 @@ def _figure(quantity: Quantity, figure: Resampled, *, n: int) -> Figure:
     return Figure(value=figure.whole, n=n, stderr=figure.stderr, low=low, high=high, bias=bias)
 
 
-def _single(quantity: Quantity, ratings: Ratings) -> Figure:
-    return _figure(quantity, resampled(quantity, [ratings]).part(0), n=len(ratings))
-
-
 def mmscore(expected: ArrayLike, forward: ArrayLike, reverse: ArrayLike, sources: ArrayLike | None = None) -> Figure:
     """MMScore in 0..1 over both orders; `n` counts pairs. Raises Undefined where truth and answers are one label.
 
     Source: PairBench section 3.2.1.
     """
-    return _single(MMSCORE, Ratings.of(expected=expected, forward=forward, reverse=reverse, sources=sources))
+    return _figure(MMSCORE, Ratings.of(expected=expected, forward=forward, reverse=reverse, sources=sources))
 
 
 def relax_sym(forward: ArrayLike, reverse: ArrayLike, sources: ArrayLike | None = None, epsilon: float = 1) -> Figure:
@@ -311,7 +283,7 @@ def relax_sym(forward: ArrayLike, reverse: ArrayLike, sources: ArrayLike | None 
 
     Raises Undefined without pairs. Source: PairBench section 3.2.2.
     """
-    return _single(_relax_sym(epsilon), Ratings.of(forward=forward, reverse=reverse, sources=sources))
+    return _figure(_relax_sym(epsilon), Ratings.of(forward=forward, reverse=reverse, sources=sources))
 
 
 def relax_sym_curve(forward: ArrayLike, reverse: ArrayLike, sources: ArrayLike | None = None) -> tuple[Figure, ...]:
@@ -320,7 +292,7 @@ def relax_sym_curve(forward: ArrayLike, reverse: ArrayLike, sources: ArrayLike |
     Source: PairBench Figure 7.
     """
     ratings = Ratings.of(forward=forward, reverse=reverse, sources=sources)
-    return tuple(_single(_relax_sym(epsilon), ratings) for epsilon in range(SCALE))
+    return tuple(_figure(_relax_sym(epsilon), ratings) for epsilon in range(SCALE))
 
 
 def smoothness(forward: ArrayLike, reverse: ArrayLike, sources: ArrayLike | None = None) -> Figure:
@@ -328,7 +300,7 @@ def smoothness(forward: ArrayLike, reverse: ArrayLike, sources: ArrayLike | None
 
     Raises Undefined where no answer is valid. Source: PairBench section 3.2.3.
     """
-    return _single(SMOOTHNESS, Ratings.of(forward=forward, reverse=reverse, sources=sources))
+    return _figure(SMOOTHNESS, Ratings.of(forward=forward, reverse=reverse, sources=sources))
 
 
 def evenness(*, sensitive: ArrayLike, invariant: ArrayLike) -> Floats:
@@ -345,47 +317,40 @@ def evenness(*, sensitive: ArrayLike, invariant: ArrayLike) -> Floats:
 def controllability(evidence: Mapping[str, pd.DataFrame]) -> Figure:
     """Controllability of a split from its evidence under both conditions; at most 1, `n` counts pairs of both.
 
-    Raises Undefined where a condition is missing or an MMScore is 0. Source: PairBench section 3.2.4 and Table 1.
-    """
-    parts = _conditions(evidence)
-    return _controllability(resampled(MMSCORE, parts), n=sum(map(len, parts)))
-
-
-def _controllability(scores: ResampledParts, *, n: int) -> Figure:
-    """Of the split whose two conditions are the parts.
-
     1 - |a - b| / sqrt(ab) is 1 - 2 sinh(|x| / 2) of x = ln(a / b). The interval is that of x, which has no kink where
     the conditions are equal, of scores and draws without their bias. It is unknown where a score may as well be 0.
+
+    Raises Undefined where a condition is missing or an MMScore is 0. Source: PairBench section 3.2.4 and Table 1.
     """
-    conditions = [scores.part(index) for index in range(len(CONDITIONS))]
-    for condition, part in zip(CONDITIONS, conditions, strict=True):
+    missing = [condition for condition in CONDITIONS if condition not in evidence]
+    if missing:
+        raise Undefined(f"There is no evidence of the {missing[0]} condition: this figure needs both")
+    ratings = [Ratings.of_frame(evidence[condition]) for condition in CONDITIONS]
+    parts = resampled(MMSCORE, ratings)
+    for condition, part in zip(CONDITIONS, parts, strict=True):
         if not part.whole > 0:
             raise Undefined(
                 f"MMScore is {'undefined' if np.isnan(part.whole) else 0} under the {condition} condition, so "
                 "Controllability has no value: it divides by the two conditions' MMScores"
             )
-    a, b = conditions
-    drawn = evenness(sensitive=a.drawn, invariant=b.drawn)
-    plain = Resampled(
-        whole=float(evenness(sensitive=a.whole, invariant=b.whole)), drawn=drawn, bias=0.0, sources=scores.sources
+    a, b = parts
+    plain = replace(
+        a,
+        whole=float(evenness(sensitive=a.whole, invariant=b.whole)),
+        drawn=evenness(sensitive=a.drawn, invariant=b.drawn),
+        bias=0.0,
     )
     (first, first_drawn), (second, second_drawn) = (
-        (part.whole - part.bias, part.drawn - part.drawn.mean() + part.whole - part.bias) for part in conditions
+        (part.whole - part.bias, part.drawn - part.drawn.mean() + part.whole - part.bias) for part in parts
     )
-    low, high = resampling.interval(
-        Resampled(
-            whole=float(_log_ratio(first, second)),
-            drawn=_log_ratio(first_drawn, second_drawn),
-            bias=0.0,
-            sources=scores.sources,
-        )
-    )
+    ratio = replace(plain, whole=float(_log_ratio(first, second)), drawn=_log_ratio(first_drawn, second_drawn))
+    low, high = resampling.interval(ratio)
     if low is not None and high is not None:
         far, near = max(abs(low), abs(high)), 0.0 if low <= 0 <= high else min(abs(low), abs(high))
         low, high = (float(1 - 2 * np.sinh(distance / 2)) for distance in (far, near))
     corrected = float(evenness(sensitive=first, invariant=second))
     bias = None if np.isnan(corrected) else plain.whole - corrected
-    return Figure(value=plain.whole, n=n, stderr=plain.stderr, low=low, high=high, bias=bias)
+    return Figure(value=plain.whole, n=sum(map(len, ratings)), stderr=plain.stderr, low=low, high=high, bias=bias)
 
 
 def _log_ratio(a: ArrayLike, b: ArrayLike) -> Floats:
@@ -395,17 +360,9 @@ def _log_ratio(a: ArrayLike, b: ArrayLike) -> Floats:
     return np.where(both, np.log(np.where(both, a, 1.0) / np.where(both, b, 1.0)), np.nan)
 
 
-def _conditions(evidence: Mapping[str, pd.DataFrame]) -> list[Ratings]:
-    missing = [condition for condition in CONDITIONS if condition not in evidence]
-    if missing:
-        raise Undefined(f"There is no evidence of the {missing[0]} condition: this figure needs both")
-    return [Ratings.of_frame(evidence[condition]) for condition in CONDITIONS]
-
-
 def mean(quantity: Quantity, evidence: Mapping[str, pd.DataFrame]) -> Figure:
     """The mean of a figure over the subsets of a task, which share their sources; `n` counts the pairs of all.
 
     Raises Undefined where it has no value in one of them.
     """
-    parts = [Ratings.of_frame(frame) for frame in evidence.values()]
-    return _figure(quantity, resampled(quantity, parts).mean(), n=sum(map(len, parts)))
+    return _figure(quantity, *map(Ratings.of_frame, evidence.values()))

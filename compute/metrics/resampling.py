@@ -38,12 +38,6 @@ def numbered(sources: Sequence[ArrayLike]) -> tuple[list[Ints], int]:
     return np.split(codes.astype(np.int64), np.cumsum([len(each) for each in lists])[:-1]), len(names)
 
 
-def by_source(cells: Ints, *, source: Ints, sources: int, width: int) -> Floats:
-    """(sources, width): how often each source has each cell. `cells` and `source` are (n,)."""
-    counts = np.bincount(source * width + cells, minlength=sources * width)
-    return counts.reshape(sources, width).astype(float)
-
-
 @dataclass(frozen=True, kw_only=True)
 class Resampled:
     """A figure of the whole and of every draw; NaN where it has no value."""

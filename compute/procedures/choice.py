@@ -50,9 +50,12 @@ def run(subject: Subject, data: Choices, options: Mapping[str, Any]) -> Evidence
     details = contents_of(columns)
     if _asks(subject, data):
         return replies.ask(subject, data, right=data.answer, details=details)
-    return Evidence.of_picks(
-        names=data.names, right=data.answer, scores=_scores(subject, data, options), details=details
-    )
+    if data.reference is not None:
+        scores = against(subject, data.reference, data.alternatives)
+    else:
+        how = {"question": data.question, "quality": options["quality"], "wording": options["wording"]}
+        scores = np.stack([judged(subject, column, **how) for column in data.alternatives], axis=1)
+    return Evidence.of_picks(names=data.names, right=data.answer, scores=scores, details=details)
 
 
 def _asks(subject: Subject, data: Choices) -> bool:
@@ -62,19 +65,6 @@ def _asks(subject: Subject, data: Choices) -> bool:
     if data.reference is None:
         numbers = subject.can("compare") or (numbers and subject.can("embed_text"))
     return subject.can("choose") and not numbers
-
-
-def _scores(subject: Subject, data: Choices, options: Mapping[str, Any]) -> Floats:
-    """(n, k) scores, higher is better."""
-    if data.reference is not None:
-        return against(subject, data.reference, data.alternatives)
-    return np.stack(
-        [
-            judged(subject, column, question=data.question, quality=options["quality"], wording=options["wording"])
-            for column in data.alternatives
-        ],
-        axis=1,
-    )
 
 
 def judged(
@@ -101,16 +91,13 @@ def judged(
 
 
 def _prompted(subject: Subject, images: Column, prompt: str) -> Floats:
-    return against(subject, _repeated(prompt, len(images)), [images])[:, 0]
-
-
-def _repeated(text: str, rows: int) -> Column:
-    return texts([text], of="the prompt of a quality").take(np.zeros(rows, dtype=np.int64))
+    repeated = texts([prompt], of="the prompt of a quality").take(np.zeros(len(images), dtype=np.int64))
+    return against(subject, repeated, [images])[:, 0]
 
 
 PROCEDURE = Procedure(
     key="choice",
-    needs=(frozenset({"embed_image"}), frozenset({"embed_text"}), frozenset({"compare"}), frozenset({"choose"})),
+    needs=({"embed_image"}, {"embed_text"}, {"compare"}, {"choose"}),
     run=run,
     options={"quality": ("prompt", "clip-iqa", "clip-iqa-tempered"), "wording": ("paper", "code")},
 )

@@ -82,7 +82,7 @@ def by_majority(items: pd.DataFrame) -> dict[str, Any]:
 
 PROCEDURE = Procedure(
     key="clustering",
-    needs=(frozenset({"embed_image"}), frozenset({"embed_text"})),
+    needs=({"embed_image"}, {"embed_text"}),
     run=run,
     view=ItemView(read=by_majority),
 )

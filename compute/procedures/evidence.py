@@ -5,7 +5,7 @@ And what picking one of k is worth.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -138,7 +138,7 @@ class Procedure:
     """
 
     key: str
-    needs: tuple[frozenset[str], ...]
+    needs: tuple[Set[str], ...]
     run: Callable[[Subject, Any, Mapping[str, Any]], Evidence]
     options: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     version: int = 1

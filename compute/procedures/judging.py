@@ -149,10 +149,8 @@ def _numbers(
     """(2, n) numbers of both orders, their bounds where they have some, and how they were made."""
     pairs = _applications(data, k=options["k"])
     how = {"applications": len(pairs) if data.first_variants else 0}
-    if how["applications"]:
-        not_applied = [name for name in data.transformations if name == POSITION]
-    else:
-        not_applied = list(data.transformations) if data.condition == "invariant" else []
+    not_applied = [name for name in data.transformations if name == POSITION or not how["applications"]]
+    not_applied = not_applied if how["applications"] or data.condition == "invariant" else []
     how |= {"not applied": not_applied} if not_applied else {}
     if not embeds(subject, data.first, data.second):
         how |= {"numbers": "comparison", "mean": "scores"}
@@ -162,7 +160,7 @@ def _numbers(
         for side in zip(*pairs, strict=True)
     )
     how |= {"numbers": "cosine", "mean": "representations, not normalised"}
-    return _both_orders(alike(one, other), alike(other, one)), COSINES[options["cosine"]], how
+    return np.stack([alike(one, other), alike(other, one)]), COSINES[options["cosine"]], how
 
 
 def _compared(subject: Subject, pairs: Sequence[tuple[Column, Column]]) -> Floats:
@@ -174,7 +172,7 @@ def _compared(subject: Subject, pairs: Sequence[tuple[Column, Column]]) -> Float
     first, second = (joined(side) for side in zip(*pairs, strict=True))
     if first.modality != second.modality:
         numbers = against(subject, first, [second]).reshape(len(pairs), -1).mean(axis=0)
-        return _both_orders(numbers, numbers)
+        return np.stack([numbers, numbers])
     rows = len(pairs[0][0])
     # (row, pair of columns, order): positions in the forward comparisons, which the reverse ones follow
     order = np.arange(2 * len(first)).reshape(2, len(pairs), rows).transpose(2, 1, 0).ravel()
@@ -183,20 +181,14 @@ def _compared(subject: Subject, pairs: Sequence[tuple[Column, Column]]) -> Float
     return numbers.reshape(rows, len(pairs), 2).mean(axis=1).T
 
 
-def _both_orders(forward: Floats, reverse: Floats) -> Floats:
-    return np.stack([forward, reverse])
-
-
 def _applications(data: RatedPairs, *, k: int) -> list[tuple[Column, Column]]:
     """The pairs to compare: under the invariant condition k versions of each, else the pairs themselves.
 
     Position, and any transformation of a pair with a text, cannot be applied: a model without a prompt then has no way
     to ignore it. Raises CannotDo where random applications are missing.
     """
-    if data.condition != "invariant":
-        return [(data.first, data.second)]
     images = conditions.pairing(data.first, data.second) == "image-image"
-    if not images or set(data.transformations) == {POSITION}:
+    if data.condition != "invariant" or not images or set(data.transformations) == {POSITION}:
         return [(data.first, data.second)]
     variants = list(zip(data.first_variants, data.second_variants, strict=True))
     if len(variants) < k:
@@ -284,7 +276,7 @@ def flip_in_words(margin: float) -> str:
 # The wording of `conditions` and how long answers may be are part of the version; `replies.READING` is of `ratings`.
 PROCEDURE = Procedure(
     key="judging",
-    needs=(frozenset({"embed_image"}), frozenset({"compare"}), frozenset({"choose"})),
+    needs=({"embed_image"}, {"compare"}, {"choose"}),
     run=run,
     options={"k": (5, 1, 2, 3, 4), "cosine": tuple(COSINES), "scale": ("bounds", "quantiles"), "reader": READERS},
     version=2,

@@ -26,7 +26,7 @@ def run(subject: Subject, data: Matches, options: Mapping[str, Any]) -> Evidence
     a, c = len(data.images), len(data.captions)
     # [rows, images, captions]
     scores = np.stack([against(subject, image, data.captions) for image in data.images], axis=1)
-    columns: dict[str, Floats] = {}
+    columns = {}
     margins, tied = [], np.zeros(len(scores), dtype=bool)
     for metric, of, candidates in (
         ("text_accuracy", scores, c),
@@ -74,6 +74,6 @@ def _as_text(scores: Floats) -> list[str]:
 
 PROCEDURE = Procedure(
     key="matching",
-    needs=(frozenset({"embed_image", "embed_text"}), frozenset({"compare"})),
+    needs=({"embed_image", "embed_text"}, {"compare"}),
     run=run,
 )

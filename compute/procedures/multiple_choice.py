@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from compute.arrays import Bools, Ints
 from compute.features.subject import Subject
 from compute.procedures.evidence import Evidence, Procedure, as_detail, is_shared, keys_and_texts
 from compute.procedures.shared import fusion
@@ -26,8 +25,10 @@ def run(subject: Subject, data: Retrieval, options: Mapping[str, Any]) -> Eviden
     query, document = pairs
     starts = np.searchsorted(query, np.arange(len(data.queries)))
     counts = np.diff(np.append(starts, len(query)))
-    right = _right(data, query, document)
-    judged = np.isin(np.arange(len(data.queries)), data.relevant[0])
+    asked, answer, grade = (np.asarray(side) for side in data.relevant)
+    width, good = len(data.documents), grade > 0
+    right = np.isin(query * width + document, asked[good].astype(np.int64) * width + answer[good])
+    judged = np.isin(np.arange(len(data.queries)), asked)
     able = np.bincount(query[right], minlength=len(data.queries)) > 0
     queries = fusion.embed(subject, data.queries, how=options["fusion"])
     documents = fusion.embed(subject, data.documents, how=options["fusion"])
@@ -35,7 +36,7 @@ def run(subject: Subject, data: Retrieval, options: Mapping[str, Any]) -> Eviden
     best = scores == np.repeat(np.maximum.reduceat(scores, starts), counts)
     worth = np.add.reduceat(best & right, starts, dtype=float) / np.add.reduceat(best, starts, dtype=float)
     worth[~judged] = np.nan
-    good, bad = (np.maximum.reduceat(np.where(side, scores, -np.inf), starts) for side in (right, ~right))
+    best_right, best_wrong = (np.maximum.reduceat(np.where(side, scores, -np.inf), starts) for side in (right, ~right))
     names, candidates = data.documents.names, keys_and_texts(data.documents, document)
     rows = [slice(a, a + count) for a, count in zip(starts.tolist(), counts.tolist(), strict=True)]
     named = [names[at] for at in document.tolist()]
@@ -59,23 +60,20 @@ def run(subject: Subject, data: Retrieval, options: Mapping[str, Any]) -> Eviden
         expected=expected,
         answer=answer,
         worth=worth,
-        value=np.subtract(good, bad, out=np.full(len(good), np.nan), where=np.isfinite(good) & np.isfinite(bad)),
+        value=np.subtract(
+            best_right,
+            best_wrong,
+            out=np.full(len(worth), np.nan),
+            where=np.isfinite(best_right) & np.isfinite(best_wrong),
+        ),
         figures={"accuracy": worth},
         detail=detail,
     )
 
 
-def _right(data: Retrieval, query: Ints, document: Ints) -> Bools:
-    """Which candidates are relevant to their query."""
-    queries, answer, grade = (np.asarray(side) for side in data.relevant)
-    good = grade > 0
-    width = len(data.documents)
-    return np.isin(query * width + document, queries[good].astype(np.int64) * width + answer[good])
-
-
 PROCEDURE = Procedure(
     key="multiple_choice",
-    needs=(frozenset({"embed_image"}), frozenset({"embed_text"})),
+    needs=({"embed_image"}, {"embed_text"}),
     run=run,
     options={"fusion": fusion.WAYS},
     version=2,

@@ -45,4 +45,4 @@ def run(subject: Subject, data: Clusters, options: Mapping[str, Any]) -> Evidenc
     )
 
 
-PROCEDURE = Procedure(key="neighbours", needs=(frozenset({"embed_image"}), frozenset({"embed_text"})), run=run)
+PROCEDURE = Procedure(key="neighbours", needs=({"embed_image"}, {"embed_text"}), run=run)

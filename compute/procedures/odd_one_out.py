@@ -59,6 +59,6 @@ def similarities(subject: Subject, data: OddOneOut) -> dict[tuple[int, int], Flo
 
 PROCEDURE = Procedure(
     key="odd_one_out",
-    needs=(frozenset({"embed_image"}), frozenset({"compare"}), frozenset({"choose"})),
+    needs=({"embed_image"}, {"compare"}, {"choose"}),
     run=run,
 )

@@ -10,7 +10,6 @@ import os
 import warnings
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -100,21 +99,19 @@ def _one_label(subject: Subject, data: Probe, options: Mapping[str, Any]) -> Evi
     if len(present) < 2:
         raise Undefined(f"The training items have {len(present)} class: a probe needs two")
     taken, union, train, test = _encoded(subject, data)
-    fitted = regressions(
-        [(train[np.searchsorted(union, draw)], data.train.labels[draw]) for draw in taken],
-        iterations=options["iterations"],
-    )
+    draws = [(train[np.searchsorted(union, draw)], data.train.labels[draw]) for draw in taken]
+    scores, steps = zip(*regressions(draws, test, iterations=options["iterations"]), strict=True)
     known = _known(data)
     right = known[data.test.labels]
     right = np.where(np.isin(right, present), np.searchsorted(present, right), -1)
-    answers = np.stack([one.decision(test).argmax(axis=1) for one in fitted], axis=1)
-    value = _margin(fitted[0].decision(test), right)
+    answers = np.stack([each.argmax(axis=1) for each in scores], axis=1)
+    value = _margin(scores[0], right)
     hits = answers == right[:, None]
     classes = np.array(data.train.classes, dtype=object)
     settings = {
         "classifier": "logistic",
-        "iterations": [one.steps for one in fitted],
-        "converged": [one.steps < options["iterations"] for one in fitted],
+        "iterations": list(steps),
+        "converged": [each < options["iterations"] for each in steps],
         "classes_without_training_items": len(data.test.classes) - int(np.isin(known, present).sum()),
     }
     return _evidence(
@@ -228,32 +225,21 @@ def _regressions(
             f"A draw has all or none of its items with {classes[one_sided[0]]!r}: there is no regression "
             "for it. Use the option classifier=knn"
         )
-    models = regressions([(vectors, column) for column in labels.T], iterations=iterations)
-    steps = max(model.steps for model in models)
-    fitted["iterations"].append(steps)
-    fitted["converged"].append(steps < iterations)
-    return np.stack([model.decision(test)[:, 1] for model in models], axis=1)
+    scores, steps = zip(
+        *regressions([(vectors, column) for column in labels.T], test, iterations=iterations), strict=True
+    )
+    fitted["iterations"].append(max(steps))
+    fitted["converged"].append(max(steps) < iterations)
+    return np.stack([each[:, 1] for each in scores], axis=1)
 
 
-@dataclass(frozen=True)
-class Regression:
-    """A fitted scikit-learn model of logistic regression."""
+def regressions(
+    problems: Sequence[tuple[Floats32, NDArray]], test: Floats32, *, iterations: int
+) -> list[tuple[Floats32, int]]:
+    """Fits a logistic regression to each pair of vectors (n, d) and labels (n,), as MIEB's public code does.
 
-    model: Any
-
-    @property
-    def steps(self) -> int:
-        """Of L-BFGS: those allowed where it has not converged."""
-        return int(self.model.n_iter_.max())
-
-    def decision(self, items: Floats32) -> Floats32:
-        """Log-probabilities (n, k) up to a constant a row, in the order of the labels."""
-        scores = self.model.decision_function(items)
-        return scores if scores.ndim == 2 else np.stack([np.zeros_like(scores), scores], axis=1)
-
-
-def regressions(problems: Sequence[tuple[Floats32, NDArray]], *, iterations: int) -> list[Regression]:
-    """A logistic regression for each pair of vectors (n, d) and labels (n,), as MIEB's public code fits it.
+    Returns what each says of the test items, log-probabilities (n, k) up to a constant a row in the order of the
+    labels, and its steps of L-BFGS: those allowed where it has not converged.
 
     Each on one thread, so that results do not depend on the number of cores; side by side on all of them.
     """
@@ -263,8 +249,10 @@ def regressions(problems: Sequence[tuple[Floats32, NDArray]], *, iterations: int
 
     with warnings.catch_warnings(), threadpool_limits(1), ThreadPoolExecutor(os.cpu_count()) as pool:
         warnings.simplefilter("ignore", ConvergenceWarning)  # to stop early is the protocol
-        fits = pool.map(lambda problem: LogisticRegression(max_iter=iterations).fit(*problem), problems)
-        return [Regression(model) for model in fits]
+        fits = list(pool.map(lambda problem: LogisticRegression(max_iter=iterations).fit(*problem), problems))
+    scores = [model.decision_function(test) for model in fits]
+    whole = [each if each.ndim == 2 else np.stack([np.zeros_like(each), each], axis=1) for each in scores]
+    return [(each, int(model.n_iter_.max())) for each, model in zip(whole, fits, strict=True)]
 
 
 def ranking_precision(truth: Bools, scores: NDArray[Any]) -> Floats:
@@ -343,7 +331,7 @@ LABELS = ItemView(  # of items with several labels, which have their own score a
 )
 PROCEDURE = Procedure(
     key="probe",
-    needs=(frozenset({"embed_image"}), frozenset({"embed_text"})),
+    needs=({"embed_image"}, {"embed_text"}),
     run=run,
     options={
         "classifier": ("knn", "logistic"),  # of items with several labels; one label is always logistic

@@ -37,15 +37,6 @@ LOW = 2**32 - 1
 SPARSE = 8  # where more than 1 in this many scores of a block can still enter, its own best are looked for first
 
 
-@dataclass(frozen=True, kw_only=True)
-class Best:
-    """The best `depth` documents of some queries. Where a ranking ends early, document -1 with score -inf."""
-
-    queries: slice
-    documents: Ints  # [queries, depth], best first
-    scores: Floats32
-
-
 def search(
     scorer: Scorer,
     *,
@@ -55,8 +46,9 @@ def search(
     precedence: NDArray[np.integer],
     ignored: tuple[NDArray[np.integer], NDArray[np.integer]] | None = None,
     block: tuple[int, int] = (QUERIES, DOCUMENTS),
-) -> Iterator[Best]:
-    """Yields the best `depth` documents of every query, a block of queries at a time.
+) -> Iterator[tuple[slice, Ints, Floats32]]:
+    """Yields the best `depth` documents of every query, a block of queries at a time: which queries, their documents
+    [queries, depth], best first, and the scores. Where a ranking ends early, document -1 with score -inf.
 
     `precedence` (documents,) is a permutation of 0..documents-1: of equal scores the lower goes first. `ignored`
     (query, document) pairs never appear. Scores must be finite.
@@ -76,7 +68,10 @@ def search(
             scores = scorer(rows, columns)
             _leave_out(scores, rows, columns, skipped)
             best = _merge(best, scores, low=torch.from_numpy(low[columns]).to(scores.device), depth=depth)
-        yield _unpack(best.sort(dim=1, descending=True).values.cpu().numpy(), rows=rows, order=order)
+        packed = best.sort(dim=1, descending=True).values
+        filled = (packed != ABSENT).cpu().numpy()
+        at = order[np.where(filled, LOW - (packed.cpu().numpy() & LOW), 0)]
+        yield rows, np.where(filled, at, -1), np.where(filled, _score(packed).cpu().numpy(), np.float32(-np.inf))
 
 
 def _merge(best: torch.Tensor | None, scores: torch.Tensor, *, low: torch.Tensor, depth: int) -> torch.Tensor:
@@ -178,16 +173,6 @@ def _score(packed: torch.Tensor) -> torch.Tensor:
     return torch.where(high < 0, high ^ 0x7FFFFFFF, high).view(torch.float32)
 
 
-def _unpack(packed: Ints, *, rows: slice, order: Ints) -> Best:
-    filled = packed != ABSENT
-    high = (packed >> 32).astype(np.int32)
-    scores = np.where(high < 0, high ^ np.int32(0x7FFFFFFF), high).view(np.float32)
-    documents = order[np.where(filled, LOW - (packed & LOW), 0)]
-    return Best(
-        queries=rows, documents=np.where(filled, documents, -1), scores=np.where(filled, scores, np.float32(-np.inf))
-    )
-
-
 def _by_query(
     pairs: tuple[NDArray[np.integer], NDArray[np.integer]] | None,
 ) -> tuple[Ints, Ints]:
@@ -233,7 +218,7 @@ def run(subject: Subject, data: Retrieval, options: Mapping[str, Any]) -> Eviden
     truth = Truth.of(data)
     skip = int(data.skip_first)
     blocks, scorer = [], (MaxSim if subject.row.late_interaction else Cosines)(queries, documents)
-    for best in search(
+    for rows, found, scores in search(
         scorer,
         queries=len(queries),
         documents=len(documents),
@@ -241,16 +226,16 @@ def run(subject: Subject, data: Retrieval, options: Mapping[str, Any]) -> Eviden
         ignored=data.ignored,
         precedence=precedence(data.documents.names),
     ):
-        ranked, scores = best.documents[:, skip:], best.scores[:, skip:]
-        gains = truth.gains(ranked, best.queries)
-        margins = np.where(truth.relevant[best.queries] > 0, _margins(gains, scores), np.nan)
+        ranked, scores = found[:, skip:], scores[:, skip:]
+        gains = truth.gains(ranked, rows)
+        margins = np.where(truth.relevant[rows] > 0, _margins(gains, scores), np.nan)
         blocks.append(
-            figures(gains, truth=truth, rows=best.queries, trapezoid=whole)
+            figures(gains, truth=truth, rows=rows, trapezoid=whole)
             | {
                 "tied": _tied(gains, scores, within=len(documents) if whole else CUT),
                 "value": margins,
                 "ranked": ranked[:, :SHOWN],
-                "scores": (scores[:, :SHOWN] + scorer.base(best.queries)[:, None]).astype(np.float32),
+                "scores": (scores[:, :SHOWN] + scorer.base(rows)[:, None]).astype(np.float32),
                 "hits": gains[:, :SHOWN] > 0,
             }
         )
@@ -403,7 +388,7 @@ def _evidence(data: Retrieval, truth: Truth, joined: dict[str, NDArray], setting
 
 PROCEDURE = Procedure(
     key="retrieval",
-    needs=(frozenset({"embed_image"}), frozenset({"embed_text"})),
+    needs=({"embed_image"}, {"embed_text"}),
     run=run,
     options={"fusion": fusion.WAYS},
     version=2,

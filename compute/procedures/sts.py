@@ -44,7 +44,7 @@ def places_in_words(margin: float) -> str:
 
 PROCEDURE = Procedure(
     key="sts",
-    needs=(frozenset({"embed_image"}), frozenset({"embed_text"}), frozenset({"compare"})),
+    needs=({"embed_image"}, {"embed_text"}, {"compare"}),
     run=run,
     view=ItemView(
         roles=("First", "Second"),

@@ -62,6 +62,4 @@ def run(subject: Subject, data: ZeroShot, options: Mapping[str, Any]) -> Evidenc
     )
 
 
-PROCEDURE = Procedure(
-    key="zero_shot", needs=(frozenset({"embed_image", "embed_text"}), frozenset({"embed_text"})), run=run
-)
+PROCEDURE = Procedure(key="zero_shot", needs=({"embed_image", "embed_text"}, {"embed_text"}), run=run)

@@ -210,7 +210,7 @@ def columns(data: Data | Labelled | Mixed, *, joint: bool = False, variants: boo
     if joint and isinstance(data, Mixed):
         return [column for _, column in data.joined()]
     parts = [data.test] if isinstance(data, Probe) else [getattr(data, field.name) for field in fields(data)]
-    out: list[Column] = []
+    out = []
     for part in parts:
         for value in part if isinstance(part, tuple) else (part,):
             if isinstance(value, Column):

@@ -52,23 +52,25 @@ def identity(task: Task, *, source: Source) -> dict[str, Any]:
 
 def computable(task: Task) -> bool:
     """Whether a loader makes items of the task's benchmark for its procedure."""
-    if task.key in pairbench.PRINTED or mieb.is_import_only(task):
+    try:
+        _loader(task)
+    except NotHere:
         return False
-    return task.benchmark in LOADERS and task.procedure in LOADERS[task.benchmark].PROCEDURES
+    return True
 
 
 def _loader(task: Task) -> ModuleType:
+    if task.key in pairbench.PRINTED or mieb.is_import_only(task):
+        raise NotHere(f"Task {task.key!r} has published or imported scores only. {task.notes}".strip())
     if task.benchmark not in LOADERS:
         raise NotHere(
             f"Task {task.key!r} has published scores only: no loader makes items of {task.benchmark!r}. To compute "
             f"it, add a row to LOADERS in compute/tasks/loaders.py, which has: {', '.join(LOADERS)}"
         )
-    if task.key in pairbench.PRINTED or mieb.is_import_only(task):
-        raise NotHere(f"Task {task.key!r} has published or imported scores only. {task.notes}".strip())
-    if not computable(task):
+    loader = LOADERS[task.benchmark]
+    if task.procedure not in loader.PROCEDURES:
         raise NotHere(
             f"Task {task.key!r} has no loader for its procedure {task.procedure!r}: add a row to PROCEDURES in "
-            f"compute/tasks/{task.benchmark}, which has: {', '.join(LOADERS[task.benchmark].PROCEDURES)}"
+            f"compute/tasks/{task.benchmark}, which has: {', '.join(loader.PROCEDURES)}"
         )
-    of_pairs = task.benchmark in pairbench.OWN and task.procedure in pairbench.PROCEDURES
-    return pairbench if of_pairs else LOADERS[task.benchmark]
+    return pairbench if loader is own and task.procedure in pairbench.PROCEDURES else loader

@@ -6,7 +6,6 @@ import itertools
 import json
 import re
 import threading
-import weakref
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatch
@@ -149,14 +148,8 @@ def _bytes_of(row: Any) -> int:
 _recent: LRUCache[tuple[int, int], list] = LRUCache(
     CACHED_BYTES, getsizeof=lambda rows: min(_bytes_of(rows), CACHED_BYTES // CACHED_GROUPS)
 )
-_recent_lock = threading.RLock()  # a column that goes may be forgotten while its thread holds the lock
+_recent_lock = threading.Lock()
 _numbers = itertools.count()
-
-
-def _forget(column: int) -> None:
-    with _recent_lock:
-        for key in [key for key in _recent if key[0] == column]:
-            del _recent[key]
 
 
 class _ImageRows(Sequence[Any]):
@@ -168,7 +161,6 @@ class _ImageRows(Sequence[Any]):
         self._starts = np.cumsum([0, *(part.metadata.row_group(group).num_rows for part, group in self._groups)])
         self._number = next(_numbers)
         self._lock = threading.Lock()  # a ParquetFile is not made for two readers at once
-        weakref.finalize(self, _forget, self._number)
 
     def __len__(self) -> int:
         return int(self._starts[-1])

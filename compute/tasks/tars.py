@@ -35,10 +35,10 @@ def samples(shards: list[Path], *, suffixes: tuple[str, ...]) -> tuple[list[TarS
     Links, devices and folders in a shard are ignored. Raises BadInput for a file that is not a plain tar, two images of
     one key, and a key that two shards have.
     """
-    known: dict[str, TarSample] = {}
+    known = {}
     unused = []
     for shard in shards:
-        own: dict[str, TarSample] = {}
+        own = {}
         for info in members(shard):
             if not _add(own, info, shard=shard, suffixes=suffixes):
                 unused.append(info.name)

@@ -90,7 +90,7 @@ def test_every_zero_shot_prompt_is_the_public_one(name, tmp_path):
     """All classes in order, whether their names stand in the code or, as SCENES here, in the data set's features."""
     task = shipped().task(f"mieb/{name.lower()}")
     row = mieb_rows.row(task)
-    names = None if mieb_rows.class_names(name) or row.fixed else SCENES
+    names = None if name in mieb_rows.class_names() or row.fixed else SCENES
     rows = labelled([0, 1], image=row.image_columns[0], label=row.label_column, names=names)
     hub_files.write(tmp_path / row.repo, {row.split: rows})
     data = tasks.load(task, source=Source(root=tmp_path, offline=True))["default"]

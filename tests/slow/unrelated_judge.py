@@ -60,19 +60,19 @@ def ranked(draw: np.random.Generator, answers: Answers, *, tasks: int = TASKS, s
     for _ in range(tasks):
         frames = evidence(draw, answers, sources=sources).values()
         parts = [judge.Ratings.of_frame(frame) for frame in frames]
-        figures.append(judge.resampled(judge.MMSCORE, parts, draws=2).mean())  # of one task no interval is taken
+        figures.append(
+            judge.mean_of(judge.resampled(judge.MMSCORE, parts, draws=2))
+        )  # of one task no interval is taken
     values, bias = (np.array([[getattr(figure, name) for figure in figures]]) for name in ("whole", "bias"))
     return Ranking.of(ScoreTable(values=values, bias=bias, lower=np.zeros(tasks), upper=np.ones(tasks)))
 
 
 def truth(answers: Answers) -> float:
     """The MMScore on endless sources."""
-    parts = [
-        judge.Ratings.of_frame(frame) for frame in evidence(np.random.default_rng(0), answers, sources=50_000).values()
-    ]
-    return float(
-        np.mean([judge.MMSCORE.value(judge.source_sums(judge.MMSCORE, [part])[0][0].sum(axis=0)) for part in parts])
-    )
+    frames = evidence(np.random.default_rng(0), answers, sources=50_000).values()
+    cells = [judge.MMSCORE.cells(judge.Ratings.of_frame(frame)) for frame in frames]
+    counts = [np.bincount(cell, minlength=width).astype(float) for cell, _, width in cells]
+    return float(np.mean([judge.MMSCORE.value(each) for each in counts]))
 
 
 def rows(trials: int, **sizes: int) -> Iterator[tuple[str, float, float, float, float]]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from compute.content.items import Column
 from compute.content.messages import Picture, Question
@@ -23,89 +22,76 @@ ANSWER_TOKENS = 256
 _FIRST, _SECOND, _CONDITIONS = '"data1"', '"data2"', "{conditions}. "
 
 
-@dataclass(frozen=True, kw_only=True)
-class Template:
-    """One wording of the question. `{conditions}` stands for the conditions, "data1" and "data2" for the pair."""
-
-    text: str
-    scale: tuple[int, int]  # that it names; the answers it asks for are 1 to 10
-
-
-IMAGE_IMAGE = tuple(
-    Template(text=text, scale=(1, 10))
-    for text in (
-        "You are tasked with evaluating the similarity between two images while paying attention to the following "
-        "conditions: {conditions}. Your goal is to judge the similarity of the images overall, where satisfying the "
-        "conditions increases the similarity score. If the images are identical but fail to meet any of the "
-        "conditions, they should still receive a higher score than completely unrelated images. Provide a similarity "
-        "score on a scale from 1 to 10, where 1 represents entirely dissimilar images and 10 represents identical "
-        "images that satisfy all conditions. Ensure your response is strictly in the following format:\n\n"
-        f"{FORMAT}\n\nDo not include anything else in your response. What score would you assign to this pair of "
-        'images? "data1" "data2".',
-        "As a similarity evaluator, your responsibility is to assess the similarity of the given images while "
-        "considering these conditions: {conditions}. The similarity score should reflect both how well the images "
-        "align with the conditions and their overall resemblance. Images that are identical but do not meet the "
-        "conditions should receive a moderate score, while completely unrelated images should receive the lowest "
-        "score. Provide your score on a scale of 1 to 10, with 10 being identical images that fully meet the "
-        f"conditions. Ensure your response is in the following format:\n\n{FORMAT}\n\nProvide nothing else. What is "
-        'your score? "data1" "data2"',
-        "Evaluate the similarity of the images based on the following conditions: {conditions}. The score should take "
-        "into account how well the images align with these conditions, as well as their overall resemblance. Even if "
-        "the images are identical but fail to meet the conditions, they should still receive a higher score than "
-        "completely different images. Provide a score from 1 to 10, where 1 indicates no similarity and 10 indicates "
-        f"identical images that fully satisfy the conditions. Respond only in this format:\n\n{FORMAT}\n\nNothing "
-        'else should be included. What score would you give? "data1" "data2"',
-        "Judge the similarity of these images based on: {conditions}. The similarity score should reflect both the "
-        "overall resemblance of the images and how well they satisfy the conditions. Identical images that do not "
-        "meet the conditions should still score higher than completely unrelated images. Provide a score on a scale "
-        "of 1 to 10, with 1 being no similarity and 10 being identical images that satisfy all conditions. Respond "
-        f"strictly in this format:\n\n{FORMAT}\n\nDo not include additional text. What's your rating? "
-        '"data1" "data2"',
-        "Rate the similarity of these images on a scale of 1 to 10 while considering {conditions}. The score should "
-        "account for both how well the images satisfy the conditions and their overall resemblance. If the images are "
-        "identical but do not meet the conditions, they should still score higher than unrelated images. Your response "
-        f"must follow this exact format:\n\n{FORMAT}\n\nProvide nothing else. What's your score? "
-        '"data1" "data2"',
-    )
+# `{conditions}` stands for the conditions, "data1" and "data2" for the pair. The first name a scale of 1 to 10.
+IMAGE_IMAGE = (
+    "You are tasked with evaluating the similarity between two images while paying attention to the following "
+    "conditions: {conditions}. Your goal is to judge the similarity of the images overall, where satisfying the "
+    "conditions increases the similarity score. If the images are identical but fail to meet any of the "
+    "conditions, they should still receive a higher score than completely unrelated images. Provide a similarity "
+    "score on a scale from 1 to 10, where 1 represents entirely dissimilar images and 10 represents identical "
+    "images that satisfy all conditions. Ensure your response is strictly in the following format:\n\n"
+    f"{FORMAT}\n\nDo not include anything else in your response. What score would you assign to this pair of "
+    'images? "data1" "data2".',
+    "As a similarity evaluator, your responsibility is to assess the similarity of the given images while "
+    "considering these conditions: {conditions}. The similarity score should reflect both how well the images "
+    "align with the conditions and their overall resemblance. Images that are identical but do not meet the "
+    "conditions should receive a moderate score, while completely unrelated images should receive the lowest "
+    "score. Provide your score on a scale of 1 to 10, with 10 being identical images that fully meet the "
+    f"conditions. Ensure your response is in the following format:\n\n{FORMAT}\n\nProvide nothing else. What is "
+    'your score? "data1" "data2"',
+    "Evaluate the similarity of the images based on the following conditions: {conditions}. The score should take "
+    "into account how well the images align with these conditions, as well as their overall resemblance. Even if "
+    "the images are identical but fail to meet the conditions, they should still receive a higher score than "
+    "completely different images. Provide a score from 1 to 10, where 1 indicates no similarity and 10 indicates "
+    f"identical images that fully satisfy the conditions. Respond only in this format:\n\n{FORMAT}\n\nNothing "
+    'else should be included. What score would you give? "data1" "data2"',
+    "Judge the similarity of these images based on: {conditions}. The similarity score should reflect both the "
+    "overall resemblance of the images and how well they satisfy the conditions. Identical images that do not "
+    "meet the conditions should still score higher than completely unrelated images. Provide a score on a scale "
+    "of 1 to 10, with 1 being no similarity and 10 being identical images that satisfy all conditions. Respond "
+    f"strictly in this format:\n\n{FORMAT}\n\nDo not include additional text. What's your rating? "
+    '"data1" "data2"',
+    "Rate the similarity of these images on a scale of 1 to 10 while considering {conditions}. The score should "
+    "account for both how well the images satisfy the conditions and their overall resemblance. If the images are "
+    "identical but do not meet the conditions, they should still score higher than unrelated images. Your response "
+    f"must follow this exact format:\n\n{FORMAT}\n\nProvide nothing else. What's your score? "
+    '"data1" "data2"',
 )
-IMAGE_TEXT = tuple(
-    Template(text=text, scale=(0, 10))
-    for text in (
-        "You are assigned the task of determining how accurately a text description represents an image of two "
-        "objects. Pay special attention to the following conditions: {conditions}. Your goal is to assess the "
-        "alignment between the image and the text, where adherence to the conditions increases the similarity score. "
-        "If the text partially describes the image but fails to meet specific conditions, it should still score higher "
-        "than a text entirely unrelated to the image. Assign a similarity score on a scale from 0 to 10, where 0 "
-        "signifies no correlation, and 10 denotes perfect alignment satisfying all conditions. The data pair (text and "
-        f"image) will follow this prompt. Respond strictly in the following format:\n\n{FORMAT}\n\nWhat score would "
-        'you assign to this text-image pair? "data1" "data2".',
-        "Figure out how well this image matches the description provided. The image shows two objects, and the text is "
-        "meant to describe how they're arranged. Look at these specific conditions: {conditions}. If the text captures "
-        "some parts of the image but misses others, it should still get a better score than something totally off. "
-        "Score this match on a scale of 0 to 10, where 0 means there's no match and 10 means the description nails it "
-        "and matches every condition perfectly. The text and image will follow this prompt. Answer in this format "
-        f'only:\n\n{FORMAT}\n\nWhat\'s your score? "data1" "data2".',
-        "Evaluate the degree to which a text description accurately represents an image featuring two objects, taking "
-        "into account the following conditions: {conditions}. Assign a score based on how well the image-text pair "
-        "matches, where:\n\n- A perfect description that satisfies all conditions scores 10.\n- Texts that partially "
-        "align with the image but fail to meet conditions should still score higher than completely unrelated "
-        "ones.\n\nThe data pair will follow this prompt. Provide your score on a scale of 0 to 10 using the exact "
-        f'format below:\n\n{FORMAT}\n\nWhat score would you give? "data1" "data2".',
-        "You are tasked with reviewing how well a text description aligns with an image of two objects. The score "
-        "should reflect not only the accuracy of the alignment but also how well the description satisfies the "
-        "following conditions: {conditions}. Even if the text description captures some parts of the image while "
-        "failing the conditions, it should still receive a higher score than a completely irrelevant description. The "
-        "text and image will be provided below. Assign a score on a 0 to 10 scale, where 0 is no similarity and 10 is "
-        f"perfect alignment that meets all conditions. Answer only in this format:\n\n{FORMAT}\n\nWhat score would you "
-        'assign? "data1" "data2".',
-        "Assess the degree to which a text description corresponds to an image of two objects, taking into account the "
-        "following conditions: {conditions}. The scoring should reflect:\n\n- A perfect alignment with the image that "
-        "satisfies all conditions merits a score of 10.\n- Descriptions that partially match the image but fail to "
-        "meet certain conditions should still receive a higher score than entirely unrelated descriptions.\n- A score "
-        "of 0 should be reserved for cases where no correlation exists between the text and the image.\n\nThe text and "
-        "image pair will be provided below. Provide your evaluation using the following format:\n\n"
-        f'{FORMAT}\n\nWhat score would you assign? "data1" "data2".',
-    )
+IMAGE_TEXT = (
+    "You are assigned the task of determining how accurately a text description represents an image of two "
+    "objects. Pay special attention to the following conditions: {conditions}. Your goal is to assess the "
+    "alignment between the image and the text, where adherence to the conditions increases the similarity score. "
+    "If the text partially describes the image but fails to meet specific conditions, it should still score higher "
+    "than a text entirely unrelated to the image. Assign a similarity score on a scale from 0 to 10, where 0 "
+    "signifies no correlation, and 10 denotes perfect alignment satisfying all conditions. The data pair (text and "
+    f"image) will follow this prompt. Respond strictly in the following format:\n\n{FORMAT}\n\nWhat score would "
+    'you assign to this text-image pair? "data1" "data2".',
+    "Figure out how well this image matches the description provided. The image shows two objects, and the text is "
+    "meant to describe how they're arranged. Look at these specific conditions: {conditions}. If the text captures "
+    "some parts of the image but misses others, it should still get a better score than something totally off. "
+    "Score this match on a scale of 0 to 10, where 0 means there's no match and 10 means the description nails it "
+    "and matches every condition perfectly. The text and image will follow this prompt. Answer in this format "
+    f'only:\n\n{FORMAT}\n\nWhat\'s your score? "data1" "data2".',
+    "Evaluate the degree to which a text description accurately represents an image featuring two objects, taking "
+    "into account the following conditions: {conditions}. Assign a score based on how well the image-text pair "
+    "matches, where:\n\n- A perfect description that satisfies all conditions scores 10.\n- Texts that partially "
+    "align with the image but fail to meet conditions should still score higher than completely unrelated "
+    "ones.\n\nThe data pair will follow this prompt. Provide your score on a scale of 0 to 10 using the exact "
+    f'format below:\n\n{FORMAT}\n\nWhat score would you give? "data1" "data2".',
+    "You are tasked with reviewing how well a text description aligns with an image of two objects. The score "
+    "should reflect not only the accuracy of the alignment but also how well the description satisfies the "
+    "following conditions: {conditions}. Even if the text description captures some parts of the image while "
+    "failing the conditions, it should still receive a higher score than a completely irrelevant description. The "
+    "text and image will be provided below. Assign a score on a 0 to 10 scale, where 0 is no similarity and 10 is "
+    f"perfect alignment that meets all conditions. Answer only in this format:\n\n{FORMAT}\n\nWhat score would you "
+    'assign? "data1" "data2".',
+    "Assess the degree to which a text description corresponds to an image of two objects, taking into account the "
+    "following conditions: {conditions}. The scoring should reflect:\n\n- A perfect alignment with the image that "
+    "satisfies all conditions merits a score of 10.\n- Descriptions that partially match the image but fail to "
+    "meet certain conditions should still receive a higher score than entirely unrelated descriptions.\n- A score "
+    "of 0 should be reserved for cases where no correlation exists between the text and the image.\n\nThe text and "
+    "image pair will be provided below. Provide your evaluation using the following format:\n\n"
+    f'{FORMAT}\n\nWhat score would you assign? "data1" "data2".',
 )
 # Without a condition, where the templates leave open what counts as similar; the words are ours.
 PLAIN = {
@@ -233,7 +219,7 @@ def prompt(kind: str, *, template: int, condition: str, transformations: tuple[s
         return PLAIN[kind]
     listed = "\n".join(f"- {text(kind, condition=condition, transformation=name)}" for name in transformations)
     # As Appendix A sets them: its own list, each text with its full stop.
-    return TEMPLATES[kind][template].text.replace(_CONDITIONS, f"\n\n{listed}\n\n")
+    return TEMPLATES[kind][template].replace(_CONDITIONS, f"\n\n{listed}\n\n")
 
 
 def text(kind: str, *, condition: str, transformation: str) -> str:

@@ -83,8 +83,8 @@ def totals(answers: Sequence[Reply]) -> dict[str, Any]:
     many replies it is of, so that no cost of a run is too low unawares.
     """
     answered = [reply for reply in answers if not reply.error]
-    whole: dict[str, Any] = {}
-    in_part: dict[str, Any] = {}
+    whole = {}
+    in_part = {}
     for name in ("input_tokens", "output_tokens", "seconds", "cost"):
         counted = [count for reply in answered if (count := getattr(reply, name)) is not None]
         if counted and len(counted) == len(answered):

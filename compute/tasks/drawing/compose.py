@@ -52,7 +52,7 @@ def names(rng: Random, ground: Background, count: int) -> list[tuple[str, str]]:
 def placed(rng: Random, kinds: list[tuple[str, str]], *, size: str = "") -> tuple[Thing, ...]:
     """Things that do not touch; of the given size, else each of a random size, smaller where there are many."""
     while True:
-        things: list[Thing] = []
+        things = []
         for shape, colour in kinds:
             own = size or ("small" if len(kinds) > 3 or rng.random() < 0.4 else "large")
             spot = _spot(rng, things, own)
@@ -160,7 +160,13 @@ def _changed(scene: Scene, rng: Random) -> Scene:
         return _other_word(scene, rng)
     changes: list[Callable[[Scene, Random], Scene]] = [_other_ground]
     if scene.things:
-        changes = [_recoloured, _reshaped, _added, _other_ground, _moved, _moved]
+        changes = [
+            *(partial(_restyled, level=level) for level in ("colour", "shape")),
+            _added,
+            _other_ground,
+            _moved,
+            _moved,
+        ]
         if len(scene.things) > 1:
             changes += [_removed, *(_swapped,) * 4, *(partial(_swapped, levels=("colour",)),) * 3]
     return rng.choice(changes)(scene, rng)
@@ -170,16 +176,12 @@ def _with(scene: Scene, at: int, thing: Thing) -> Scene:
     return replace(scene, things=scene.things[:at] + (thing,) + scene.things[at + 1 :])
 
 
-def _recoloured(scene: Scene, rng: Random) -> Scene:
+def _restyled(scene: Scene, rng: Random, *, level: str) -> Scene:
+    """One thing has another shape, or another colour that stands out."""
     at = rng.randrange(len(scene.things))
-    colours = [colour for colour in free_colours(scene.background) if colour != scene.things[at].colour]
-    return _with(scene, at, replace(scene.things[at], colour=rng.choice(colours)))
-
-
-def _reshaped(scene: Scene, rng: Random) -> Scene:
-    at = rng.randrange(len(scene.things))
-    shapes = [shape for shape in SHAPES if shape != scene.things[at].shape]
-    return _with(scene, at, replace(scene.things[at], shape=rng.choice(shapes)))
+    known = SHAPES if level == "shape" else free_colours(scene.background)
+    others = [each for each in known if each != getattr(scene.things[at], level)]
+    return _with(scene, at, replace(scene.things[at], **{level: rng.choice(others)}))
 
 
 def _added(scene: Scene, rng: Random) -> Scene:

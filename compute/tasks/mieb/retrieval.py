@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,15 +16,10 @@ from compute.tasks.parquet import NO_KEY, Table
 from compute.tasks.source import Source
 from compute.types import BadInput
 
-
-@dataclass(kw_only=True)
-class Parts:
-    """Queries and documents by name, and (query, document) -> grade; `pools` keeps grade 0 as a candidate."""
-
-    queries: Mixed
-    documents: Mixed
-    grades: dict[tuple[str, str], int] = field(default_factory=dict)
-    pools: bool = False
+# Queries and documents by name, and (query, document) -> grade.
+Parts = tuple[Mixed, Mixed, dict[tuple[str, str], int]]
+# Beginnings of the names of tasks whose queries have candidates of their own: those of grade 0 are wrong ones.
+POOLED = ("BLINKIT2IMultiChoice", "BLINKIT2TMultiChoice", "CVBench")
 
 
 def load(row: Row, source: Source, subset: str, options: Mapping[str, Any]) -> Retrieval:
@@ -34,27 +28,27 @@ def load(row: Row, source: Source, subset: str, options: Mapping[str, Any]) -> R
     As in the public code, queries without any graded document are skipped, and those whose grades are all 0 are kept.
     """
     maker = next((made for prefix, made in MAKERS.items() if row.name.startswith(prefix)), three_tables)
-    parts = maker(row, source, subset)
-    query_at = {name: at for at, name in enumerate(parts.queries.names)}
-    document_at = {name: at for at, name in enumerate(parts.documents.names)}
-    graded = sorted({query_at[query] for query, _ in parts.grades if query in query_at})
+    queries, documents, grades = maker(row, source, subset)
+    query_at = {name: at for at, name in enumerate(queries.names)}
+    document_at = {name: at for at, name in enumerate(documents.names)}
+    graded = sorted({query_at[query] for query, _ in grades if query in query_at})
     if not graded:
         raise BadInput(f"{row.name}, {subset}: no query has a graded document. Is it the pinned revision?")
     moved = {before: after for after, before in enumerate(graded)}
     known = [
         (moved[query_at[query]], document_at.get(document, -1), grade)
-        for (query, document), grade in parts.grades.items()
+        for (query, document), grade in grades.items()
         if query in query_at
     ]
     every = np.array(known, dtype=np.int64).reshape(-1, 3)
     pairs, gone = every[every[:, 1] >= 0], every[every[:, 1] < 0]
     return Retrieval(
-        queries=parts.queries.take(np.array(graded)),
-        documents=parts.documents,
+        queries=queries.take(np.array(graded)),
+        documents=documents,
         relevant=(pairs[:, 0], pairs[:, 1], pairs[:, 2]),
         skip_first=row.skip_first,
         missing=(gone[:, 0], gone[:, 2]) if len(gone) else None,
-        candidates=(pairs[:, 0], pairs[:, 1]) if parts.pools else None,
+        candidates=(pairs[:, 0], pairs[:, 1]) if row.name.startswith(POOLED) else None,
     )
 
 
@@ -72,8 +66,7 @@ def three_tables(row: Row, source: Source, subset: str) -> Parts:
 
     queries = _mixed(row, table("query", "queries"), "queries", source)
     documents = _mixed(row, table("corpus"), "corpus", source)
-    grades = _grades(table("qrels", "default"))
-    return Parts(queries=queries, documents=documents, grades=grades, pools=row.name.endswith("MultiChoice"))
+    return queries, documents, _grades(table("qrels", "default"))
 
 
 def _mixed(row: Row, table: Table, side: str, source: Source) -> Mixed:
@@ -123,86 +116,67 @@ def documents(row: Row, source: Source, subset: str) -> Parts:
         (languages,) = tables["queries"].values("language")
         asked = [at for at, language in enumerate(languages) if language == subset]
         names, texts = [names[at] for at in asked], [texts[at] for at in asked]
-    return Parts(
-        queries=_both(tuple(map(str, names)), text=texts, of=f"{tables['queries'].title}, query"),
-        documents=_both(tuple(map(str, tables["corpus"].values("corpus-id")[0])), image=pages, of=repo),
-        grades=_grades(tables["qrels"]),
+    return (
+        _both(tuple(map(str, names)), text=texts, of=f"{tables['queries'].title}, query"),
+        _both(tuple(map(str, tables["corpus"].values("corpus-id")[0])), image=pages, of=repo),
+        _grades(tables["qrels"]),
     )
 
 
 def memes(row: Row, source: Source, subset: str) -> Parts:
     """Hateful Memes: one pool of all splits' rows with distinct texts; a test row's own row is its answer."""
     folder, repo = row.where(source)
-    tables = {split: parquet.table(folder, repo=repo, split=split) for split in ("test", "validation", "train")}
-    names, texts, images = _joined(tables, "id", "text", source=source)
+    tables = [parquet.table(folder, repo=repo, split=split) for split in ("test", "validation", "train")]
+    names, texts = ([value for table in tables for value in table.values(column)[0]] for column in ("id", "text"))
     first = {text: at for at, text in reversed(list(enumerate(texts)))}
-    pool = np.array(sorted(first.values()))
-    count = len(tables[row.split])  # the test split comes first
-    return _captioned(
-        row, names=list(map(str, names)), texts=texts, images=images, pool=pool, queries=np.arange(count), of=repo
-    )
+    return _captioned(row, source, tables, names, texts, pool=sorted(first.values()), queries=range(len(tables[0])))
 
 
 def memotion(row: Row, source: Source, subset: str) -> Parts:
     """Memotion: one pool of all splits' rows that have a text; rows are known by their split and position."""
     folder, repo = row.where(source)
     tables = {split: parquet.table(folder, repo=repo, split=split) for split in parquet.splits(folder)}
-    texts, images = _joined(tables, "text_corrected", source=source)
+    texts = [text for table in tables.values() for text in table.values("text_corrected")[0]]
     origin = [split for split, table in tables.items() for _ in range(len(table))]
-    captioned = np.array([at for at, text in enumerate(texts) if text is not None], dtype=np.int64)
-    queries = np.array([position for position, at in enumerate(captioned) if origin[at] == row.split], dtype=np.int64)
-    names = [f"{origin[at]}-{at}" for at in captioned]
-    return _captioned(
-        row,
-        names=names,
-        texts=[texts[at] for at in captioned],
-        images=images.take(captioned),
-        pool=np.arange(len(captioned)),
-        queries=queries,
-        of=repo,
-    )
+    names = [f"{split}-{at}" for at, split in enumerate(origin)]
+    pool = [at for at, text in enumerate(texts) if text is not None]
+    queries = [at for at in pool if origin[at] == row.split]
+    return _captioned(row, source, list(tables.values()), names, texts, pool=pool, queries=queries)
 
 
 def rows_as_pairs(row: Row, source: Source, subset: str) -> Parts:
     """SciMMIR: every row of the split is a query, its other half the answer."""
     folder, repo = row.where(source)
     table = parquet.table(folder, repo=repo, split=row.split)
-    (texts,) = table.values("text")
-    every = np.arange(len(table))
-    return _captioned(
-        row,
-        names=[str(at) for at in every],
-        texts=texts,
-        pool=every,
-        queries=every,
-        of=repo,
-        images=table.images("image", cache=source.cache),
-    )
-
-
-def _joined(tables: dict[str, Table], *names: str, source: Source) -> list:
-    """Columns of several splits end to end, the images last."""
-    columns = [sum((table.values(name)[0] for table in tables.values()), []) for name in names]
-    images = items.joined([table.images("image", cache=source.cache) for table in tables.values()])
-    return [*columns, images]
+    every = range(len(table))
+    return _captioned(row, source, [table], every, table.values("text")[0], pool=every, queries=every)
 
 
 def _captioned(
-    row: Row, *, names: list[str], texts: list[str], images: Column, pool: np.ndarray, queries: np.ndarray, of: str
+    row: Row,
+    source: Source,
+    tables: Sequence[Table],
+    names: Sequence,
+    texts: Sequence[str],
+    *,
+    pool: Sequence[int],
+    queries: Sequence[int],
 ) -> Parts:
-    """Rows with an image and a text each: one half asks for the other, in the direction that the task's row says."""
+    """Rows of tables end to end with an image and a text each: one half asks for the other, in the direction that the
+    task's row says."""
+    images = items.joined([table.images("image", cache=source.cache) for table in tables])
     by_text = "queries.text" in row.text_columns
 
-    def half(at: np.ndarray, *, text: bool) -> Mixed:
-        some = tuple(names[row_at] for row_at in at)
+    def half(at: Sequence[int], *, text: bool) -> Mixed:
+        some = tuple(str(names[row_at]) for row_at in at)
         if text:
-            return _both(some, text=[texts[row_at] or "" for row_at in at], of=f"{of}, text")
-        return _both(some, image=images.take(at), of=of)
+            return _both(some, text=[texts[row_at] or "" for row_at in at], of=f"{row.repo}, text")
+        return _both(some, image=images.take(np.array(at, dtype=np.int64)), of=row.repo)
 
-    return Parts(
-        queries=half(queries, text=by_text),
-        documents=half(pool, text=not by_text),
-        grades={(names[at], names[at]): 1 for at in queries},
+    return (
+        half(queries, text=by_text),
+        half(pool, text=not by_text),
+        {(str(names[at]), str(names[at])): 1 for at in queries},
     )
 
 
@@ -217,10 +191,10 @@ def captions(row: Row, source: Source, subset: str) -> Parts:
         for name, some in zip(names, lists, strict=True)
         for number, text in enumerate([some] if is_one else some)
     ]
-    return Parts(
-        queries=_both(tuple(name for name, _, _ in queries), text=[text for _, text, _ in queries], of=table.title),
-        documents=_both(tuple(map(str, names)), image=table.images("image", cache=source.cache), of=repo),
-        grades={(name, image): 1 for name, _, image in queries},
+    return (
+        _both(tuple(name for name, _, _ in queries), text=[text for _, text, _ in queries], of=table.title),
+        _both(tuple(map(str, names)), image=table.images("image", cache=source.cache), of=repo),
+        {(name, image): 1 for name, _, image in queries},
     )
 
 
@@ -236,16 +210,15 @@ def choices(row: Row, source: Source, subset: str) -> Parts:
         for at in mine.tolist()
         for choice in options[at]
     }
-    return Parts(
-        queries=_both(
+    return (
+        _both(
             tuple(map(str, mine)),
             image=table.images("image", cache=source.cache).take(mine),
             text=[questions[at] for at in mine],
             of=table.title,
         ),
-        documents=_both(tuple(pool), text=pool, of=f"{table.title}, choices"),
-        grades=grades,
-        pools=True,
+        _both(tuple(pool), text=pool, of=f"{table.title}, choices"),
+        grades,
     )
 
 

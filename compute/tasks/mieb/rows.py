@@ -77,19 +77,15 @@ def row(task: Task) -> Row:
 
 
 @lru_cache(maxsize=1)
-def _class_names() -> dict[str, tuple[str, ...]]:
+def class_names() -> dict[str, tuple[str, ...]]:
+    """Class names that no data set carries, in the order of its labels, by task."""
     table = read_csv(CATALOG / "class_names.csv", columns=("task", "name"))
     return {str(task): tuple(part["name"]) for task, part in table.groupby("task", sort=False)}
 
 
-def class_names(name: str) -> tuple[str, ...] | None:
-    """Class names that no data set carries, in the order of its labels; None for a task whose data set does."""
-    return _class_names().get(name)
-
-
 def digest(row: Row) -> str:
     """Of the row and its class names: all of the catalogue that decides a task's items."""
-    return content_key(repr((row, class_names(row.name)))).decode()
+    return content_key(repr((row, class_names().get(row.name)))).decode()
 
 
 @dataclass(frozen=True, kw_only=True)

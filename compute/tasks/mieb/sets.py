@@ -46,7 +46,7 @@ def zero_shot(row: Row, source: Source, subset: str, options: Mapping[str, Any])
     if row.fixed:
         prompts = row.fixed
     else:
-        names = rows.class_names(row.name) or test.classes
+        names = rows.class_names().get(row.name) or test.classes
         if row.name in NAMED_BY_PATH:
             names = tuple(_words_of_path(name, of=row.name) for name in names)
         end = "\n" if row.keeps_line_ends and options["prompts"] == "public" else ""
@@ -125,8 +125,8 @@ def _pooled(row: Row, source: Source) -> Matches:
     queries = parquet.table(folder, repo=repo, config="query", split=row.split)
     qrels = parquet.table(folder, repo=repo, config="qrels", split=row.split)
     at = {name: position for position, name in enumerate(corpus.values("id")[0])}
-    right: dict[str, int] = {}
-    wrong: dict[str, list[int]] = {}
+    right = {}
+    wrong = {}
     for query, document, score in zip(*qrels.values("query-id", "corpus-id", "score"), strict=True):
         if score == 1:
             right[query] = at[document]

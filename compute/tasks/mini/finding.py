@@ -43,9 +43,9 @@ def instances() -> dict[str, Retrieval]:
     `medium`: easy and hard views count, junk is taken out. `hard`: hard views count, easy and junk are taken out (the
     protocols of revisited Oxford and Paris, Radenovic et al. 2018, section 3.2).
     """
-    scenes: list[Scene] = []
-    views: list[Shown | Scene] = []
-    kinds: list[str] = []
+    scenes = []
+    views = []
+    kinds = []
     for _, rng in draws("instances", INSTANCES):
         scenes.append(scene(rng, compose.several))
         for kind, seen, count in (("easy", _easily, EACH), ("hard", _hardly, EACH), ("junk", _beyond, 1)):

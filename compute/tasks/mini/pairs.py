@@ -49,7 +49,7 @@ def _items(kind: str) -> tuple[image_lists.Images, list[SourceItem]]:
 
 def _related() -> list[tuple[str, Scene, Shows | None]]:
     """EACH scenes of every group: a background and two shapes, each time in another relation."""
-    out: list[tuple[str, Scene, Shows | None]] = []
+    out = []
     for group in range(GROUPS):
         rng = lots("related pairs", group)
         by_relation = _group(rng)
@@ -69,7 +69,7 @@ def _group(rng: Random) -> dict[str, Scene]:
         kinds = [(thing.shape, thing.colour) for thing in start.things]
         if kinds[0][0] == kinds[1][0] or kinds[0][1] == kinds[1][1]:
             continue
-        out: dict[str, Scene] = {}
+        out = {}
         for _ in range(400):  # positions are few: a background that has too few scenes held out is left
             moved = replace(start, things=compose.placed(rng, kinds, size="large"))
             how = relation(*moved.things)

@@ -6,13 +6,12 @@ import contextlib
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from compute.content import items
-from compute.content.items import Column, content_key
+from compute.content.items import content_key
 from compute.tasks import parquet
 from compute.tasks.own.finding import CORPUS, QRELS, QUERIES
 from compute.tasks.own.shapes import CLASSIFICATION, PROBE, RETRIEVAL, TaskShape, shape_of
@@ -111,10 +110,9 @@ def _joined(parts: list[OwnTable], splits: tuple[str, ...]) -> OwnTable:
         parts[0],
         title=parts[0].title.rpartition(" ")[0],
         values=values.append_column(SPLIT, pa.array(names, pa.large_string())),
-        stored={name: partial(_all_of, parts, name) for name in parts[0].stored},
+        stored={
+            name: lambda name=name, *, cache: items.joined([part.stored[name](cache=cache) for part in parts])
+            for name in parts[0].stored
+        },
         digest=content_key(" ".join(part.digest for part in parts)).decode(),
     )
-
-
-def _all_of(parts: list[OwnTable], name: str, *, cache: Path | None) -> Column:
-    return items.joined([part.stored[name](cache=cache) for part in parts])

@@ -128,7 +128,7 @@ def read(
         chosen, tables = layout.read(path, chosen)
     if chosen is None:
         chosen = shapes.shape_of(tables[""].columns, given, title=title)
-    ignored: tuple[str, ...] = ()
+    ignored = ()
     rows = {}
     for name, table in tables.items():
         if not len(table):

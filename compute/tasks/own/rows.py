@@ -93,9 +93,9 @@ def located(names: Sequence[str], *, folders: Sequence[Path]) -> tuple[list[str]
     roots = [os.path.abspath(folder) for folder in folders]
     allowed = tuple(os.path.join(os.path.realpath(root), "") for root in roots)
     inside = tuple(os.path.join(root, "") for root in roots)
-    paths: list[str] = []
-    problems: dict[int, str] = {}
-    state: list[FileState] = []
+    paths = []
+    problems = {}
+    state = []
     for at, name in enumerate(names):
         path, problem, status = "", "is not a path", None
         for root in roots if "\0" not in name else ():
@@ -277,7 +277,7 @@ class OwnRows:
         pattern = rf"(?i)({ends})\Z" if only == "text" else rf"(?i)({ends})([?#]\S*)?\Z|^\S*[/\\]\S*\Z"
         is_path = re.compile(pattern).search
         named = np.array([column in self.table.paths or bool(is_path(text)) for text in listed], dtype=bool)
-        there: list[bool] = []
+        there = []
         for text, is_named in zip(listed, named.tolist(), strict=True):
             looked = is_named or len(there) < FIRST or True in there[:FIRST]
             there.append(looked and any(os.path.isfile(spelled(str(root), text)) for root in self.folders))

@@ -10,7 +10,7 @@ from compute.content.items import content_key
 from compute.tasks.data import CONDITIONS, RatedPairs
 from compute.tasks.pairbench import hub, making, pairs
 from compute.tasks.perturb import VERSION as PERTURB_VERSION
-from compute.tasks.source import Need, Source, weight
+from compute.tasks.source import CARD, Need, Source, weight
 from compute.types import NotHere, Task
 
 # The benchmarks of user pairs: a task's revision is its manifest's digest, its split one of SPLITS.
@@ -32,8 +32,7 @@ def identity(task: Task, *, source: Source) -> dict[str, Any]:
     if task.benchmark in OWN:
         path = _manifest(task, source)
         return {"manifest": content_key(path.read_bytes()).decode() if path.is_file() else "", **versions}
-    repo, _ = hub.repo_of(hub.part_of(task)[0], source=source, revision=task.revision)
-    return {"loader": hub.VERSION, "files": source.state(repo, revision=task.revision), **versions}
+    return {"loader": hub.VERSION, "files": source.state(hub.REPO, revision=task.revision), **versions}
 
 
 def needs(task: Task, *, source: Source) -> Need:
@@ -41,10 +40,10 @@ def needs(task: Task, *, source: Source) -> Need:
     if task.benchmark in OWN:
         return Need(present=_manifest(task, source).is_file(), **asked(task))
     config = hub.part_of(task)[0]
-    repo, folder = hub.repo_of(config, source=source, revision=task.revision)
+    folder = source.present(hub.REPO, revision=task.revision, files=(CARD, f"{config}/*"))
     size = weight(folder) if folder else hub.SIZES.get(config)
     return Need(
-        repo=repo,
+        repo=hub.REPO,
         revision=task.revision,
         bytes=size,
         present=folder is not None,

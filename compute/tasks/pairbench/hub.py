@@ -1,10 +1,10 @@
-"""PairBench's published data sets: `feiziaarash/pairbench`, and `feiziaarash/mmscore` before it.
+"""PairBench's published data set, `feiziaarash/pairbench`.
 
-Known from their cards: configurations coco and in100 with a split a transformation, wu_img_img and wu_img_text with
+Known from its card: configurations coco and in100 with a split a transformation, wu_img_img and wu_img_text with
 splits `subset_a_pos`, `subset_a_pos_colorjitter` ..., a row an item, images in columns img1, img2, ... (four of them in
 coco and in100); and templates, whose `logistics` list as JSON which columns are paired ("data-pairs").
 
-Assumed, for the cards do not say it: img1 is the original; of the others the one of 95% of its size is the identical
+Assumed, for the card does not say it: img1 is the original; of the others the one of 95% of its size is the identical
 pair's, the last one the irrelevant pair's, those between show the transformed pairs in order. Texts are in columns
 of strings in the same order. What can be looked at is: a data set without a column of 95% of the size is refused. Which
 prompt template a pair had is not published: it is drawn, as for pairs made here.
@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -31,7 +30,7 @@ from compute.tasks.source import CARD, Source
 from compute.types import BadInput, NotHere, Task
 
 VERSION = 1  # raise it when the same files give other pairs
-REPOS = ("feiziaarash/pairbench", "feiziaarash/mmscore")
+REPO = "feiziaarash/pairbench"
 SIZES = {"coco": 761_297_687}  # bytes to fetch of a configuration, as the card prints them; the others' are not known
 LOOKED_AT = 20  # rows whose sizes decide which column is the identical pair's
 
@@ -43,7 +42,7 @@ def part_of(task: Task) -> tuple[str, tuple[str, ...], Split]:
     """
     benchmark, _, name = task.key.partition("/")
     if benchmark != "pairbench" or task.key not in OF_TASK:
-        raise NotHere(f"Task {task.key!r} is not a part of PairBench's data sets: {', '.join(REPOS)}")
+        raise NotHere(f"Task {task.key!r} is not a part of PairBench's data set {REPO}")
     split = SPLITS[OF_TASK[task.key]]
     kind, _, half, *_ = f"{name}--".split("-")
     if kind != "wu":
@@ -52,25 +51,16 @@ def part_of(task: Task) -> tuple[str, tuple[str, ...], Split]:
     return "wu_img_text" if split.second == "text" else "wu_img_img", (own, f"wu_{own}"), split
 
 
-def repo_of(config: str, *, source: Source, revision: str) -> tuple[str, Path | None]:
-    """The data set that is here with that configuration, and its folder; else the first of REPOS, and none."""
-    for repo in REPOS:
-        if folder := source.present(repo, revision=revision, files=(CARD, f"{config}/*")):
-            return repo, folder
-    return REPOS[0], None
-
-
 def load(task: Task, *, source: Source) -> dict[str, RatedPairs]:
     """A task's pairs by condition. Raises NotHere with the command that fetches them, BadInput for another layout."""
     config, names, split = part_of(task)
-    repo, folder = repo_of(config, source=source, revision=task.revision)
-    folder = folder or source.folder(repo, revision=task.revision, files=(CARD, f"{config}/*"))
+    folder = source.folder(REPO, revision=task.revision, files=(CARD, f"{config}/*"))
     present = parquet.splits(folder, config=config)
     name = next((name for name in names if name in present), names[0])
-    table = parquet.table(folder, repo=repo, config=config, split=name)
-    (original, *others), texts = _columns(table, listed=_listed_pairs(folder, repo=repo, config=config))
+    table = parquet.table(folder, repo=REPO, config=config, split=name)
+    (original, *others), texts = _columns(table, listed=_listed_pairs(folder, config=config))
     columns = {original: table.images(original, cache=source.cache)}
-    contents: dict[str, list[str]] = {}
+    contents = {}
     if split.second == "text":
         seconds = _types(texts, table, identical=texts[:1])
         contents = dict(zip(seconds, table.values(*seconds), strict=True))
@@ -81,29 +71,19 @@ def load(task: Task, *, source: Source) -> dict[str, RatedPairs]:
 
     def pair(row: int, name: str, kind: str) -> Pair:
         """One pair; its images are there already, so that only the template and the variants are drawn."""
-        own, template, strengths, seeds = making.drawn_choices(task.key, str(row), kind)
-        drawn = Pair(
-            split=split.key,
-            item=f"{row:04d}",
-            type=kind,
-            first=f"{original} {row}",
-            first_key=columns[original].keys[row].decode(),
-            seed=own,
-            template=template,
+        of_first, own = (
+            making.drawn_choices(task.key, str(row), part, side=side)
+            for part, side in (("first", "first"), (kind, "second"))
         )
+        drawn = of_first | own
+        if not split.change or split.second == "text":
+            drawn = {key: own[key] for key in ("seed", "template")}
         if split.second == "text":
-            return replace(drawn, text=contents[name][row])
-        drawn = replace(drawn, second=f"{name} {row}", second_key=columns[name].keys[row].decode())
-        if not split.change:
-            return drawn
-        _, _, first_strengths, first_seeds = making.drawn_choices(task.key, str(row), "first")
-        return replace(
-            drawn,
-            first_strengths=first_strengths,
-            first_seeds=first_seeds,
-            second_strengths=strengths,
-            second_seeds=seeds,
-        )
+            second = {"text": contents[name][row]}
+        else:
+            second = {"second": f"{name} {row}", "second_key": columns[name].keys[row].decode()}
+        first = {"first": f"{original} {row}", "first_key": columns[original].keys[row].decode()}
+        return Pair(split=split.key, item=f"{row:04d}", type=kind, **first, **second, **drawn)
 
     def read(made: MadeImage) -> bytes | None:
         column, row = made.name.rsplit(" ", 1)
@@ -128,7 +108,7 @@ def _columns(table: parquet.Table, *, listed: Sequence[str]) -> tuple[list[str],
     return images, texts
 
 
-def _listed_pairs(folder: Path, *, repo: str, config: str) -> tuple[str, ...]:
+def _listed_pairs(folder: Path, *, config: str) -> tuple[str, ...]:
     """The columns that the data set's own templates pair; none where they do not say. Raises BadInput where pairs are
     not all of one first column: their types are not known then."""
     if "templates" not in parquet.configs(folder):
@@ -136,7 +116,7 @@ def _listed_pairs(folder: Path, *, repo: str, config: str) -> tuple[str, ...]:
     names = [name for name in parquet.splits(folder, config="templates") if config.startswith(name.partition("_")[0])]
     if not names:
         return ()
-    table = parquet.table(folder, repo=repo, config="templates", split=names[0])
+    table = parquet.table(folder, repo=REPO, config="templates", split=names[0])
     if "logistics" not in table.columns:
         return ()
     (stated,) = table.values("logistics")

@@ -108,7 +108,7 @@ def draw(
     if len(items) < 2:
         raise BadInput(f"{items[0].name} is the only image: pairs need another for the irrelevant one. Add images")
     hashes = np.stack([item.hashes for item in items])
-    groups: dict[tuple[str, ...], list[SourceItem]] = {}
+    groups = {}
     for item in items:
         groups.setdefault(item.objects, []).append(item)
 
@@ -126,9 +126,9 @@ def draw(
             f"all other images ({len(items) - 1}) are near-duplicates of it, so none is an irrelevant partner",
         )
 
-    def paired(shared: Pair, kind: str, counterpart: SourceItem, split: Split) -> Pair:
-        own, draws = _random(seed, split.key, shared.item, kind)
-        pair = replace(shared, type=kind, seed=own, template=int(draws.integers(TEMPLATES)))
+    def paired(shared: dict[str, Any], kind: str, counterpart: SourceItem, split: Split) -> Pair:
+        own, draws = _random(seed, split.key, shared["item"], kind)
+        pair = shared | {"type": kind, "seed": own, "template": int(draws.integers(TEMPLATES))}
         if kind == "irrelevant":
             counterpart = irrelevant(counterpart, draws)
         if split.second == "text":
@@ -136,16 +136,15 @@ def draw(
             if kind == "irrelevant":  # in another relation, as its images are transformed too
                 others = [other for other in captions if other != relation] or [relation]
                 relation = others[int(draws.integers(len(others)))]
-            return replace(pair, text=captions[relation])
-        pair = replace(pair, second=counterpart.name, second_key=counterpart.key.decode())
+            return Pair(**pair, text=captions[relation])
+        pair |= {"second": counterpart.name, "second_key": counterpart.key.decode()}
         if kind == "identical":
-            pair = replace(pair, change=RESIZE, strength=SHARE)
+            pair |= {"change": RESIZE, "strength": SHARE}
         elif split.change:
-            pair = replace(pair, change=split.change, strength=_strength(draws))
+            pair |= {"change": split.change, "strength": _strength(draws)}
         if split.change:
-            strengths, seeds = _applications(draws, applications)
-            pair = replace(pair, second_strengths=strengths, second_seeds=seeds)
-        return pair
+            pair |= _applications(draws, applications, side="second")
+        return Pair(**pair)
 
     def counterparts(item: SourceItem, split: Split) -> list[SourceItem]:
         """Items of the same objects in two other relations, of a text the item itself twice."""
@@ -163,11 +162,10 @@ def draw(
         return others[: 2 if second_counterpart else 1]
 
     def pairs_of(item: SourceItem, split: Split) -> list[Pair]:
-        shared = Pair(split=split.key, item=item.name, type="", first=item.name, first_key=item.key.decode())
+        shared = {"split": split.key, "item": item.name, "first": item.name, "first_key": item.key.decode()}
         if split.change:
             # Of the item, not of the pair: all pairs of an item show the same variants of their first side.
-            strengths, seeds = _applications(_random(seed, split.key, item.name, "first")[1], applications)
-            shared = replace(shared, first_strengths=strengths, first_seeds=seeds)
+            shared |= _applications(_random(seed, split.key, item.name, "first")[1], applications, side="first")
         others = counterparts(item, split) if split.spatial else [item]
         sides = [item, *others, item]  # of an irrelevant pair, what is not to be shown
         kinds = ["identical", *("transformed", "transformed-2")[: len(others)], "irrelevant"]
@@ -192,19 +190,19 @@ def _random(seed: int, *names: str) -> tuple[int, np.random.Generator]:
     return own, np.random.default_rng(own)
 
 
-def drawn_choices(*names: str) -> tuple[int, int, tuple[float, ...], tuple[int, ...]]:
-    """For a pair whose images exist already: its seed, its template, strengths and seeds of its second variants."""
+def drawn_choices(*names: str, side: str) -> dict[str, Any]:
+    """For a pair whose images exist already: its seed, its template, strengths and seeds of a side's variants."""
     own, draws = _random(0, *names)
-    return own, int(draws.integers(TEMPLATES)), *_applications(draws, APPLICATIONS)
+    return {"seed": own, "template": int(draws.integers(TEMPLATES)), **_applications(draws, APPLICATIONS, side=side)}
 
 
 def _strength(draws: np.random.Generator) -> float:
     return round(float(draws.uniform(*STRENGTHS)), 4)
 
 
-def _applications(draws: np.random.Generator, count: int) -> tuple[tuple[float, ...], tuple[int, ...]]:
+def _applications(draws: np.random.Generator, count: int, *, side: str) -> dict[str, tuple]:
     strengths = tuple(_strength(draws) for _ in range(count))
-    return strengths, tuple(draws.integers(2**32, size=count).tolist())
+    return {f"{side}_strengths": strengths, f"{side}_seeds": tuple(draws.integers(2**32, size=count).tolist())}
 
 
 def make(
@@ -236,7 +234,7 @@ def make(
         images = images.take(np.sort(_random(seed, "sample")[1].permutation(len(images.names))[:count]).tolist())
     for note in images.notes:
         report(note)
-    left_out: list[str] = []
+    left_out = []
 
     def leave_out(error: BadItem) -> None:
         left_out.append(error.item)

@@ -72,7 +72,7 @@ def read(path: Path, *, images: Path | None = None) -> tuple[Images, dict[str, S
     embedded = not isinstance(rows[0]["image"], str)
     root = images or path.parent
     known = image_lists.opened(path if embedded else root, column=columns["image"] * embedded)
-    shown: dict[str, Shows] = {}
+    shown = {}
     parsed = [_parsed(row, f"{path.name}, row {number + 1}") for number, row in enumerate(rows)]
     relations = tuple(dict.fromkeys(relation for _, relation, _ in parsed))
     names = {name: at for at, name in enumerate(known.names)}

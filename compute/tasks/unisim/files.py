@@ -29,7 +29,7 @@ class Files:
     @classmethod
     def of(cls, repo: str, folder: Path) -> Files:
         """Indexes a folder. Plain files win over archived ones of the same name."""
-        members: dict[str, Member] = {}
+        members = {}
         plain = {str(path.relative_to(folder)): path for path in sorted(folder.rglob("*")) if path.is_file()}
         for name, path in plain.items():
             if path.suffix == ".tar":
@@ -46,7 +46,7 @@ class Files:
                     raise BadInput(f"{path.name} is not a whole zip archive ({error}). Fetch it again") from error
                 members |= {f"{name[:-4]}/{_plain(each)}": Member(path, inner=each) for each in names}
         members |= {name: Member(path) for name, path in plain.items()}
-        by_folder: dict[str, list[str]] = defaultdict(list)
+        by_folder = defaultdict(list)
         for name in sorted(members):
             by_folder[str(PurePosixPath(name).parent)].append(name)
         return cls(repo, folder, members, dict(by_folder))

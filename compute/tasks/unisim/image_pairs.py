@@ -153,7 +153,7 @@ def koniq(files: Files, random: Random, count: int, *, attribute: str) -> list[S
 
 def _scored_pairs(values: dict[str, float], random: Random, count: int, *, folder: str) -> list[Sample]:
     names = sorted(values)
-    pairs: list[Sample] = []
+    pairs = []
     if len(set(values.values())) < 2:
         return pairs
     while len(pairs) < count:
@@ -191,7 +191,7 @@ def sice(files: Files, random: Random, count: int) -> list[Sample]:
     ]
     samples = []
     for scene in scenes[: max(1, int(len(scenes) * SICE_SHARE))]:
-        levels: dict[str, int] = {}
+        levels = {}
         for name in files.within(scene):
             with Image.open(io.BytesIO(files.read(name))) as image:
                 levels[name] = int(ImageStat.Stat(image.convert("L")).mean[0])
@@ -221,7 +221,7 @@ smaller = partial(looker, change=_smaller)
 
 def agiqa_prompts(files: Files, column: str, *, least: float = -math.inf) -> list[tuple[str, dict[str, float]]]:
     """Prompts in order, each with its images' values of at least so much; only those with values that differ."""
-    prompts: dict[str, dict[str, float]] = defaultdict(dict)
+    prompts = defaultdict(dict)
     for row in rows(files, "agiqa-3k/data.csv"):
         if float(row[column]) >= least:
             prompts[row["prompt"]][row["name"]] = float(row[column])

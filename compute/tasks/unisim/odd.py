@@ -28,7 +28,7 @@ def imagenet(files: Files, random: Random, count: int) -> list[Sample]:
         )
     # The benchmark's public list. A weight is how often it names the class: 119 of the 199 terrestrial animals twice.
     table = read_csv(CATALOG / "imagenet_macro_classes.csv", columns=("macro_class", "imagenet_index", "weight"))
-    classes: dict[str, dict[int, float]] = defaultdict(dict)
+    classes = defaultdict(dict)
     for macro, index, weight in zip(table["macro_class"], table["imagenet_index"], table["weight"], strict=True):
         classes[macro][int(index)] = float(weight)
 
@@ -48,7 +48,7 @@ def cifar(files: Files, random: Random, count: int) -> list[Sample]:
     """CIFAR-100's test images: two of one coarse class and one of another; names are row numbers."""
     coarse = cifar_coarse_classes()
     (labels,) = _cifar(files).values("fine_label")
-    groups: dict[int, list[str]] = defaultdict(list)
+    groups = defaultdict(list)
     for row, label in enumerate(labels):
         groups[coarse[label]].append(str(row))
     usable = sorted((group for group, members in groups.items() if len(members) > 1), key=str)

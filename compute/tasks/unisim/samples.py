@@ -39,21 +39,19 @@ def shuffled(random: Random, name: str, good: str, *others: str, reference: str 
 
 
 def read(path: Path) -> list[Sample]:
-    """Reads a manifest. Raises BadInput naming the line that is not a question."""
-    with path.open(encoding="utf-8", newline="") as handle:
-        lines = list(csv.reader(handle))
+    """Reads a manifest. Raises BadInput for one with a line that is not a question."""
     samples = []
-    for number, line in enumerate(lines[1:], start=2):
-        try:
-            name, reference, answer, *alternatives = line
+    with path.open(encoding="utf-8", newline="") as handle:
+        for line in list(csv.reader(handle))[1:]:
+            try:
+                name, reference, answer, *alternatives = line
+                alternatives[int(answer)]
+            except (ValueError, IndexError) as error:
+                raise BadInput(
+                    f"{path.name}: {line} is not name, reference, answer, alternatives. "
+                    "Delete the file and the questions are resampled from the same seed"
+                ) from error
             samples.append(Sample(name=name, reference=reference, answer=int(answer), alternatives=tuple(alternatives)))
-        except ValueError as error:
-            raise BadInput(
-                f"{path.name}, line {number}: not name, reference, answer, alternatives. "
-                "Delete the file and the questions are resampled from the same seed"
-            ) from error
-        if not 0 <= samples[-1].answer < len(alternatives):
-            raise BadInput(f"{path.name}, line {number}: answer {answer} is none of {len(alternatives)} alternatives")
     return samples
 
 

@@ -36,7 +36,7 @@ def imagereward(files: Files, random: Random, count: int) -> list[Sample]:
     import pyarrow.parquet as pq
 
     table = pq.read_table(BytesIO(files.read("metadata-validation.parquet"))).to_pylist()
-    prompts: dict[str, list[dict]] = defaultdict(list)
+    prompts = defaultdict(list)
     for row in table:
         prompts[str(row["prompt_id"])].append(row)
     # Numbered archives, whose names the path of an image may hold or not.
@@ -88,7 +88,7 @@ def hpdv2(files: Files, random: Random, count: int, *, alternatives: int = 2, sp
 def agiqa(files: Files, random: Random, count: int) -> list[Sample]:
     """A random pair of a prompt's images by alignment; images with an alignment below 1 are dropped."""
     prompts = agiqa_prompts(files, "mos_align", least=AGIQA_LEAST_ALIGNMENT)
-    samples: list[Sample] = []
+    samples = []
     while prompts and len(samples) < count:
         prompt, values = random.choice(prompts)
         pair = random.sample(list(values), 2)

@@ -1,7 +1,5 @@
 """The catalogue: every row's metadata, and what a wrong row is told."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from dataclasses import replace
@@ -51,7 +49,7 @@ def folder(tmp_path):
     return Path(shutil.copytree(CATALOG, tmp_path / "catalog"))
 
 
-def with_cell(folder: Path, name: str, column: str, text: str) -> None:
+def with_cell(folder, name, column, text):
     """Writes `text` into the first row's cell of a column."""
     frame = read_csv(folder / name)
     frame.loc[0, column] = text
@@ -198,7 +196,7 @@ def test_models_are_listed_by_family_and_by_whether_they_can_run_here(monkeypatc
     assert_refused(likeness("list", "tasks", "--runnable"), BadInput, "--runnable")
 
 
-def _without_scipy(name: str) -> str:
+def _without_scipy(name):
     if name == "scipy":
         raise metadata.PackageNotFoundError
     return "1.0"

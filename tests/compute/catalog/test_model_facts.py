@@ -1,10 +1,7 @@
 """The catalogue's facts about models beside those of the public results' model_meta.json, and of mteb itself."""
 
-from __future__ import annotations
-
 import json
 import math
-from collections.abc import Iterator
 
 import pytest
 from mteb.models.model_implementations import MODEL_REGISTRY
@@ -14,7 +11,6 @@ from compute.catalog import shipped
 from compute.importing.mteb import ModelMeta, model_row
 from compute.io.files import validated
 from compute.io.tables import read_csv
-from compute.types import Model
 
 SHIPPED = paths.ASSETS / "imported" / "mteb.json"
 SNAPSHOT = paths.ROOT.parent / "shared" / "data" / "mteb-results" / "results"
@@ -23,7 +19,7 @@ OTHERS = ("license", "released", "open_weights", "late_interaction", "instructio
 FACTS = (*NUMBERS, *OTHERS, "trained_on")
 
 
-def stated() -> Iterator[Model]:
+def stated():
     """A model's row as its model_meta.json has it: with the shipped results, else in the snapshot they are made of."""
     if SHIPPED.is_file():
         files = json.loads(SHIPPED.read_text(encoding="utf-8"))["models"]
@@ -33,7 +29,7 @@ def stated() -> Iterator[Model]:
         yield model_row(validated(content, ModelMeta), folder, catalog=shipped())
 
 
-def agree(fact: str, own: object, other: object) -> bool:
+def agree(fact, own, other):
     if other is None or other == "" or other == ():  # the file does not state it
         return True
     if fact in NUMBERS:
@@ -43,13 +39,13 @@ def agree(fact: str, own: object, other: object) -> bool:
     return set(own) == set(other) if isinstance(other, tuple) else own == other
 
 
-def noted() -> set[tuple[str, str]]:
+def noted():
     """The models and facts that notes.csv explains a difference of."""
     notes = read_csv(paths.CATALOG / "notes.csv")
     return set(notes.loc[notes["metric"].isin(FACTS), ["model", "metric"]].itertuples(index=False, name=None))
 
 
-def mteb_says(row: Model) -> Iterator[tuple[str, object]]:
+def mteb_says(row):
     """The facts that mteb's own metadata state of a row's model and the row does not agree with. A row of a metric is
     more than the model that it uses; of several lengths of vectors the row has one."""
     names = {name.lower(): name for name in MODEL_REGISTRY}

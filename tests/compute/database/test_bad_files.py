@@ -1,11 +1,8 @@
 """Files of the results that are damaged, or hold what cannot be: each is named and left out, all else is served."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
-from pathlib import Path
 
 import pytest
 
@@ -23,7 +20,7 @@ TASK = "unisim/nights"
 IN_THE_WAY = "mieb/cifar10"
 
 
-def changed(folder: Path, **changes: object) -> None:
+def changed(folder, **changes):
     """Sets fields of the run, and those of its first score where they begin with `score_`."""
     record = json.loads((folder / MARK).read_text())
     for name, value in changes.items():
@@ -32,7 +29,7 @@ def changed(folder: Path, **changes: object) -> None:
     (folder / MARK).write_text(json.dumps(record))
 
 
-def copy_sql(path: Path, sql: str) -> None:
+def copy_sql(path, sql):
     """Writes what a query gives as Parquet."""
     import duckdb
 
@@ -40,13 +37,13 @@ def copy_sql(path: Path, sql: str) -> None:
     duckdb.sql(sql).write_parquet(str(path))
 
 
-def item(**columns: str) -> str:
+def item(**columns):
     """A query for one sound item, but for these columns."""
     sound = {"item": "'a'", "subset": "'x'", "expected": "'A'", "answer": "'A'", "correct": "true", "value": "1.0"}
     return "SELECT " + ", ".join(f"{sql} AS {name}" for name, sql in ({**sound, "detail": "'{}'"} | columns).items())
 
 
-def imported(folder: Path, name: str, **changes: object) -> None:
+def imported(folder, name, **changes):
     """A collection of one run and score, one field changed after it was checked on its way in."""
     run = Run(id=f"csv/{name}", model=CLIP, task=TASK, origin="imported", source="a file")
     score = Score(run=run.id, subset="default", metric="accuracy", value=0.25, n=4)
@@ -66,7 +63,7 @@ def test_every_bad_file_is_named_and_all_else_is_served(tmp_path, monkeypatch):
     monkeypatch.setattr(paths, "PROJECTIONS", tmp_path / "projections.csv")
     bad = []
 
-    def wrong(mark: str, *words: str) -> Path:
+    def wrong(mark, *words):
         """A sound run folder, to be spoilt; the report must name it with these words."""
         bad.append((f"nights/{mark}", *words))
         return keep(results, model=OTHER, mark=mark).folder
@@ -166,7 +163,7 @@ def test_a_truncated_database_is_rebuilt_and_another_file_is_not(tmp_path):
         assert build.is_stale(path, results=tmp_path) is stale
     path.write_bytes(whole[:-1_000_000])
     assert build.bring_up_to_date(path, results=tmp_path, report=lines.append)
-    assert lines == ["own.duckdb is damaged: rebuilding it ..."] and not build.is_stale(path, results=tmp_path)
+    assert lines == ["Building own.duckdb ..."] and not build.is_stale(path, results=tmp_path)
 
 
 def test_dates_decide_nothing(tmp_path):

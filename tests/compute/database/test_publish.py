@@ -1,11 +1,8 @@
 """What is published: files that read back as the database holds them, and a card that says what they are."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import httpx2
 import pandas as pd
@@ -24,10 +21,10 @@ from tests.compute.commands import assert_refused
 class Hub:
     """Stands in for the hub: keeps what it is given, fails where told to."""
 
-    def __init__(self, *, error: Exception | None = None, tags: tuple[str, ...] = ()) -> None:
+    def __init__(self, *, error=None, tags=()):
         self.error, self.made, self.files, self.tags = error, {}, {}, dict.fromkeys(tags, "earlier")
 
-    def list_repo_refs(self, repo: str, *, repo_type: str) -> Any:
+    def list_repo_refs(self, repo, *, repo_type):
         if self.error:
             raise self.error
         if not self.tags:
@@ -36,16 +33,16 @@ class Hub:
             )
         return SimpleNamespace(tags=[SimpleNamespace(name=name) for name in self.tags])
 
-    def create_tag(self, repo: str, *, repo_type: str, tag: str, revision: str, tag_message: str) -> None:
+    def create_tag(self, repo, *, repo_type, tag, revision, tag_message):
         assert repo_type == "dataset" and tag not in self.tags
         self.tags[tag] = revision
 
-    def create_repo(self, repo: str, **given: Any) -> None:
+    def create_repo(self, repo, **given):
         if self.error:
             raise self.error
         self.made[repo] = given
 
-    def upload_folder(self, *, repo_id: str, folder_path: str, **given: Any) -> Any:
+    def upload_folder(self, *, repo_id, folder_path, **given):
         self.files[repo_id] = sorted(path.name for path in Path(folder_path).iterdir())
         self.card = (Path(folder_path) / "README.md").read_text(encoding="utf-8")
         return SimpleNamespace(oid="c" * 40)

@@ -1,9 +1,5 @@
 """The table of ratings: every pair of a judge's run, however many of its items a page can open."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -20,7 +16,7 @@ SOURCES = 40
 EXPECTED = dict(zip(PAIR_TYPES, (10, 8, 8, 1), strict=True))
 
 
-def evidence(*, in_words: bool = True, seed: int = 0) -> dict[str, pd.DataFrame]:
+def evidence(*, in_words=True, seed=0):
     """What `judging` gives, of a judge that errs: by condition, a row a pair."""
     generator = np.random.default_rng(seed)
     out = {}
@@ -51,7 +47,7 @@ def evidence(*, in_words: bool = True, seed: int = 0) -> dict[str, pd.DataFrame]
     return out
 
 
-def written(folder: Path, *, ratings: dict[str, pd.DataFrame], most_items: int = 5) -> tuple[Path, dict[Path, str]]:
+def written(folder, *, ratings, most_items=5):
     """A database of these tables of evidence, run by run, and what was left out of it."""
     files = []
     for run, table in ratings.items():
@@ -59,10 +55,12 @@ def written(folder: Path, *, ratings: dict[str, pd.DataFrame], most_items: int =
         store.write_parquet(files[-1][1], frame=table)
     path = folder / "own.duckdb"
     runs = store.frame([Run(id=run, model="m", task="b/t") for run in ratings])
-    return path, store.write(path, frames=frames(runs=runs), items=files, most_items=most_items, ratings=files)
+    return path, store.write(
+        path, frames=frames(runs=runs), files={"items": files, "ratings": files}, most_items=most_items
+    )
 
 
-def read(path: Path, sql: str) -> pd.DataFrame:
+def read(path, sql):
     with store.connect(path) as connection:
         return connection.execute(sql).df()
 

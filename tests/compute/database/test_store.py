@@ -3,8 +3,6 @@
 Tables and columns are in tests/contract.json, their rows in tests/golden.
 """
 
-from __future__ import annotations
-
 import subprocess
 import sys
 
@@ -19,7 +17,7 @@ from compute.paths import ROOT
 from compute.types import Benchmark, DatabaseError, Model, Run, Score, Suite, Task
 
 
-def frames(**changes: pd.DataFrame) -> dict[str, pd.DataFrame]:
+def frames(**changes):
     """The smallest database with one score."""
     nouns = {
         "benchmarks": [Benchmark(key="b", title="B", paper="", url="", description="", bibtex="")],
@@ -39,31 +37,9 @@ def test_a_task_of_two_suites_shows_once_under_the_first(tmp_path):
     path = tmp_path / "small.duckdb"
     store.write(path, frames=frames())
     with store.connect(path) as connection:
-        assert connection.execute("SELECT * FROM leaderboard_scores").fetchall() == [
-            (
-                "b",
-                "s",
-                "c",
-                "b/t",
-                "m",
-                "default",
-                "accuracy",
-                0.5,
-                None,
-                None,
-                "published",
-                "Table 1",
-                "50.0",
-                None,
-                None,
-                None,
-                None,
-                None,
-                "T",
-                "M",
-                "B",
-            )
-        ]
+        (row,) = connection.execute("SELECT * FROM leaderboard_scores").df().to_dict("records")
+    known = [value for value in row.values() if value is not None and value == value]
+    assert known == [*"bsc", "b/t", "m", "default", "accuracy", 0.5, "published", "Table 1", "50.0", *"TMB"]
 
 
 @pytest.mark.parametrize("value", [float("inf"), float("nan"), None])
@@ -142,15 +118,15 @@ def test_a_reader_keeps_its_database_while_another_replaces_it(tmp_path):
 )
 def test_an_interrupted_build_damages_nothing(tmp_path, monkeypatch, error):
     path, items = tmp_path / "a.duckdb", tmp_path / "items.parquet"
-    store.write(path, frames=frames(), version="old")
+    store.write(path, frames=frames(), about={"version": "old"})
     store.write_parquet(items, frame=pd.DataFrame({"item": ["a"]}))
 
-    def interrupted(*_: object, **__: object) -> None:
+    def interrupted(*_, **__):
         raise error
 
     monkeypatch.setattr(store, "_check_sizes", interrupted)
     for work in (
-        lambda: store.write(path, frames=frames(), items=[("r", items)], most_items=1),
+        lambda: store.write(path, frames=frames(), files={"items": [("r", items)]}, most_items=1),
         lambda: store.read_parquet(items),
     ):
         with pytest.raises(KeyboardInterrupt):

@@ -1,9 +1,5 @@
 """A small catalogue for the import tests."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import pytest
 
 from compute.catalog.catalog import Alias, Catalog, Dataset
@@ -11,7 +7,7 @@ from compute.metrics import METRICS
 from compute.types import Benchmark, Model, Task
 
 
-def task(title: str, *, metric: str, **fields: Any) -> Task:
+def task(title, *, metric, **fields):
     return Task(
         key=f"mieb/{title.lower()}",
         title=title,

@@ -1,14 +1,12 @@
 """Evaluation results that others wrote: figures of clear meaning come in, all else is named and left out."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 
 import pytest
 
-from compute.catalog.catalog import Catalog, Dataset
-from compute.importing import Imported, read_eval_results
+from compute.catalog.catalog import Dataset
+from compute.importing import read_eval_results
 from compute.types import BadInput, Task
 from tests.compute.tasks.files import put
 
@@ -34,20 +32,18 @@ def catalog(catalog):
     )
 
 
-def entry(
-    *, dataset: str = "mteb/cifar10", task: str = "CIFAR10", value: str = "82.5", notes: str = "", source: str = ""
-) -> str:
+def entry(*, dataset="mteb/cifar10", task="CIFAR10", value="82.5", notes="", source=""):
     text = f"- dataset:\n    id: {dataset}\n    task_id: {task}\n  value: {value}\n"
     text += f"  source:\n    url: {source}\n" if source else ""
     return text + (f'  notes: "{notes}"\n' if notes else "")
 
 
-def read(folder: Path, catalog: Catalog, *texts: str) -> Imported:
+def read(folder, catalog, *texts):
     put(folder / "model", {f".eval_results/{position}.yaml": text for position, text in enumerate(texts)})
     return read_eval_results(folder / "model", model="Org/New", catalog=catalog)
 
 
-def values(imported: Imported) -> dict[tuple[str, str, str], float]:
+def values(imported):
     task = {run.id: run.task for run in imported.runs}
     return {(task[score.run], score.subset, score.metric): score.value for score in imported.scores}
 

@@ -1,16 +1,13 @@
 """Parti-Prompts' generations and votes, in small files of their layouts, become one table."""
 
-from __future__ import annotations
-
 import io
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from PIL import Image
-from typer.testing import CliRunner, Result
+from typer.testing import CliRunner
 
 from compute.__main__ import app
 from compute.engine.generators import people
@@ -19,14 +16,14 @@ from tests.compute.tasks.files import put
 PROMPTS = ("a dog", "a cat on a mat", "a teapot")
 
 
-def encoded(seed: int) -> bytes:
+def encoded(seed):
     stream = io.BytesIO()
     pixels = np.random.default_rng(seed).integers(0, 255, (8, 8, 3), dtype=np.uint8)
     Image.fromarray(pixels).save(stream, "PNG")
     return stream.getvalue()
 
 
-def published(root: Path, name: str, *, prompts: tuple[str, ...] = PROMPTS, first: int = 0) -> None:
+def published(root, name, *, prompts=PROMPTS, first=0):
     """One generator's data set as the hub has it."""
     rows = [
         {
@@ -44,7 +41,7 @@ def published(root: Path, name: str, *, prompts: tuple[str, ...] = PROMPTS, firs
     put(root / "diffusers-parti-prompts" / name, {"data/train-00000-of-00001-abc.parquet": table})
 
 
-def run(root: Path, *arguments: object) -> Result:
+def run(root, *arguments):
     options = ("import", "parti-prompts", "--data", root, "--offline", "--generators", "one,two")
     return CliRunner().invoke(app, [*map(str, (*options, *arguments))])
 

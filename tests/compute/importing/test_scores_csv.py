@@ -1,19 +1,14 @@
 """Imports of CSV tables of scores."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import pytest
 
-from compute.catalog import Catalog
-from compute.importing import Imported, read_scores_csv
+from compute.importing import read_scores_csv
 from compute.types import LikenessError
 
 HEAD = "benchmark,model,task,metric,value"
 
 
-def read(tmp_path: Path, text: str, catalog: Catalog) -> Imported:
+def read(tmp_path, text, catalog):
     path = tmp_path / "scores.csv"
     path.write_text(text, encoding="utf-8")
     return read_scores_csv(path, catalog=catalog)

@@ -1,7 +1,5 @@
 """The shipped results: what is written is what an import reads, and what differs from the earlier ones is said."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

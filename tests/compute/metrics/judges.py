@@ -1,18 +1,16 @@
 """Made-up judges (synthetic) for tests: evidence of both conditions, a row a pair, three pairs a source."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 
 GOOD, POOR = (9.5, 7.8, 1.5), (7.0, 6.5, 5.0)  # mean scores by pair type
 
 
-def expected(condition: str, sources: int) -> np.ndarray:
+def expected(condition, sources):
     return np.tile([10, 8 if condition == "sensitive" else 10, 1], sources)
 
 
-def frame(*, expected: np.ndarray, forward: object, reverse: object) -> pd.DataFrame:
+def frame(*, expected, forward, reverse):
     """Evidence of three pairs a source."""
     return pd.DataFrame(
         {
@@ -26,9 +24,7 @@ def frame(*, expected: np.ndarray, forward: object, reverse: object) -> pd.DataF
     )
 
 
-def noisy(
-    rng: np.random.Generator, *, sources: int, means: tuple[float, ...] = GOOD, invalid: float = 0.03, lean: float = 0.0
-) -> dict[str, pd.DataFrame]:
+def noisy(rng, *, sources, means=GOOD, invalid=0.03, lean=0.0):
     """Rounded normal scores around `means`, with effects that a source's pairs, and a pair's two orders, share.
 
     `lean` is added to the forward order; a share of answers is `invalid`.

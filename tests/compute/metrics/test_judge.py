@@ -1,7 +1,5 @@
 """References: closed forms, scikit-learn's normalized_mutual_info_score, SciPy's entropy, plain loops."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,7 +7,6 @@ from scipy.stats import entropy
 from sklearn.metrics import normalized_mutual_info_score
 
 from compute.metrics import judge
-from compute.metrics.figures import Figure
 from compute.types import BadInput, Undefined
 from tests.compute.metrics import judges
 
@@ -18,7 +15,7 @@ TRUTH = judges.expected("sensitive", SOURCES)
 NAN = float("nan")
 
 
-def scores(forward: object, reverse: object) -> dict[str, Figure]:
+def scores(forward, reverse):
     """The three metrics of one condition, of a judge of TRUTH."""
     pairs = judges.frame(expected=TRUTH, forward=forward, reverse=reverse)
     orders = {"forward": pairs["forward"], "reverse": pairs["reverse"], "sources": pairs["source"]}
@@ -29,7 +26,7 @@ def scores(forward: object, reverse: object) -> dict[str, Figure]:
     }
 
 
-def values(figures: dict[str, Figure]) -> list[float]:
+def values(figures):
     return [figure.value for figure in figures.values()]
 
 

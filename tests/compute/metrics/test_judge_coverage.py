@@ -1,7 +1,5 @@
 """How often the intervals of judges hold the true value, by simulation."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -12,9 +10,9 @@ from tests.slow import unrelated_judge
 SAMPLES, DRAWS = 80, 200
 
 
-def interval(evidence: dict, quantity: judge.Quantity, *, draws: int) -> tuple[float, float, float]:
+def interval(evidence, quantity, *, draws):
     """The value of the sensitive condition, and the ends of its interval."""
-    scores = judge.resampled(quantity, [judge.Ratings.of_frame(evidence["sensitive"])], draws=draws).part(0)
+    (scores,) = judge.resampled(quantity, [judge.Ratings.of_frame(evidence["sensitive"])], draws=draws)
     ends = resampling.share_interval(scores) if quantity.is_share else resampling.interval(scores, lower=0.0)
     return scores.whole, *ends
 
@@ -45,7 +43,7 @@ def test_intervals_of_two_conditions_hold_the_true_value(monkeypatch):
     """Controllability of a judge that is better under one condition."""
     rng = np.random.default_rng(2)
 
-    def sample(sources: int) -> dict:
+    def sample(sources):
         worse = judges.noisy(rng, sources=sources, means=(9.0, 7.0, 3.5))
         return {**judges.noisy(rng, sources=sources), "invariant": worse["invariant"]}
 

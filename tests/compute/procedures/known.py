@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-
 import numpy as np
 
 from compute.arrays import Many
-from compute.content.items import Column, content_key, images, texts
+from compute.content.items import content_key, images, texts
 from compute.content.messages import Question, Reply
+from compute.tasks.data import Labelled
 from compute.types import CannotDo, Model
 
 
@@ -17,14 +16,14 @@ class Known:
 
     def __init__(
         self,
-        vectors: Mapping[bytes | str, np.ndarray] | None = None,
+        vectors=None,
         *,
-        abilities: Sequence[str] = (),
-        late: bool = False,
-        compare: Callable[[bytes | str | None, bytes | str], float] | None = None,
-        reply: Callable[[Question], str] | None = None,
-        modalities: Sequence[str] = ("image", "text"),
-    ) -> None:
+        abilities=(),
+        late=False,
+        compare=None,
+        reply=None,
+        modalities=("image", "text"),
+    ):
         self.row = Model(
             key="known",
             title="Known",
@@ -38,28 +37,28 @@ class Known:
         self._compare, self._reply = compare, reply
         self.asked: list[Question] = []
 
-    def can(self, ability: str) -> bool:
+    def can(self, ability):
         return ability in self.row.abilities
 
-    def embed(self, column: Column) -> np.ndarray:
+    def embed(self, column):
         return np.stack(self._vectors(column))
 
-    def embed_many(self, column: Column) -> Many:
+    def embed_many(self, column):
         return ragged(self._vectors(column))
 
-    def _vectors(self, column: Column) -> list[np.ndarray]:
+    def _vectors(self, column):
         needed = {"image": BOTH[:1], "text": BOTH[1:]}.get(column.modality, BOTH)
         if not all(map(self.can, needed)):
             raise CannotDo(f"known gives no such vectors of a {column.modality}")
         return [self.vectors[key] for key in column.keys.tolist()]
 
-    def compare(self, first: Column | None, second: Column) -> np.ndarray:
+    def compare(self, first, second):
         return np.array(
             [self._compare(None if first is None else first.read(row), second.read(row)) for row in range(len(second))],
             dtype=float,
         )
 
-    def choose(self, questions: Sequence[Question]) -> list[Reply]:
+    def choose(self, questions):
         self.asked += questions
         texts = [(question.item, self._reply(question)) for question in questions]
         return [
@@ -73,14 +72,24 @@ class Known:
 BOTH = ("embed_image", "embed_text")
 
 
-def ragged(items: Sequence[np.ndarray]) -> Many:
+def ragged(items):
     """Items of many vectors each, in memory."""
     return Many(read=lambda at: [items[item] for item in at.tolist()], lengths=np.array([len(item) for item in items]))
 
 
-def shown(vectors: np.ndarray, name: str, *, known: dict[bytes | str, np.ndarray], kind: str = "image") -> Column:
+def shown(vectors, name, *, known, kind="image"):
     """Contents `<name><row>` with these embeddings, which `known` takes up."""
     words = [f"{name}{row}" for row in range(len(vectors))]
     contents = words if kind == "text" else [word.encode() for word in words]
     known.update(zip(contents, vectors, strict=True))
     return (texts if kind == "text" else images)(contents, of="tests")
+
+
+def labelled(vectors, labels, letter, *, classes, known):
+    """Items `<letter><row>` with these embeddings, of some of so many classes."""
+    return Labelled(
+        names=tuple(f"{letter}{row}" for row in range(len(vectors))),
+        items=shown(vectors, letter, known=known),
+        labels=labels,
+        classes=tuple(f"class {at}" for at in range(classes)),
+    )

@@ -1,10 +1,8 @@
 """Small rated pairs that a test writes down."""
 
-from __future__ import annotations
-
 import numpy as np
 
-from compute.content.items import Column, images, texts
+from compute.content.items import images, texts
 from compute.tasks.data import RatedPairs
 
 TYPES = ("identical", "transformed", "irrelevant")
@@ -12,13 +10,13 @@ EXPECTED = {"identical": (10, 10), "transformed": (8, 10), "irrelevant": (1, 1)}
 
 
 def rated_pairs(
-    sources: int = 2,
+    sources=2,
     *,
-    condition: str = "sensitive",
-    transformations: tuple[str, ...] = ("rotate",),
-    second: str = "image",
-    k: int = 5,
-) -> RatedPairs:
+    condition="sensitive",
+    transformations=("rotate",),
+    second="image",
+    k=5,
+):
     """Three pairs a source: contents are `<source>` and `<source>/<type>`, variants `<content>#<number>`."""
     names = [f"s{source}/{kind}" for source in range(sources) for kind in TYPES]
     types = np.array([name.partition("/")[2] for name in names])
@@ -39,7 +37,7 @@ def rated_pairs(
     )
 
 
-def column(contents: list[str], *, modality: str = "image") -> Column:
+def column(contents, *, modality="image"):
     if modality == "text":
         return texts(contents, of="tests")
     return images([content.encode() for content in contents], of="tests")

@@ -1,7 +1,5 @@
 """Reference: scikit-learn's MiniBatchKMeans and normalized_mutual_info_score."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -11,22 +9,17 @@ from sklearn.metrics import normalized_mutual_info_score
 
 from compute.engine.scoring import summarise
 from compute.procedures import clustering
-from compute.tasks.data import Clusters, Labelled
+from compute.tasks.data import Clusters
 from compute.types import Undefined
 from tests.compute.procedures.hard import hard
-from tests.compute.procedures.known import Known, shown
+from tests.compute.procedures.known import Known, labelled
 
 
-def made(*, n: int = 1300, classes: int = 12) -> tuple[Known, Clusters, np.ndarray]:
-    data = hard(classes=classes, each=1, width=40, test=n, noise=0.8)
-    known: dict[bytes | str, np.ndarray] = {}
-    labelled = Labelled(
-        names=tuple(f"i{row}" for row in range(n)),
-        items=shown(data.test, "i", known=known),
-        labels=data.test_labels,
-        classes=tuple(f"class {at}" for at in range(classes + 3)),
-    )
-    return Known(known, abilities=("embed_image",)), Clusters(test=labelled), data.test
+def made(*, n=1300, classes=12):
+    _, (vectors, labels) = hard(classes=classes, each=1, width=40, test=n, noise=0.8)
+    known = {}
+    data = Clusters(test=labelled(vectors, labels, "i", classes=classes + 3, known=known))
+    return Known(known, abilities=("embed_image",)), data, vectors
 
 
 def test_the_clusters_and_figure_of_scikit_learn():

@@ -1,9 +1,6 @@
 """References: scikit-learn's cosine_similarity and plain arithmetic on every pair."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -11,10 +8,9 @@ import pytest
 from sklearn.metrics.pairwise import cosine_similarity
 
 from compute.content.items import content_key
-from compute.content.messages import LENGTH, REFUSAL, Question, Reply
+from compute.content.messages import LENGTH, REFUSAL, Reply
 from compute.procedures import judging
 from compute.procedures.judging import PROCEDURE
-from compute.tasks.data import RatedPairs
 from compute.types import CannotDo, Undefined
 from tests.compute.procedures.known import BOTH, Known
 from tests.compute.procedures.pairs import rated_pairs
@@ -22,21 +18,21 @@ from tests.compute.procedures.pairs import rated_pairs
 USUAL = {name: values[0] for name, values in PROCEDURE.options.items()}
 
 
-def contents(pairs: RatedPairs) -> list[bytes | str]:
+def contents(pairs):
     columns = (pairs.first, pairs.second, *pairs.first_variants, *pairs.second_variants)
     return [column.read(row) for column in columns for row in range(len(column))]
 
 
-def encoder(pairs: RatedPairs, *, seed: int = 0, abilities: tuple[str, ...] = BOTH) -> Known:
+def encoder(pairs, *, seed=0, abilities=BOTH):
     rng = np.random.default_rng(seed)
     return Known({content: rng.standard_normal(6) for content in contents(pairs)}, abilities=abilities)
 
 
-def vector(model: Known, content: bytes | str) -> np.ndarray:
+def vector(model, content):
     return model.vectors[content_key(content)].astype(float)
 
 
-def rounded(share: float) -> int:
+def rounded(share):
     """A share 0..1 of the way from 1 to 10."""
     return math.floor(1 + 9 * min(max(share, 0), 1) + 0.5)
 
@@ -93,7 +89,7 @@ def test_missing_applications_are_named(abilities):
         assert judging.run(model, pairs, USUAL | {"k": 3}).settings["applications"] == 3
 
 
-def lengths(first: bytes | str | None, second: bytes | str) -> float:
+def lengths(first, second):
     """Not symmetric: how much longer the second content is."""
     return float(len(second) - 2 * len(first))
 
@@ -119,7 +115,7 @@ def test_a_metric_averages_its_scores_over_the_applications():
     pairs = rated_pairs(3, condition="invariant", k=5)
     seen = []
 
-    def compare(first: bytes, second: bytes) -> float:
+    def compare(first, second):
         seen.append((first, second))
         return float(len(second) * int(second.rpartition(b"#")[2]) - len(first))
 
@@ -148,11 +144,11 @@ def test_a_metric_with_bounds_has_them_as_the_ends_of_the_scale():
 class Judge(Known):
     """Replies whole, with how they ended."""
 
-    def __init__(self, reply: Callable[[Question], Reply]) -> None:
+    def __init__(self, reply):
         super().__init__(abilities=["choose"])
         self.answer = reply
 
-    def choose(self, questions: list[Question]) -> list[Reply]:
+    def choose(self, questions):
         self.asked += questions
         return [self.answer(question) for question in questions]
 
@@ -160,7 +156,7 @@ class Judge(Known):
 def test_a_judge_is_asked_both_orders_at_once():
     pairs = rated_pairs(3)
 
-    def reply(question: Question) -> Reply:
+    def reply(question):
         first, second = (part.read() for part in question.parts if not isinstance(part, str))
         score = 9 if len(first) < len(second) else 4
         return Reply(item=question.item, text=f"Score: {score}\nReason: x", input_tokens=7, output_tokens=2)

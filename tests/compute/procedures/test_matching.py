@@ -1,7 +1,5 @@
 """References: ARO's and ImageCoDe's definitions written out row by row."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.metrics.pairwise import cosine_similarity
@@ -14,12 +12,12 @@ from tests.compute.procedures.known import BOTH, Known, shown
 N = 200
 
 
-def made(a: int, c: int) -> tuple[Matches, dict, np.ndarray]:
+def made(a, c):
     """A task, its embeddings, its cosines [rows, images, captions]."""
     rng = np.random.default_rng(10 * a + c)
     pictures = rng.standard_normal((a, N, 6)).astype(np.float32)
     words = rng.standard_normal((c, N, 6)).astype(np.float32)
-    known: dict[bytes | str, np.ndarray] = {}
+    known = {}
     data = Matches(
         names=tuple(map(str, range(N))),
         images=tuple(shown(side, f"image {at} ", known=known) for at, side in enumerate(pictures)),
@@ -67,7 +65,7 @@ def test_a_metric_that_reads_compares_caption_with_image():
     """The caption first, as rewards of an image for a text are defined; with several images too."""
     model = Known(abilities=("compare",), compare=lambda first, second: len(second) * (first.split()[1] == "0"))
     assert matching.run(model, made(1, 2)[0], {}).items["text_accuracy"].mean() == 1
-    seen: list[tuple[type, type]] = []
+    seen = []
     watching = Known(abilities=("compare",), compare=lambda *pair: seen.append(tuple(map(type, pair))) or 0)
     matching.run(watching, made(2, 2)[0], {})
     assert set(seen) == {(str, bytes)}

@@ -1,7 +1,5 @@
 """Reference: scikit-learn's cosine_similarity and an arg max over each query's own candidates."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -17,12 +15,12 @@ SUM = {"fusion": "sum"}
 N, M = 30, 25
 
 
-def made() -> tuple[Retrieval, dict, np.ndarray, list[np.ndarray]]:
+def made():
     """Queries of image and text, documents of text; 2 to 5 candidates a query, the first of them right."""
     rng = np.random.default_rng(0)
     pictures, words = rng.standard_normal((2, N, 6)).astype(np.float32)
     answers = rng.standard_normal((M, 6)).astype(np.float32)
-    known: dict[bytes | str, np.ndarray] = {}
+    known = {}
     own = [rng.choice(M, rng.integers(2, 6), replace=False) for _ in range(N)]
     query, document = np.repeat(np.arange(N), [len(one) for one in own]), np.concatenate(own)
     shuffled = rng.permutation(len(query))
@@ -66,7 +64,7 @@ def test_equal_candidates_share_the_pick_and_two_may_be_right():
     documents = Mixed(names=("a", "b", "c"), text=text, text_at=np.arange(3))
     queries = Mixed(names=("q",), text=texts(["q"], of="tests"), text_at=np.array([0]))
 
-    def accuracy(right: list[int], *, tied: int = 0) -> float:
+    def accuracy(right, *, tied=0):
         data = Retrieval(
             queries=queries,
             documents=documents,

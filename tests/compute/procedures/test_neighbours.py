@@ -1,7 +1,5 @@
 """Reference: scikit-learn's KNeighborsClassifier, leaving each item out."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -31,7 +29,7 @@ def test_the_majority_of_scikit_learn():
 
 
 def test_of_a_tie_the_nearer_class_is_the_answer_and_few_items_have_no_score():
-    known: dict[bytes | str, np.ndarray] = {}
+    known = {}
     angles = np.arange(6)[:, None] / 10
     items = shown(np.hstack([np.cos(angles), np.sin(angles)]), "i", known=known)
     _, data, _ = made(n=6, classes=3)

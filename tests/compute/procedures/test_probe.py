@@ -1,8 +1,6 @@
 """Reference: scikit-learn on the same draws: LogisticRegression, MultiOutputClassifier and
 label_ranking_average_precision_score."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -15,10 +13,10 @@ from threadpoolctl import threadpool_limits
 from compute.engine.scoring import summarise
 from compute.procedures import probe
 from compute.procedures.probe import many_labels, one_label
-from compute.tasks.data import Labelled, Probe
+from compute.tasks.data import Probe
 from compute.types import BadInput, Undefined
 from tests.compute.procedures.hard import hard
-from tests.compute.procedures.known import Known, shown
+from tests.compute.procedures.known import Known, labelled
 
 
 @pytest.fixture(autouse=True)
@@ -31,25 +29,12 @@ def one_thread():
 OPTIONS = {"classifier": "knn", "iterations": 100, "device": "auto"}
 
 
-def labelled(
-    vectors: np.ndarray, labels: np.ndarray, *, letter: str, classes: int, known: dict[bytes, np.ndarray]
-) -> Labelled:
-    return Labelled(
-        names=tuple(f"{letter}{row}" for row in range(len(vectors))),
-        items=shown(vectors, letter, known=known),
-        labels=labels,
-        classes=tuple(f"class {at}" for at in range(classes)),
-    )
-
-
-def made(
-    *, classes: int, draws: int = 5, scale: float = 2.0, test: int = 1500, width: int = 64, noise: float = 4.0
-) -> tuple[Known, Probe, dict[bytes, np.ndarray]]:
-    known: dict[bytes, np.ndarray] = {}
-    data = hard(classes=classes, each=30, width=width, test=test, scale=scale, noise=noise)
+def made(*, classes, draws=5, scale=2.0, test=1500, width=64, noise=4.0):
+    known = {}
+    train, tested = hard(classes=classes, each=30, width=width, test=test, scale=scale, noise=noise)
     task = Probe(
-        train=labelled(data.train, data.train_labels, letter="a", classes=classes, known=known),
-        test=labelled(data.test, data.test_labels, letter="b", classes=classes, known=known),
+        train=labelled(*train, "a", classes=classes, known=known),
+        test=labelled(*tested, "b", classes=classes, known=known),
         draws=draws,
     )
     return Known(known, abilities=("embed_image",)), task, known
@@ -126,17 +111,17 @@ def test_what_cannot_be_probed():
         probe.run(subject, replace(data, train=replace(data.train, labels=np.zeros(60, dtype=int))), OPTIONS)
 
 
-def made_with_several(*, classes: int = 12) -> tuple[Known, Probe, np.ndarray, np.ndarray]:
+def made_with_several(*, classes=12):
     rng = np.random.default_rng(2)
     centres = rng.normal(size=(classes, 40))
     tables = [rng.random((n, classes)) < 0.14 for n in (300, 800)]
     tables[1][5] = False  # an item with no label
     train, test = ((table @ centres + 2.5 * rng.normal(size=(len(table), 40))).astype(np.float32) for table in tables)
-    known: dict[bytes, np.ndarray] = {}
+    known = {}
     data = Probe(
-        train=labelled(train, tables[0], letter="a", classes=classes, known=known),
+        train=labelled(train, tables[0], "a", classes=classes, known=known),
         samples_per_label=8,
-        test=labelled(test, tables[1], letter="b", classes=classes, known=known),
+        test=labelled(test, tables[1], "b", classes=classes, known=known),
     )
     return Known(known, abilities=("embed_image",)), data, train, test
 

@@ -1,8 +1,5 @@
 """References: pytrec_eval (trec_eval's own code) on the same cosines, and the revisited protocol written out."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -18,27 +15,27 @@ SUM = {"fusion": "sum"}
 QUERIES, DOCUMENTS = 30, 90
 
 
-def side(vectors: np.ndarray, letter: str, kind: str = "image", *, known: dict) -> Mixed:
+def side(vectors, letter, kind="image", *, known):
     """Items with these embeddings; documents' names are of several lengths and in no order."""
     order = np.random.default_rng(len(vectors)).permutation(len(vectors))
     column = {kind: shown(vectors, f"{letter} ", kind=kind, known=known), f"{kind}_at": np.arange(len(vectors))}
     return Mixed(names=tuple(f"{letter}{number}" for number in order), **column)
 
 
-def overlapping(rng: np.random.Generator, n: int) -> np.ndarray:
+def overlapping(rng, n):
     """Four ones among 16: cosines are quarters, exact in float32, so most documents tie with many others."""
     out = np.zeros((n, 16), dtype=np.float32)
     np.put_along_axis(out, rng.permuted(np.tile(np.arange(16), (n, 1)), axis=1)[:, :4], 1, axis=1)
     return out
 
 
-def made(seed: int = 0) -> tuple[Retrieval, Known, np.ndarray, np.ndarray]:
+def made(seed=0):
     """A task, its model, its cosines and its grades [queries, documents]."""
     rng = np.random.default_rng(seed)
     first, second = overlapping(rng, QUERIES), overlapping(rng, DOCUMENTS)
     grades = np.where(rng.random((QUERIES, DOCUMENTS)) < 0.05, rng.integers(1, 4, (QUERIES, DOCUMENTS)), 0)
     grades[:, 5] = 1
-    known: dict[bytes | str, np.ndarray] = {}
+    known = {}
     queries, documents = side(first, "q", "text", known=known), side(second, "d", known=known)
     query, document = np.nonzero(grades)
     shuffled = rng.permutation(len(query))
@@ -51,9 +48,7 @@ def made(seed: int = 0) -> tuple[Retrieval, Known, np.ndarray, np.ndarray]:
     )
 
 
-def trec(
-    data: Retrieval, scores: np.ndarray, grades: np.ndarray, measures: set[str], *, elsewhere: Sequence[int] = ()
-) -> list[dict[str, float]]:
+def trec(data, scores, grades, measures, *, elsewhere=()):
     """trec_eval's figures a query; those `elsewhere` have one more document, of grade 2, that no model can find."""
     names = data.documents.names
     truth = {str(query): {names[at]: int(row[at]) for at in np.flatnonzero(row)} for query, row in enumerate(grades)}
@@ -123,7 +118,7 @@ def test_only_the_best_1000_are_ranked(monkeypatch):
     assert found.settings["kept"] == 20
 
 
-def ranked(data: Retrieval, scores: np.ndarray, query: int) -> list[int]:
+def ranked(data, scores, query):
     """Falling score, then falling name."""
     names = data.documents.names
     by_name = sorted(range(len(names)), key=lambda at: names[at], reverse=True)

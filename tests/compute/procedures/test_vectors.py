@@ -4,10 +4,6 @@ Reference: the same procedure on the vectors as they were drawn; for cosines of 
 scikit-learn's cosine_similarity in float64.
 """
 
-from __future__ import annotations
-
-from collections.abc import Callable
-
 import numpy as np
 import pytest
 from sklearn.metrics import ndcg_score
@@ -24,7 +20,6 @@ from compute.procedures import (
     sts,
     zero_shot,
 )
-from compute.procedures.evidence import Evidence
 from compute.tasks.data import (
     Choices,
     Clusters,
@@ -51,7 +46,7 @@ DRAWN = {
     name: (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
     for name, rows in (("item", ITEMS), ("mate", MATES), ("class", CENTRES))
 }
-MOVED: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+MOVED = {
     "1e25": lambda rows: rows * np.float32(1e25),
     "1e-22": lambda rows: rows * np.float32(1e-22),
     "100 +": lambda rows: rows + np.float32(100),
@@ -60,8 +55,8 @@ SEVERAL = LABELS[:, None] // 2 == np.arange(CLASSES // 2)
 SETTINGS = {"classifier": "knn", "iterations": 100, "device": "auto"}
 
 
-def run(name: str, vectors: dict[str, np.ndarray]) -> Evidence:
-    known: dict[bytes | str, np.ndarray] = {}
+def run(name, vectors):
+    known = {}
     items, mates = (shown(vectors[side], side, known=known) for side in ("item", "mate"))
     words, prompts = (shown(vectors[side], side, kind="text", known=known) for side in ("mate", "class"))
     turned = items.take(np.roll(np.arange(N), 1))

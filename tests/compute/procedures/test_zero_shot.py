@@ -1,7 +1,5 @@
 """Reference: scikit-learn's cosine_similarity, NumPy's arg max and scikit-learn's accuracy_score."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -12,22 +10,17 @@ from sklearn.metrics.pairwise import cosine_similarity
 from compute.content.items import texts
 from compute.engine.scoring import summarise
 from compute.procedures import zero_shot
-from compute.tasks.data import Labelled, ZeroShot
-from tests.compute.procedures.known import BOTH, Known, shown
+from compute.tasks.data import ZeroShot
+from tests.compute.procedures.known import BOTH, Known, labelled, shown
 
 
-def made(*, n: int = 500, classes: int = 9) -> tuple[Known, ZeroShot, np.ndarray, np.ndarray]:
+def made(*, n=500, classes=9):
     rng = np.random.default_rng(1)
     prompts = rng.normal(size=(classes, 16))
     labels = rng.integers(classes, size=n)
     vectors = prompts[labels] + 1.5 * rng.normal(size=(n, 16))
-    known: dict[bytes | str, np.ndarray] = {}
-    test = Labelled(
-        names=tuple(f"i{row}" for row in range(n)),
-        items=shown(vectors, "i", known=known),
-        labels=labels,
-        classes=tuple(f"class {at}" for at in range(classes)),
-    )
+    known = {}
+    test = labelled(vectors, labels, "i", classes=classes, known=known)
     words = shown(prompts, "a photo of class ", kind="text", known=known)
     return Known(known, abilities=BOTH), ZeroShot(test=test, prompts=words), vectors, prompts
 

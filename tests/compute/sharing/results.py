@@ -1,26 +1,21 @@
 """Results folders in their real layout, with runs that no model made: for what reads and shares runs."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from compute.catalog import Catalog, shipped
+from compute.catalog import shipped
 from compute.engine import run_folders
-from compute.engine.run_folders import StoredRun
 from compute.sharing import computed_runs
-from compute.types import Run, Score, Task
+from compute.types import Run, Score
 
 MODEL = "openai/clip-vit-base-patch32"
 COMMIT = "3d74acf9a28c67741b2f4f2ea7635f0aaf6f0268"
 STARTED = "2026-05-04T03:02:01+00:00"
 
 
-def figures(task: Task, *, seed: int = 0) -> list[Score]:
+def figures(task, *, seed=0):
     """A score for every subset and metric that a run of the task has."""
     draw = np.random.default_rng([seed, *map(ord, task.key)])
     subsets = list(task.subsets) if len(task.subsets) == 1 else [*task.subsets, "default"]
@@ -32,17 +27,17 @@ def figures(task: Task, *, seed: int = 0) -> list[Score]:
 
 
 def store(
-    root: Path,
-    key: str,
+    root,
+    key,
     *,
-    model: str = MODEL,
-    catalog: Catalog | None = None,
-    scores: list[Score] | None = None,
-    fingerprint: str = "f" * 20,
-    settings: dict[str, Any] | None = None,
-    seed: int = 0,
-    **run: Any,
-) -> StoredRun:
+    model=MODEL,
+    catalog=None,
+    scores=None,
+    fingerprint="f" * 20,
+    settings=None,
+    seed=0,
+    **run,
+):
     """Writes one run of a task under `root`."""
     catalog = catalog or shipped()
     task = catalog.task(key)
@@ -82,7 +77,7 @@ def store(
     )
 
 
-def gathered(*roots: Path, synthetic: bool = False) -> computed_runs.SharedRuns:
+def gathered(*roots, synthetic=False):
     """What is shared of the model's runs in these folders."""
     catalog = shipped()
     return computed_runs.gather(catalog.model(MODEL), roots=roots, catalog=catalog, synthetic=synthetic)

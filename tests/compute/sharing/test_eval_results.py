@@ -1,9 +1,5 @@
 """The hub's own form of results: what is written is what the hub's library reads, and imports as it was stored."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import pytest
 import yaml
 from huggingface_hub import parse_eval_result_entries
@@ -30,7 +26,7 @@ TASKS = (
 )
 
 
-def written(root: Path, *, source_url: str = "") -> dict[str, str]:
+def written(root, *, source_url=""):
     return eval_results.files(results.gathered(root).runs, metrics=BY_KEY, source_url=source_url)[0]
 
 

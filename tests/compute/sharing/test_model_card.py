@@ -1,15 +1,11 @@
 """The section of a model's card: the figures as they are, inserted once, without harm to any other text."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import pytest
 from huggingface_hub import ModelCard
 
 from compute.analysis.ranked_model import RankedModel
 from compute.analysis.ranking import Ranking
-from compute.analysis.table import ScoreTable, of_scores
+from compute.analysis.table import of_scores
 from compute.catalog import shipped
 from compute.cli.workspace import suite_scores
 from compute.engine import run_folders
@@ -76,16 +72,16 @@ def test_synthetic_runs_are_marked(tmp_path):
     assert "synthetic: a program drew the items" in section
 
 
-def published(database: Path, suite: str) -> dict[str, ScoreTable]:
+def published(database, suite):
     return {suite: suite_scores(database, suites=(suite,), origin="published")[0]}
 
 
-def places(root: Path, *, synthetic: bool = False, rows: dict[str, ScoreTable] | None = None) -> list[dict]:
+def places(root, *, synthetic=False, rows=None):
     runs, catalog = results.gathered(root, synthetic=synthetic), shipped()
     return model_card.suite_rows(runs, published=lambda keys: [rows[key] for key in keys], catalog=catalog)
 
 
-def found_in(root: Path, database: Path) -> RankedModel:
+def found_in(root, database):
     """The model's row among the published ones of unisim-core."""
     runs, catalog = results.gathered(root), shipped()
     scores = {run.task.key: run_folders.headline(run.stored) for run in runs.runs}
@@ -106,7 +102,7 @@ def test_a_whole_suite_has_a_mean_and_a_rank_in_the_card(database, tmp_path):
     assert "others computed them" in section
 
 
-def whole_suite(root: Path) -> None:
+def whole_suite(root):
     """A run of every task of a suite."""
     for position, task in enumerate(task for task in shipped().tasks if "unisim-core" in task.suites):
         score = Score(run="", subset=task.subsets[0], metric=task.metrics[0], value=0.5 + position / 100, stderr=0.01)

@@ -1,7 +1,5 @@
 """Result files of mteb's layout: mteb's own loader reads them, with the computed scores and no others."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -28,7 +26,7 @@ TASKS = (
 )
 
 
-def written(root: Path, folder: Path) -> Path:
+def written(root, folder):
     """mteb's files of the runs under `root`, in a cache folder of mteb's."""
     texts, _ = mteb_results.files(results.gathered(root), name=NAME)
     for path, text in texts.items():

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import cache, lru_cache
-from random import Random
 from typing import NamedTuple
 
 from compute.tasks.drawing import compose, distortions
 from compute.tasks.drawing.captions import counted
-from compute.tasks.drawing.render import Pixels, draw
+from compute.tasks.drawing.render import draw
 from compute.tasks.drawing.scenes import Background, Scene
 from compute.tasks.mini.album import lots
 
@@ -28,13 +27,13 @@ class Prompt(NamedTuple):
     kinds: tuple[tuple[str, str], ...]
 
     @property
-    def text(self) -> str:
+    def text(self):
         """Every kind with its number: `two red stars and one blue ring`."""
         counts = Counter(f"{colour} {shape}" for shape, colour in self.kinds)
         return " and ".join(counted(name, number) for name, number in counts.items())
 
 
-def prompt(rng: Random) -> Prompt:
+def prompt(rng):
     """Two to five things of two kinds, or three different things."""
     if rng.random() < 0.3:
         return Prompt(tuple(compose.names(rng, Background(), 3)))
@@ -44,9 +43,9 @@ def prompt(rng: Random) -> Prompt:
 
 
 @cache
-def all_prompts() -> tuple[Prompt, ...]:
+def all_prompts():
     """PROMPTS different prompts."""
-    made: dict[str, Prompt] = {}
+    made = {}
     rng = lots("generators prompts", 0)
     while len(made) < PROMPTS:
         one = prompt(rng)
@@ -55,12 +54,12 @@ def all_prompts() -> tuple[Prompt, ...]:
 
 
 @lru_cache(maxsize=4 * PROMPTS)
-def scene(row: int, purpose: str) -> Scene:
+def scene(row, purpose):
     """A scene with exactly a prompt's things, on a background that they stand out from; training never draws it. By
     purpose, `reference` or `clean`, of other random numbers."""
     kinds = all_prompts()[row].kinds
 
-    def made(lot: Random, *, part: str) -> Scene:
+    def made(lot, *, part):
         while True:
             background = compose.background(lot, part=part)
             free = compose.free_colours(background)
@@ -70,17 +69,17 @@ def scene(row: int, purpose: str) -> Scene:
     return compose.scene(lots(f"generators {purpose}", row), part="test", kind=made)
 
 
-def reference_image(row: int) -> Pixels:
+def reference_image(row):
     """(64, 64, 3): the reference of a prompt."""
     return draw(scene(row, "reference"))
 
 
-def clean_image(row: int) -> Pixels:
+def clean_image(row):
     """(64, 64, 3): the image of a prompt by the generator without a fault."""
     return draw(scene(row, "clean"))
 
 
-def image(generator: str, row: int) -> Pixels:
+def image(generator, row):
     """(64, 64, 3): the image of a prompt by a generator of STRENGTHS."""
     clean, strength = clean_image(row), STRENGTHS[generator]
     return distortions.distort(clean, kind="noise", strength=strength, seed=row) if strength else clean

@@ -1,11 +1,7 @@
 """Writes small files of every kind that data sets are made of."""
 
-from __future__ import annotations
-
 import csv
 import json
-from collections.abc import Mapping
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -13,7 +9,7 @@ import pyarrow.parquet as pq
 from PIL import Image
 
 
-def put(folder: Path, files: Mapping[str, object]) -> Path:
+def put(folder, files):
     """Writes contents by name: texts, bytes, pictures and arrays as they are; a number as a small picture of that
     colour; anything else as JSON, JSON Lines, a table of Parquet, or rows of CSV or TSV, as the name says."""
     for name, content in files.items():
@@ -42,7 +38,7 @@ def put(folder: Path, files: Mapping[str, object]) -> Path:
     return folder
 
 
-def table(path: Path, rows: str) -> Path:
+def table(path, rows):
     """Writes a table whose lines are parted by `|`."""
     put(path.parent, {path.name: rows.replace("|", "\n") + "\n"})
     return path

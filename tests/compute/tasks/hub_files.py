@@ -1,10 +1,7 @@
 """Writes small data sets as the hub keeps them, with the hub's own library."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 import datasets
 import yaml
@@ -16,19 +13,19 @@ Table = datasets.Dataset | Mapping[str, Sequence]
 Tables = Mapping[str | tuple[str, str], Table]  # by split, or by configuration and split
 
 
-def image(red: int = 0, *, size: tuple[int, int] = (8, 6)) -> Image.Image:
+def image(red=0, *, size=(8, 6)):
     """A small picture known by its colour."""
     return Image.new("RGB", size, (red % 256, red // 256, 7))
 
 
-def png(picture: Image.Image) -> bytes:
+def png(picture):
     """A picture as the bytes that the library writes for it."""
     buffer = io.BytesIO()
     picture.save(buffer, format="PNG")
     return buffer.getvalue()
 
 
-def table(columns: Mapping[str, Sequence], **kinds: Sequence[str] | datasets.List) -> datasets.Dataset:
+def table(columns, **kinds):
     """A table whose types follow from its values but for columns of these kinds, or of labels of these classes."""
     made = datasets.Dataset.from_dict(columns)
     for name, kind in kinds.items():
@@ -37,14 +34,14 @@ def table(columns: Mapping[str, Sequence], **kinds: Sequence[str] | datasets.Lis
     return made
 
 
-def qrels(rows: Sequence[tuple]) -> datasets.Dataset:
+def qrels(rows):
     """Judgements: query, document, grade."""
     return table(dict(zip(("query-id", "corpus-id", "score"), map(list, zip(*rows, strict=True)), strict=True)))
 
 
-def write(folder: Path, tables: Tables, *, card: bool = True, shards: int = 1) -> Path:
+def write(folder, tables, *, card=True, shards=1):
     """Tables as `<configuration>/<split>-0000i-of-0000n.parquet`, listed in the card."""
-    listed: dict[str, list[dict[str, str]]] = {}
+    listed = {}
     for key, rows in tables.items():
         config, split = ("default", key) if isinstance(key, str) else key
         made = rows if isinstance(rows, datasets.Dataset) else table(rows)
@@ -60,7 +57,7 @@ def write(folder: Path, tables: Tables, *, card: bool = True, shards: int = 1) -
     return folder
 
 
-def snapshot(cache: Path, repo: str, revision: str, files: Mapping[str, str]) -> Path:
+def snapshot(cache, repo, revision, files):
     """The newest files of a data set, these among them, where the hub's library puts them."""
     home = cache / f"datasets--{repo.replace('/', '--')}"
     put(home, {"refs/main": revision})

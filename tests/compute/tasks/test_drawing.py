@@ -1,7 +1,5 @@
 """Drawn scenes: the same from the same seed, captions true, distortions as strong as they say, splits apart."""
 
-from __future__ import annotations
-
 from random import Random
 
 import numpy as np
@@ -16,11 +14,11 @@ from compute.tasks.drawing.scenes import Background, Scene, Thing, facts
 WHITE = Background()
 
 
-def thing(shape: str = "circle", colour: str = "red", x: float = 0.5, y: float = 0.5, size: str = "large") -> Thing:
+def thing(shape="circle", colour="red", x=0.5, y=0.5, size="large"):
     return Thing(shape=shape, colour=colour, size=size, x=x, y=y)
 
 
-def scenes(count: int, *, part: str = "train", seed: str = "test") -> list[Scene]:
+def scenes(count, *, part="train", seed="test"):
     rng = Random(seed)
     return [compose.scene(rng, part=part) for _ in range(count)]
 

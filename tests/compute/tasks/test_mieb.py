@@ -1,31 +1,26 @@
 """MIEB's loaders in the real layouts: what test_parity.py, against the public code, does not show."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 from compute import tasks
 from compute.catalog import shipped
 from compute.content.items import content_key
-from compute.tasks.data import Data, Retrieval
+from compute.tasks.data import Retrieval
 from compute.tasks.source import Source
-from compute.types import Task
 from tests.compute.tasks import hub_files
 from tests.compute.tasks.hub_files import image, qrels
 
 
-def task(name: str) -> Task:
+def task(name):
     return shipped().task(name if "/" in name else f"mieb/{name.lower()}")
 
 
-def load(tmp_path: Path, name: str, files: hub_files.Tables, **options) -> dict[str, Data]:
+def load(tmp_path, name, files, **options):
     """The items of a task, of MIEB if its key names no benchmark, over these tables."""
     row = task(name)
     hub_files.write(tmp_path / row.dataset, files)
     return tasks.load(row, source=Source(root=tmp_path, offline=True), options=options)
 
 
-def key(red: int) -> bytes:
+def key(red):
     return content_key(hub_files.png(image(red)))
 
 

@@ -1,7 +1,5 @@
 """The drawn suites: the shape of each task's items, answers that hold, and nothing that the bundled model has seen."""
 
-from __future__ import annotations
-
 import io
 
 import numpy as np
@@ -10,7 +8,7 @@ from PIL import Image
 
 from assets.tiny.recipe import lessons
 from compute.catalog import shipped
-from compute.content.items import Column, content_key
+from compute.content.items import content_key
 from compute.tasks import columns, mini
 from compute.tasks.data import (
     CONDITIONS,
@@ -49,7 +47,7 @@ SHAPES = {
 }
 
 
-def mean_gain(data: Retrieval, depth: int) -> float:
+def mean_gain(data, depth):
     """Of nDCG the mean gain of a random order over the best one's."""
     gains = 1 / np.log2(np.arange(2, depth + 2))
     relevant = np.bincount(data.relevant[0], minlength=len(data.queries))
@@ -57,7 +55,7 @@ def mean_gain(data: Retrieval, depth: int) -> float:
     return float((relevant / len(data.documents) * gains.sum() / best).mean())
 
 
-def image(column: Column, row: int) -> Image.Image:
+def image(column, row):
     return Image.open(io.BytesIO(column.read(row)))
 
 

@@ -1,10 +1,5 @@
 """Tables of hub data sets, written by the hub's own library (`datasets`) and read by ours."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
-import datasets
 import numpy as np
 import pytest
 
@@ -14,13 +9,13 @@ from compute.types import BadInput, NotHere
 from tests.compute.tasks import hub_files
 
 
-def pictures(count: int) -> datasets.Dataset:
+def pictures(count):
     return hub_files.table(
         {"image": [hub_files.image(at) for at in range(count)], "label": [at % 2 for at in range(count)]}
     )
 
 
-def opened(folder: Path, split: str = "test") -> parquet.Table:
+def opened(folder, split="test"):
     return parquet.table(folder, repo="org/set", split=split)
 
 

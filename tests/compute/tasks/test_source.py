@@ -1,9 +1,6 @@
 """Where a data set's files are, what a run's fingerprint says of them, and what is fetched of a large one."""
 
-from __future__ import annotations
-
 import os
-from typing import Any
 
 import huggingface_hub
 import pytest
@@ -38,7 +35,7 @@ def test_a_local_folder_is_told_by_its_files(local):
     """Another size, another time or one more file is another state; reading changes nothing."""
     file = local / "made/pictures/one.csv"
 
-    def state(revision: str = "") -> str:
+    def state(revision=""):
         return Source(root=local).state("made/pictures", revision=revision)
 
     states = [state(revision="a" * 40)]
@@ -53,7 +50,7 @@ def test_a_local_folder_is_told_by_its_files(local):
 
 
 def test_a_branch_is_told_by_its_commit_and_a_pin_by_itself(monkeypatch, tmp_path):
-    def snapshot_download(repo: str, **given: Any) -> str:
+    def snapshot_download(repo, **given):
         assert given["local_files_only"] or given["allow_patterns"] == ["README.md"]
         if repo == "made/gone":
             raise OSError("no network")
@@ -75,9 +72,9 @@ def cache(tmp_path, monkeypatch):
 
 def test_only_the_splits_that_are_read_are_fetched(monkeypatch, tmp_path):
     """The card first, then the files it lists for the split; all where the card lists none."""
-    asked: list[list[str] | None] = []
+    asked = []
 
-    def snapshot_download(repo: str, **given: Any) -> str:
+    def snapshot_download(repo, **given):
         asked.append(given["allow_patterns"])
         return str(tmp_path)
 
@@ -96,7 +93,7 @@ def test_a_data_set_is_here_when_what_its_procedure_reads_is(cache):
     by_key = {task.key: task for task in shipped().tasks}
     row = rows.row(by_key["mieb/dtd"])
 
-    def present() -> list[bool]:
+    def present():
         return [
             mieb.needs(by_key[key], source=Source(offline=True)).present for key in ("mieb/dtd", "mieb/dtdzeroshot")
         ]

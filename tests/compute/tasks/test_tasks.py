@@ -1,26 +1,24 @@
 """What all shapes of items share: their columns, their size, and what is left when some contents are bad."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
 from compute import tasks
 from compute.content import items
-from compute.tasks.data import Choices, Data, Labelled, Mixed, Retrieval, ZeroShot
+from compute.tasks.data import Choices, Labelled, Mixed, Retrieval, ZeroShot
 from compute.types import BadInput
 
 
-def text(*contents: str) -> items.Column:
+def text(*contents):
     return items.texts(contents, of="test")
 
 
-def without_bad(data: Data) -> Data:
+def without_bad(data):
     """What is left where the text `bad` cannot be used."""
     return tasks.without(data, {items.content_key("bad"), items.content_key("elsewhere")})
 
 
-def mixed(*contents: str) -> Mixed:
+def mixed(*contents):
     return Mixed(names=contents, text=text(*contents), text_at=np.arange(len(contents)))
 
 

@@ -1,10 +1,7 @@
 """UniSim-Bench's loaders on small copies of the data sets in their own layouts; rules: FACTS, UniSim-Bench Table 1."""
 
-from __future__ import annotations
-
 import io
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,20 +13,20 @@ from compute.content.items import content_key
 from compute.tasks.data import Choices, OddOneOut, Retrieval
 from compute.tasks.source import Source
 from compute.tasks.unisim import odd, samples
-from compute.types import BadInput, Task
+from compute.types import BadInput
 from tests.compute.tasks import unisim_files
 
 
-def task(name: str, *, items: int = 40) -> Task:
+def task(name, *, items=40):
     return replace(shipped().task(f"unisim/{name}"), n_items=items)
 
 
-def load(tmp_path: Path, name: str, *, items: int = 40, **options):
+def load(tmp_path, name, *, items=40, **options):
     source = Source(root=tmp_path, offline=True, cache=tmp_path / "cache", manifests=tmp_path / "manifests")
     return tasks.load(task(name, items=items), source=source, options=options)
 
 
-def choices(tmp_path: Path, name: str, *files: str, **options) -> Choices:
+def choices(tmp_path, name, *files, **options):
     """The items of a task over the named data sets, which are written first."""
     if files:
         unisim_files.write(tmp_path, *files)
@@ -38,18 +35,18 @@ def choices(tmp_path: Path, name: str, *files: str, **options) -> Choices:
     return data
 
 
-def red(content: bytes) -> int:
+def red(content):
     return Image.open(io.BytesIO(content)).convert("RGB").getpixel((0, 0))[0]
 
 
-def asked(data: Choices) -> list[tuple[int | str, int | str]]:
+def asked(data):
     """The right and the wrong alternative of every item: texts, and images by their colour."""
     contents = [[column.read(row) for column in data.alternatives] for row in range(len(data.names))]
     shown = [[each if isinstance(each, str) else red(each) for each in row] for row in contents]
     return [(row[right], row[1 - right]) for row, right in zip(shown, data.answer, strict=True)]
 
 
-def drawn(tmp_path: Path, name: str) -> list[tuple[str, tuple[str, ...], int]]:
+def drawn(tmp_path, name):
     """The questions that were kept: reference, alternatives and answer."""
     rows = samples.read(tmp_path / "manifests" / f"unisim__{name}-seed-0.csv")
     return [(one.reference, one.alternatives, one.answer) for one in rows]
@@ -164,7 +161,7 @@ def test_questions_are_drawn_once_and_kept(tmp_path):
     kept = tmp_path / "manifests" / "unisim__koniq-10k-seed-0.csv"
     lines = kept.read_text().splitlines()
     kept.write_text("\n".join(lines[:2]).replace("0,,", "0,,7", 1))
-    with pytest.raises(BadInput, match="line 2"):
+    with pytest.raises(BadInput, match="seed-0.csv: .*7"):
         choices(tmp_path, "koniq-10k")
     kept.write_text("\n".join(lines[:11]) + "\n")
     again = choices(tmp_path, "koniq-10k")

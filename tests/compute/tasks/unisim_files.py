@@ -1,13 +1,9 @@
 """Writes small copies of UniSim-Bench's data sets in their own layouts and column names, evaluated and training."""
 
-from __future__ import annotations
-
 import pickle
 import shutil
 import tarfile
-from collections.abc import Iterable
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 
@@ -19,7 +15,7 @@ Files = dict[str, object]
 BAPPS = ("cnn", "color", "deblur", "frameinterp", "superres", "traditional")
 
 
-def nights() -> Files:
+def nights():
     table = """id,left_vote,right_vote,votes,ref_path,left_path,right_path,prompt,split,is_imagenet
 0,1,0,6,ref/0.png,distort/0_0.png,distort/0_1.png,p,test,True
 1,0,1,7,ref/1.png,distort/1_0.png,distort/1_1.png,p,test,True
@@ -32,8 +28,8 @@ def nights() -> Files:
     }
 
 
-def bapps() -> Files:
-    files: Files = {}
+def bapps():
+    files = {}
     for subset, at in product(BAPPS, range(14)):
         place = f"bapps/val/{subset}"
         files |= {f"{place}/{part}/{at:06d}.png": at for part in ("ref", "p0", "p1")}
@@ -41,7 +37,7 @@ def bapps() -> Files:
     return files
 
 
-def pieapp() -> Files:
+def pieapp():
     return {
         "pie_app/test_reference_list.txt": "scene1.png\n",
         "pie_app/labels/test/scene1_pairwise_labels.csv": """\
@@ -56,7 +52,7 @@ scene1.png,b.png,c.png,0.1
     }
 
 
-def pieapp_training() -> Files:
+def pieapp_training():
     return {
         "pie_app/train_reference_list.txt": "scene2.png\n",
         "pie_app/labels/train/scene2_pairwise_labels.csv": (
@@ -69,23 +65,23 @@ def pieapp_training() -> Files:
     }
 
 
-def kadid_names(images: Iterable[int]) -> list[str]:
+def kadid_names(images):
     return [
         f"kadid10k/images/I{image:02d}_{distortion:02d}_{severity:02d}.png"
         for image, distortion, severity in product(images, image_pairs.KADID_DISTORTIONS, range(1, 6))
     ]
 
 
-def kadid() -> Files:
+def kadid():
     return {name: at // 5 for at, name in enumerate(kadid_names(range(73, 82)))}
 
 
-def kadid_training() -> Files:
+def kadid_training():
     """Never shown: 9,000 pictures would take seconds."""
     return {name: name.encode() for name in kadid_names(range(1, 73))}
 
 
-def koniq() -> Files:
+def koniq():
     return {
         "koniq10k/koniq10k_distributions_sets.csv": """image_name,MOS,set
 1.jpg,0,test
@@ -103,7 +99,7 @@ def koniq() -> Files:
     }
 
 
-def pipal() -> Files:
+def pipal():
     labels = [f"A0001_0{at}.bmp,{1600 if at < 6 else 1200}\n" for at in range(8)]
     return {
         "PIPAL/Val_Ref/A0001.bmp": 1,
@@ -112,7 +108,7 @@ def pipal() -> Files:
     }
 
 
-def pipal_training() -> Files:
+def pipal_training():
     return {
         "PIPAL/Train_Ref/C0001.bmp": 600,
         "PIPAL/Train_Label/C0001.txt": "C0001_00.bmp,1600\nC0001_01.bmp,1200\nC0001_02.bmp,1200\n",
@@ -120,13 +116,13 @@ def pipal_training() -> Files:
     }
 
 
-def sice() -> Files:
+def sice():
     scenes = product(("Dataset_Part1", "Dataset_Part2"), range(10), range(3))
     files = {f"sice/{part}/{scene:03d}/{at}.jpg": 40 * at for part, scene, at in scenes}
     return {**files, "sice/Dataset_Part1/Label/000.JPG": 1}
 
 
-def agiqa() -> Files:
+def agiqa():
     both = [(prompt, at) for prompt in "xy" for at in range(5)]
     names = ["name", "prompt", "adj1", "adj2", "style", "mos_quality", "std_quality", "mos_align", "std_align"]
     rows = [(f"{prompt}{at}.jpg", prompt, "", "", "", at, 0, at / 2, 0) for prompt, at in both]
@@ -134,7 +130,7 @@ def agiqa() -> Files:
     return {"agiqa-3k/data.csv": [names, *rows], **pictures}
 
 
-def hpdv2() -> Files:
+def hpdv2():
     """The last row is of an image that is damaged in the public data."""
     names = [[f"{at}_{place}.jpg" for place in range(9)] for at in range(3)]
     rows = [
@@ -146,7 +142,7 @@ def hpdv2() -> Files:
     return {"hpdv2/test.json": rows, **pictures}
 
 
-def hpdv2_training() -> Files:
+def hpdv2_training():
     liked = [[1 - at % 2, at % 2] for at in range(6)]
     rows = [
         {"prompt": f"a {at}", "image_path": [f"{at}0.jpg", f"{at}1.jpg"], "human_preference": own}
@@ -161,12 +157,12 @@ def hpdv2_training() -> Files:
     return {"hpdv2/train.json": rows, **pictures}
 
 
-def magicbrush_row(kind: str, names: str, words: str = "make it red") -> Files:
+def magicbrush_row(kind, names, words="make it red"):
     images = [f"MagicBrush/train/{name}.png" for name in names]
     return {"metadata": {"dataset": kind}, "image": images, "conversations": [{"value": "?"}, {"value": words}]}
 
 
-def magicbrush() -> Files:
+def magicbrush():
     rows = [
         magicbrush_row("MagicBrush", "ab"),
         magicbrush_row("MagicBrush-Diff", "ab"),
@@ -175,12 +171,12 @@ def magicbrush() -> Files:
     return {"MagicBrush/test.json": rows, "MagicBrush/test/a.png": 0, "MagicBrush/test/b.png": 1}
 
 
-def magicbrush_training() -> Files:
+def magicbrush_training():
     rows = [magicbrush_row(kind, "cd", "make it blue") for kind in ("MagicBrush", "MagicBrush-Diff")]
     return {"MagicBrush/train.json": rows, "MagicBrush/train/c.png": 500, "MagicBrush/train/d.png": 501}
 
 
-def hq_edit(split: str = "test", names: str = "ab", texts: tuple[str, str] = ("a cat", "a dog"), red: int = 0) -> Files:
+def hq_edit(split="test", names="ab", texts=("a cat", "a dog"), red=0):
     images = [f"HQ-Edit/images/{name}.png" for name in names]
     rows = [
         {"metadata": {"dataset": kind}, "image": images, "input": texts[0], "output": texts[1]}
@@ -189,11 +185,11 @@ def hq_edit(split: str = "test", names: str = "ab", texts: tuple[str, str] = ("a
     return {f"HQ-Edit/{split}.json": rows, images[0]: red, images[1]: red + 1}
 
 
-def hq_edit_training() -> Files:
+def hq_edit_training():
     return hq_edit("train", "cd", ("a tree", "a bush"), 520)
 
 
-def cd_coco() -> Files:
+def cd_coco():
     return {
         "coco-triplets/resources/expert_worker_results_extended.csv": """\
 Image_URL,max_score,OFA,GIT,Our,ExpNet-v2,BLIP-2,ViT-GPT2
@@ -209,7 +205,7 @@ two.jpg,2,2,0,0,0,0,0
     }
 
 
-def polaris() -> Files:
+def polaris():
     table = """img,refs,cand,score
 a.jpg,"['A cat.', 'A pet.']",a car,0.25
 a.jpg,['A dog.'],a dog,0.0
@@ -218,7 +214,7 @@ a.jpg,['A dog.'],a cow,0.75
     return {"polaris/polaris_test.csv": table, "polaris/images/a.jpg": 1}
 
 
-def polaris_training() -> Files:
+def polaris_training():
     table = """img,refs,cand,score
 b.jpg,"['A bird.', 'A wing.']",a boat,0.25
 b.jpg,['A dog.'],a cow,0.75
@@ -226,7 +222,7 @@ b.jpg,['A dog.'],a cow,0.75
     return {"polaris/polaris_train.csv": table, "polaris/images/b.jpg": 540}
 
 
-def landmarks() -> Files:
+def landmarks():
     box = [0, 0, 5, 5]
     truth = {
         "imlist": ["a", "b", "c", "d"],
@@ -236,7 +232,7 @@ def landmarks() -> Files:
             {"bbx": box, "easy": [2], "hard": [], "junk": []},
         ],
     }
-    files: Files = {}
+    files = {}
     for name in ("roxford5k", "rparis6k"):
         place = f"retrieval/revisitop/{name}"
         files |= {f"{place}/jpg/{image}.jpg": at for at, image in enumerate("abcdqr")}
@@ -272,7 +268,7 @@ TRAINING = {  # beside the evaluated ones; of NIGHTS one table holds all splits
 }
 
 
-def write(root: Path, *names: str, packed: bool = False, training: bool = False) -> Path:
+def write(root, *names, packed=False, training=False):
     """The named data sets below `root`, as folders or as one tar each; with their training splits those of TRAINING,
     by default all."""
     place = root / REPO
@@ -285,7 +281,7 @@ def write(root: Path, *names: str, packed: bool = False, training: bool = False)
     return place
 
 
-def cifar(root: Path) -> None:
+def cifar(root):
     """CIFAR-100's test split as the hub has it: two images of every fine class."""
     rows = {"img": [hub_files.image(at) for at in range(200)], "fine_label": [at % 100 for at in range(200)]}
     hub_files.write(root / CIFAR, {"test": rows})

@@ -1,15 +1,11 @@
 """Records of one's own suites and models with one value changed, and files that are no record at all."""
 
-from __future__ import annotations
-
 import json
-from collections.abc import Callable, Iterable
-from pathlib import Path
 
 TORN = (b'{"version": 1, "k', b"[]", b'{"a":' * 500 + b"1" + b"}" * 500, b'{"version": NaN}', b"\xff")
 
 
-def changed(record: dict, path: str, value: object) -> str:
+def changed(record, path, value):
     """The record with one value changed, or removed where it is ...; `tasks.0.key` is the path of one."""
     record = json.loads(json.dumps(record))
     *way, last = [int(part) if part.isdigit() else part for part in path.split(".")]
@@ -23,9 +19,7 @@ def changed(record: dict, path: str, value: object) -> str:
     return json.dumps(record)
 
 
-def assert_left_out(
-    path: Path, cases: Iterable[tuple[str, object, str]], recorded: Callable[[Path], tuple[list, list[str]]]
-) -> None:
+def assert_left_out(path, cases, recorded):
     """Every damaged form of the record is left out, with a problem that has its file's name and the word."""
     record = json.loads(path.read_text())
     for content, word in [*((changed(record, where, value).encode(), word) for where, value, word in cases)] + [

@@ -1,12 +1,7 @@
 """Models of one's own: their records, and what a build does with them and with damaged or hostile ones."""
 
-from __future__ import annotations
-
 import json
-from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -41,7 +36,7 @@ ROW = Model(
 )
 
 
-def of_folder(folder: Path) -> Model:
+def of_folder(folder):
     return replace(ROW, adapter="vision", weights=str(folder), revision=DIGEST)
 
 
@@ -66,7 +61,7 @@ def test_a_folder_is_recorded_by_the_way_to_it_and_shown_by_its_name(tmp_path):
 
 
 def test_a_name_with_another_digest_gets_its_beginning(tmp_path):
-    def record(row: Model, digest: str) -> Model:
+    def record(row, digest):
         return own_models.record(row, digest=digest, results=tmp_path, source=SESSION)
 
     first, second = record(ROW, DIGEST), record(ROW, OTHER)
@@ -216,9 +211,7 @@ def test_a_build_shows_the_runs_of_models_and_suites_that_the_package_does_not_l
     assert build.is_stale(database, results=results)
 
 
-def stored(
-    results: Path, *, model: str, task: str, metric: str, subset: str, settings: Mapping[str, Any] | None = None
-) -> None:
+def stored(results, *, model, task, metric, subset, settings=None):
     """A whole run with one score."""
     run_folders.write(
         results,

@@ -1,9 +1,6 @@
 """suite.toml: what it may state, what is wrong with it by table, and the suite that follows."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -51,13 +48,13 @@ def folder(tmp_path):
     return put(tmp_path, {"labels.csv": LABELS, "questions.csv": questions, "sub/labels.csv": f"{LABELS}a fox,dog\n"})
 
 
-def written(folder: Path, text: str) -> Path:
+def written(folder, text):
     path = folder / "suite.toml"
     path.write_text(text, encoding="utf-8")
     return path
 
 
-def made(folder: Path, text: str = WHOLE) -> own_suite.OwnSuite:
+def made(folder, text=WHOLE):
     return suite_of_file(written(folder, text), RunSettings(results=folder / "results", offline=True))
 
 
@@ -182,7 +179,7 @@ def test_nothing_is_read_out_of_its_folder_unless_the_user_says_so(folder):
         (inner / name).symlink_to(target)
     (inner / "inner" / "manifest.csv").symlink_to(away / "labels.csv")
 
-    def key(*images: Path) -> str:
+    def key(*images):
         settings = RunSettings(images=images, results=folder / "results", dry_run=True)
         return own_suites(settings, suite=str(path), warn=print)[1]
 

@@ -1,10 +1,7 @@
 """Suites of one's own data: their records, and what a build does with damaged or hostile ones."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from PIL import Image
@@ -34,7 +31,7 @@ def manifest(photographs, tmp_path):
     return made(photographs, tmp_path / "Holiday photos.parquet")
 
 
-def made(photographs: Path, path: Path, *, seed: int = 0, synthetic: bool | None = None) -> Path:
+def made(photographs, path, *, seed=0, synthetic=None):
     path.parent.mkdir(exist_ok=True, parents=True)
     making.make(
         image_lists.opened(photographs),
@@ -80,7 +77,7 @@ def test_a_suite_holds_tasks_of_several_shapes_and_files(tmp_path):
 def test_two_suites_share_no_key_of_a_task(tmp_path):
     """One of pairs and one of data whose name begins like its key: the second gets the beginning of its digest."""
 
-    def named(text: str, **suite: str) -> own_suite.OwnSuite:
+    def named(text, **suite):
         (tmp_path / "data.csv").write_text(f"text,label\n{text},x\na dog,y\n")
         own = own_suite.of_data({"cj": read(tmp_path / "data.csv")}, name="pairs-x")
         return suite_records.record(replace(own, suite=replace(own.suite, **suite)), results=tmp_path)

@@ -1,7 +1,5 @@
 """The prompts against the paper's own printed examples (Appendix A) and the printed templates (Appendix C.1)."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 
@@ -62,7 +60,7 @@ def test_prompts_are_those_of_the_papers_examples(template, condition, transform
     assert one_line(made) == one_line(printed)
 
 
-def one_line(text: str) -> str:
+def one_line(text):
     """The paper's text has lost its line breaks."""
     return " ".join(text.replace(":\n", ": ").split())
 
@@ -77,7 +75,7 @@ def test_both_orders_of_every_pair_in_the_items_own_template():
         text, *shown = question.parts[:3]
         expected = [pairs.first.read(at), pairs.second.read(at)]
         assert [part.read() for part in shown] == (expected[::-1] if reverse else expected)
-        template = TEMPLATES["image-image"][at % 5].text
+        template = TEMPLATES["image-image"][at % 5]
         assert text.startswith(template.partition(": ")[0][:40])
         assert "- Be sensitive to rotations" in text and "\n- Be sensitive to the spatial position" in text
         assert "data" not in text and "{" not in text

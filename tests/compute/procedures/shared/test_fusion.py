@@ -1,7 +1,5 @@
 """References: sums and rows written out."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -14,7 +12,7 @@ from tests.compute.procedures.known import BOTH, Known
 VECTORS = {b"a": [1, 0, 0], b"b": [0, 2, 0], "x": [0, 0, 3], "y": [4, 0, 0]}
 
 
-def items(image_at: list[int], text_at: list[int]) -> Mixed:
+def items(image_at, text_at):
     return Mixed(
         names=tuple(f"m{row}" for row in range(len(image_at))),
         image=images([b"a", b"b"], of="tests"),

@@ -1,7 +1,5 @@
 """The prompts against the wording of UniSim-Bench Table 7, and what each item's question holds."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -13,15 +11,15 @@ from compute.tasks.data import Choices, OddOneOut
 from compute.types import CannotDo
 
 
-def pictures(name: str, n: int = 2) -> items.Column:
+def pictures(name, n=2):
     return items.images([f"{name}{row}".encode() for row in range(n)], of=name)
 
 
-def words(name: str, n: int = 2) -> items.Column:
+def words(name, n=2):
     return items.texts([f"{name} text {row}" for row in range(n)], of=name)
 
 
-def choices(*alternatives: items.Column, reference: items.Column | None = None, question: str = "reference") -> Choices:
+def choices(*alternatives, reference=None, question="reference"):
     return Choices(
         names=("first", "second"),
         alternatives=alternatives,
@@ -31,11 +29,11 @@ def choices(*alternatives: items.Column, reference: items.Column | None = None, 
     )
 
 
-def text(parts: tuple[str | Picture, ...]) -> str:
+def text(parts):
     return "".join(part if isinstance(part, str) else "<image>" for part in parts)
 
 
-def shown(parts: tuple[str | Picture, ...]) -> list[bytes]:
+def shown(parts):
     return [part.data for part in parts if isinstance(part, Picture)]
 
 

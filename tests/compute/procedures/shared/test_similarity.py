@@ -1,7 +1,5 @@
 """References: scikit-learn's cosine_similarity, and MaxSim written out as loops."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -14,7 +12,7 @@ from compute.types import BadItem, CannotDo
 from tests.compute.procedures.known import BOTH, Known, ragged
 
 
-def maxsim(first: np.ndarray, second: np.ndarray) -> float:
+def maxsim(first, second):
     return sum(max(float(a @ b) for b in second) for a in first)
 
 
@@ -49,7 +47,7 @@ def test_likeness_whichever_stands_first():
     vectors = {b"a": [1, 0], b"b": [0, 1], b"cc": [1, 1], b"d": [0, 2], "x": [1, 1], "y": [2, 0]}
     encoder = Known(vectors, abilities=(*BOTH, "compare"), compare=lambda first, second: 9)
     metric = Known(abilities=("compare",), compare=lambda first, second: 3 * len(first) + len(second))
-    seen: list[tuple] = []
+    seen = []
     reader = Known(abilities=("compare",), compare=lambda first, second: seen.append((first, second)) or 1)
     for turn in (slice(None), slice(None, None, -1)):
         assert similarity.symmetric(encoder, *(column, other)[turn]) == pytest.approx([np.sqrt(0.5), 1])

@@ -1,7 +1,5 @@
 """Reference: a plain sort of each query's documents by falling score, then by precedence."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch
@@ -9,7 +7,7 @@ import torch
 from compute.procedures import retrieval
 
 
-def plain(scores: np.ndarray, precedence: np.ndarray, depth: int, gone: np.ndarray) -> list[list[int]]:
+def plain(scores, precedence, depth, gone):
     return [
         sorted(np.flatnonzero(~gone[query]), key=lambda document: (-row[document], precedence[document]))[:depth]
         for query, row in enumerate(scores)
@@ -17,12 +15,12 @@ def plain(scores: np.ndarray, precedence: np.ndarray, depth: int, gone: np.ndarr
 
 
 def searched(
-    scores: np.ndarray,
-    precedence: np.ndarray,
-    depth: int,
-    block: tuple[int, int],
-    ignored: tuple[np.ndarray, np.ndarray] | None = None,
-) -> list[retrieval.Best]:
+    scores,
+    precedence,
+    depth,
+    block,
+    ignored=None,
+):
     return list(
         retrieval.search(
             lambda rows, columns: torch.from_numpy(scores[rows, columns].copy()),
@@ -47,8 +45,7 @@ def test_it_is_the_plain_sort_whatever_the_blocks(seed):
     gone = rng.random(scores.shape) < rng.choice([0, 0.1, 0.9])
     block = int(rng.integers(1, 9)), int(rng.integers(1, 60))
     found = searched(scores, precedence, depth, block, np.nonzero(gone))
-    documents_found = np.concatenate([best.documents for best in found])
-    scores_found = np.concatenate([best.scores for best in found])
+    documents_found, scores_found = (np.concatenate(parts) for parts in list(zip(*found, strict=True))[1:])
     for query, wanted in enumerate(plain(scores, precedence, depth, gone)):
         row = documents_found[query]
         assert row[row >= 0].tolist() == wanted
@@ -63,6 +60,6 @@ def test_later_blocks_of_which_little_enters():
     scores[:, rng.permutation(4000)[:200]] = np.float32(2.0)
     precedence = rng.permutation(4000)
     found = searched(scores, precedence, 150, (5, 500))
-    assert np.concatenate([best.documents for best in found]).tolist() == plain(
+    assert np.concatenate([documents for _, documents, _ in found]).tolist() == plain(
         scores, precedence, 150, np.zeros(scores.shape, dtype=bool)
     )

@@ -1,20 +1,16 @@
 """Small drawn data of every shape, and how they are run with the bundled model."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping, Sequence
-from pathlib import Path
 from random import Random
 
 from PIL import Image, ImageDraw
 
-from compute.tasks.own import OwnData, read
+from compute.tasks.own import read
 from tests.compute.tasks.files import put
 
 COLOURS = ("red", "green", "blue", "yellow", "purple", "orange")
 
 
-def pictures(folder: Path, count: int) -> list[str]:
+def pictures(folder, count):
     """Draws scenes of the colours in turn; their names."""
     names = [f"{at:03}.png" for at in range(count)]
     for at, name in enumerate(names):
@@ -28,19 +24,19 @@ def pictures(folder: Path, count: int) -> list[str]:
     return names
 
 
-def write(path: Path, header: Sequence[str], rows: Sequence[Sequence[object]]) -> Path:
+def write(path, header, rows):
     """A manifest as CSV, or as TSV by its name."""
     put(path.parent, {path.name: [header, *rows]})
     return path
 
 
-def of(path: Path, **options: object) -> OwnData:
+def of(path, **options):
     """The data at a path, which have no problem."""
     data = read(path, **options)
     assert data.problems == () and data.faults == 0
     return data
 
 
-def faults(path: Path, **options: object) -> Mapping[int, str]:
+def faults(path, **options):
     """What is wrong by row; 0 is the whole file."""
     return {fault.row: fault.what for fault in read(path, **options).problems}

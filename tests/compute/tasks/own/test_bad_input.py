@@ -1,9 +1,6 @@
 """What is wrong with data of one's own is named by file and row before anything long begins; see test_bad_tables."""
 
-from __future__ import annotations
-
 import os
-from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -68,7 +65,7 @@ def test_faults_are_counted_and_the_first_listed_by_row(folder):
     assert list(faults(table(folder / "constant.csv", "first,second,score|a,b,3|a,,3"))) == [0, 2]
 
 
-def error(path: Path, **options: object) -> str:
+def error(path, **options):
     """Why a file cannot be read at all, or its first fault."""
     with pytest.raises(BadInput) as caught:
         read(path, **options).check()

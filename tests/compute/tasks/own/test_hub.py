@@ -1,16 +1,13 @@
 """Data sets of the hub as one's own: read from its cache at a commit, by columns that are mapped, never from afar."""
 
-from __future__ import annotations
-
 import json
 
-import datasets
 import huggingface_hub
 import numpy as np
 import pytest
 
 from compute.catalog.own import suite_records
-from compute.tasks.own import OwnData, read
+from compute.tasks.own import read
 from compute.tasks.source import Source
 from compute.types import BadInput
 from tests.compute.commands import likeness
@@ -33,12 +30,12 @@ def publish(hub):
     return lambda repo, tables: hub_files.write(hub_files.snapshot(hub, repo, COMMIT, {}), tables)
 
 
-def labelled(count: int, *, first: int = 0) -> datasets.Dataset:
+def labelled(count, *, first=0):
     columns = {"img": [image(first + at) for at in range(count)], "fine": [at % 2 for at in range(count)]}
     return hub_files.table(columns, fine=("cat", "dog"))
 
 
-def from_cache(name: str, **options: object) -> OwnData:
+def from_cache(name, **options):
     data = read(name, source=Source(offline=True), **options)
     assert data.problems == ()
     return data

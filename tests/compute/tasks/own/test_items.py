@@ -1,14 +1,7 @@
 """The items that every shape of one's own data makes."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import pytest
 
-from compute.content.items import Column
-from compute.tasks.data import Data
-from compute.tasks.own import OwnData
 from tests.compute.tasks.files import put, table
 from tests.compute.tasks.own.drawn import faults, of
 
@@ -18,13 +11,13 @@ def folder(tmp_path_factory):
     return put(tmp_path_factory.mktemp("own"), {f"{at}.png": at for at in range(36)})
 
 
-def read(folder: Path, rows: str) -> tuple[OwnData, Data]:
+def read(folder, rows):
     """A table beside the images, and its items."""
     data = of(table(folder / "table.csv", rows))
     return data, data.items()["default"]
 
 
-def shown(column: Column, folder: Path) -> list[str]:
+def shown(column, folder):
     """The contents of a column: texts, and images by their path."""
     names = {path.read_bytes(): path.relative_to(folder).as_posix() for path in folder.rglob("*.png")}
     contents = [column.read(row) for row in range(len(column))]

@@ -1,7 +1,5 @@
 """The example of every shape in the documentation is read as that shape."""
 
-from __future__ import annotations
-
 import csv
 import re
 

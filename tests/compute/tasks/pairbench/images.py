@@ -1,20 +1,16 @@
 """Folders of small images that differ, for tests of pairs."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import numpy as np
 from PIL import Image
 
 
-def picture(number: int, *, side: int = 48) -> Image.Image:
+def picture(number, *, side=48):
     """A picture of large random patches, unlike that of any other number."""
     patches = np.random.default_rng([7, number]).integers(0, 256, (6, 6, 3), dtype=np.uint8)
     return Image.fromarray(patches).resize((side + 16, side), Image.Resampling.BICUBIC)
 
 
-def folder_of(path: Path, count: int, *, side: int = 48) -> Path:
+def folder_of(path, count, *, side=48):
     """A folder with so many pictures."""
     path.mkdir(parents=True, exist_ok=True)
     for number in range(count):

@@ -1,10 +1,7 @@
 """PairBench's published data sets, in the layout that their cards state: small files of it."""
 
-from __future__ import annotations
-
 import io
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -23,11 +20,11 @@ from tests.compute.tasks.pairbench.images import picture
 ROWS = 4
 
 
-def resized(image: Image.Image) -> Image.Image:
+def resized(image):
     return image.resize(tuple(round(0.95 * side) for side in image.size))
 
 
-def table(kind: str, *order: int, counterparts: int = 1) -> dict[str, list]:
+def table(kind, *order, counterparts=1):
     """Rows of an original and, in columns of this order, its 95%, its transformed versions, and an irrelevant image."""
     images = [picture(row) for row in range(ROWS)]
     others = [
@@ -50,7 +47,7 @@ CAPTIONS = (
 )
 
 
-def templates(*logistics: list[str]) -> dict[str, list]:
+def templates(*logistics):
     row = {"query_templates": {"v1": "{conditions}"}, "query_conditions": {}, "logistics": {"data-pairs": logistics}}
     return {name: [json.dumps(value)] for name, value in row.items()}
 
@@ -74,11 +71,11 @@ def root(tmp_path):
     return tmp_path
 
 
-def loaded(root: Path, key: str):
+def loaded(root, key):
     return loaders.load(shipped().task(key), source=Source(root=root, offline=True))
 
 
-def shown(file: bytes) -> np.ndarray:
+def shown(file):
     return np.asarray(Image.open(io.BytesIO(file)).convert("RGB"))
 
 
@@ -148,10 +145,3 @@ def test_what_is_not_on_this_machine_is_named_with_its_command(tmp_path):
         loaders.load(task, source=source)
     need = loaders.needs(task, source=source)
     assert not need.present and need.bytes == 761_297_687 and need.questions == 2 * 3_000
-
-
-def test_the_older_data_set_is_read_where_only_it_is_here(root):
-    (root / "feiziaarash/pairbench").rename(root / "feiziaarash/mmscore")
-    assert size(loaded(root, "pairbench/coco-cj")["sensitive"]) == 3 * ROWS
-    need = loaders.needs(shipped().task("pairbench/coco-cj"), source=Source(root=root, offline=True))
-    assert need.repo == "feiziaarash/mmscore" and need.present

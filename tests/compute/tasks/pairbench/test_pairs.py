@@ -1,7 +1,5 @@
 """A folder of images -> a manifest -> pairs a judge can rate, the same on every reading."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import json
@@ -23,7 +21,7 @@ from compute.types import BadInput, NotHere
 from tests.compute.tasks.pairbench.images import folder_of, picture
 
 
-def made(folder: Path, out: Path, *, seed: int = 0, splits=IMAGE_SPLITS) -> manifest.Manifest:
+def made(folder, out, *, seed=0, splits=IMAGE_SPLITS):
     return making.make(image_lists.opened(folder), out=out, splits=splits, seed=seed)
 
 
@@ -32,7 +30,7 @@ def written(tmp_path):
     return made(folder_of(tmp_path / "images", 6), tmp_path / "pairs.parquet")
 
 
-def opened(file: bytes) -> Image.Image:
+def opened(file):
     return Image.open(io.BytesIO(file)).convert("RGB")
 
 
@@ -66,7 +64,7 @@ def test_the_sides_of_a_pair_show_what_its_type_says(written):
 
 
 def test_the_keys_are_known_without_making_an_image_and_name_one_content_each(written):
-    contents: dict[bytes, bytes] = {}
+    contents = {}
     for split in written.splits:
         part = pairs.load(written.path, split=split)["invariant"]
         for column in data.columns(part):
@@ -82,7 +80,7 @@ def test_the_keys_are_known_without_making_an_image_and_name_one_content_each(wr
 def test_an_image_is_made_once_for_all_splits_and_models_of_a_run(written, tmp_path, monkeypatch):
     """With little room in memory too, from the file of the run."""
     monkeypatch.setattr(pixels, "RECENT", 1)
-    drawn: list[tuple[str, int]] = []
+    drawn = []
     real = pixels.perturb
 
     def counted(image, *, kind, strength, seed):
@@ -132,7 +130,7 @@ def test_an_unreadable_image_is_named_and_can_be_left_out(tmp_path):
     images = image_lists.opened(folder)
     with pytest.raises(making.BadItem, match="broken.png"):
         making.scanned(images)
-    skipped: list[str] = []
+    skipped = []
     items = making.scanned(images, skipped=lambda error: skipped.append(error.item))
     assert skipped == ["broken.png"] and len(items) == 3
     (folder / "broken.png").unlink()
@@ -165,7 +163,7 @@ def test_images_that_are_gone_or_missing_are_named(written, tmp_path):
         pairs.load(written.path, split="cj")
 
 
-def rewritten(path: Path, *, heading: dict | bytes) -> None:
+def rewritten(path, *, heading):
     table = pq.read_table(path)
     if not isinstance(heading, bytes):
         heading = json.dumps(json.loads(table.schema.metadata[manifest.HEADING]) | heading).encode()

@@ -1,17 +1,14 @@
 """Images of two objects in a spatial relation: the layout of What's Up, other tables, and the counts of Table 8."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections import Counter
-from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
 from compute.tasks import image_lists
-from compute.tasks.pairbench import making, manifest, whatsup
+from compute.tasks.pairbench import making, whatsup
 from compute.tasks.pairbench.splits import IMAGE_SPLITS, SPATIAL_SPLITS, SPLITS
 from compute.types import BadItem
 from tests.compute.tasks.files import put
@@ -20,7 +17,7 @@ from tests.compute.tasks.pairbench.images import folder_of
 ON_SIDES = ("to the left of", "to the right of", "on", "under")
 
 
-def table_of(folder: Path, groups: list[int], *, side: int = 48) -> Path:
+def table_of(folder, groups, *, side=48):
     """What's Up's JSON for groups of so many images of the same two objects, each in another relation."""
     folder_of(folder / "controlled_images", sum(groups), side=side)
     rows = []
@@ -32,7 +29,7 @@ def table_of(folder: Path, groups: list[int], *, side: int = 48) -> Path:
     return put(folder, {"controlled_images_dataset.json": rows}) / "controlled_images_dataset.json"
 
 
-def made(table: Path, out: Path, **options) -> manifest.Manifest:
+def made(table, out, **options):
     images, shows = whatsup.read(table)
     return making.make(images, shows=shows, out=out, **({"splits": SPATIAL_SPLITS} | options))
 
@@ -61,7 +58,7 @@ def written(tmp_path):
 def test_a_counterpart_shows_the_same_objects_in_another_relation(written, tmp_path):
     _, shows = whatsup.read(tmp_path / "controlled_images_dataset.json")
     for split in ("sp", "sp-et"):
-        seen: dict[str, set[str]] = {}
+        seen = {}
         for pair in written.of(split):
             first, second = shows[pair.first], shows[pair.second]
             match pair.type:
@@ -108,7 +105,7 @@ def test_an_image_without_a_counterpart_is_named_and_can_be_left_out(tmp_path):
     table = table_of(tmp_path, [4, 1])
     with pytest.raises(BadItem, match="0004.png: the table has no image of its objects in another spatial relation"):
         made(table, tmp_path / "pairs.parquet")
-    lines: list[str] = []
+    lines = []
     left = made(table, tmp_path / "pairs.parquet", splits=(SPLITS["sp"],), skip_bad=True, report=lines.append)
     assert left.counts()["sp"].total() == 4 * 4 and "0004.png" in lines[0]
     assert left.left_out == ["controlled_images/0004.png"]
