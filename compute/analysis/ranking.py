@@ -117,10 +117,10 @@ class Ranking(ShowsItself):
             why=("",) * models,
         )
         if table.aggregate == BORDA:
-            points = means.borda(scores=np.where(enough[:, None], scores, np.nan)[:, used], higher=table.higher[used])
-            found.rank[:] = points.rank
-            unknown = tuple("" if rank == UNRANKED or test else NO_RANGE for rank in points.rank)
-            found = replace(found, mean=points.total, unknown=unknown)
+            _, total = means.borda(np.where(enough[:, None], scores, np.nan)[:, used], higher=table.higher[used])
+            found.rank[:] = means.rank(total)
+            unknown = tuple("" if rank == UNRANKED or test else NO_RANGE for rank in found.rank)
+            found = replace(found, mean=total, unknown=unknown)
             if np.ptp(found.resampled, axis=0).any():
                 found.mean_low[:], found.mean_high[:] = np.quantile(found.resampled, (0.025, 0.975), axis=0)
         else:
@@ -135,7 +135,7 @@ class Ranking(ShowsItself):
     @property
     def higher_is_better(self) -> bool:
         """Of the mean."""
-        return self.table.aggregate == BORDA or bool(self.table.higher[self.table.counted].all())
+        return self.table.aggregate == BORDA or self.table.higher_is_better
 
     @property
     def scored(self) -> Ints:
@@ -153,7 +153,7 @@ class Ranking(ShowsItself):
         table, points = self.table.columns(np.flatnonzero(self.table.counted)), np.empty(len(self.rank))
         for origin in set(table.origins):
             rows = np.flatnonzero(np.array(table.origins) == origin)
-            points[rows] = means.borda(scores=table.values[rows], higher=table.higher).total
+            points[rows] = means.borda(table.values[rows], higher=table.higher)[1]
         return points
 
     @cached_property
@@ -167,7 +167,7 @@ class Ranking(ShowsItself):
         )
         scores = np.where(ranked[:, None], self.scores, np.nan)
         if table.aggregate == BORDA:
-            by_task = means.borda(scores=scores[:, used], higher=table.higher[used]).points
+            by_task, _ = means.borda(scores[:, used], higher=table.higher[used])
             return np.where(ranked, resampled.points(by_task, suites=suites[:, used]), np.nan)
         scores[ranked] -= table.excess(np.flatnonzero(ranked))
         return resampled.means(scores, blocks=table.blocks, suites=suites)
@@ -463,9 +463,9 @@ def _by_mean(found: Ranking, enough: Bools, groups: Sequence[Ints], *, tested: b
     """The ranking by means of the models with `enough` tasks, each of `groups` (row numbers) by itself."""
     table = found.table
     blocks, counted = table.blocks, table.counted
-    higher = means.shared_direction(
-        columns=np.flatnonzero(counted), higher=table.higher, scales=table.scales, tasks=len(counted)
-    )
+    if unlike := table.unlike_tasks:
+        raise BadInput(f"There is no mean: {unlike}. Rank by Borda points, or give one kind weight 0")
+    higher = table.higher_is_better
     lowest, highest = table.lower[counted].min(), table.upper[counted].max()  # no mean lies beyond its metrics' bounds
     mean = np.where(enough, means.mean_of_blocks(found.scores, blocks), np.nan)
     sets = int(counted.sum()) if table.clusters is None else len(np.unique(table.clusters[counted]))

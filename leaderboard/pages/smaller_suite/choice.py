@@ -9,7 +9,7 @@ from urllib.parse import quote
 import pandas as pd
 
 from compute.analysis.lite import smaller
-from compute.analysis.lite.smaller import HeldOut, Smaller, SuiteAgreement, whole
+from compute.analysis.lite.smaller import Fidelity, HeldOut, Smaller, whole
 from compute.analysis.table import ALL, USUAL, ScoreTable, of_suite
 from compute.catalog.catalog import MTEB
 from compute.database import store
@@ -77,7 +77,7 @@ class SmallerSuites:
         except LikenessError:
             return None
 
-    def own(self, suite: str, origin: str) -> SuiteAgreement | None:
+    def own(self, suite: str, origin: str) -> Fidelity | None:
         """How well the paper's own smaller suite represents the whole; None where there is none to compare."""
         if suite not in OWN:
             return None
@@ -148,7 +148,6 @@ def tables(suites: SmallerSuites, query: SmallerSuiteQuery, *, titles: pd.Series
     facts: dict[str, Any] = {
         "own_suite": OWN.get(query.suite, ""),
         "own_claims": suites.db.query("lite_claims") if own else (),
-        "most_changed": scores.models[whole.rows[result.fidelity.largest_change_model]],
         "without_tasks": [name for code, name in enumerate(scores.categories) if code not in choosable],
     }
     return texts.tables(result=result, own=own, titles=titles, lost=smaller.lost(result), **facts)

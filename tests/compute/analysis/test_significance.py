@@ -10,24 +10,18 @@ from statsmodels.stats.multitest import multipletests
 
 from compute.analysis.comparison import compared
 from compute.analysis.ranking import Ranking
-from compute.analysis.ranks import means
 from compute.analysis.significance import decisions, holm, of_pair
 from compute.analysis.table import ScoreTable
+from tests.compute.analysis.tables import table
 
 SHAPE = (3, 5, 4)  # tasks of each category
 NAN = np.nan
 
 
-def blocks_of(codes):
-    return means.blocks(
-        categories=codes, weights=None, aggregate=means.CATEGORY_MEAN, task_weights=None, tasks=len(codes)
-    )
-
-
 def decide(scores, codes=None, *, clusters=None, higher=True):
     scores = np.asarray(scores, float)
     codes = np.zeros(scores.shape[1], int) if codes is None else np.asarray(codes)
-    return decisions(scores=scores, blocks=blocks_of(codes), clusters=clusters, higher=higher)
+    return decisions(scores=scores, blocks=table(scores, codes).blocks, clusters=clusters, higher=higher)
 
 
 def board(seed, *, models=10, shape=SHAPE, apart=0.0):
