@@ -128,8 +128,7 @@ def _notes(a: ModelScores, b: ModelScores, *, tasks: Sequence[Task]) -> tuple[st
     """What to know before the scores of the two on these tasks are compared, in sentences."""
     notes = [*a.notes, *b.notes]
     if b.origin in MEASURED_ELSEWHERE:
-        about = comparability(model=a.key, origin=b.origin, tasks=tasks, runs=a.runs, others=None)
-        return (*notes, *about.sentences)
+        return (*notes, *comparability(model=a.key, origin=b.origin, tasks=tasks, runs=a.runs, others=None))
     of_both = [{task.key: side.runs[task.key] for task in tasks if task.key in side.runs} for side in (a, b)]
     departures = [unlike(runs) for runs in of_both]
     for side, runs, own, other in zip((a, b), of_both, departures, departures[::-1], strict=True):

@@ -26,7 +26,7 @@ from compute.engine.run_folders import StoredRun
 from compute.importing.scores_csv import DECLARING, OPTIONAL, REQUIRED
 from compute.interface import standing
 from compute.interface.compare import ModelScores, compare_scores
-from compute.interface.standing import MEASURED_ELSEWHERE, Comparability
+from compute.interface.standing import MEASURED_ELSEWHERE
 from compute.io.files import write_text
 from compute.pages.shown import Cell, ShownTable, ShowsItself
 from compute.rounding import rounded
@@ -158,22 +158,13 @@ class Evaluation(ShowsItself):
             if not {*arranged.models} - {self.model.key}:
                 elsewhere = [other for other in ORIGINS if other != origin]
                 instead = [other for other in elsewhere if {*self._arranged(other).models} - {self.model.key}]
-        comparable = self._comparable(origin, others)
-        return standing.rank_of(self._table, others, comparable=comparable, instead=instead)
-
-    def _comparable(self, origin: str, others: ScoreTable | None) -> Comparability:
         measured = None
         if others is not None and (of_others := standing.elsewhere(origin, others, but=self.model.key)):
             first = [self._arranged(part) for part in of_others]
             measured = standing.measured_twice(first, self._arranged("computed"), but=self.model.key)
-        return standing.comparability(
-            model=self.model.key,
-            origin=origin,
-            tasks=self._counting,
-            runs=self.runs,
-            others=others,
-            measured=measured,
-        )
+        known = {"tasks": self._counting, "runs": self.runs, "others": others, "measured": measured}
+        notes = standing.comparability(model=self.model.key, origin=origin, **known)
+        return standing.rank_of(self._table, others, origin=origin, notes=notes, instead=instead)
 
     def database(self) -> Path:
         """The database of the shipped scores and of this results folder, next to the runs; built where it is stale.

@@ -61,8 +61,7 @@ def test_a_map_is_one_file_with_pictures_and_settings(world, monkeypatch):
     """Places are the first two numbers of an embedding: UMAP itself is tested with the analysis."""
 
     def placed(*, vectors, **settings):
-        places = np.asarray(vectors, float)[:, :2]
-        return item_map.ItemMap(xy=places, trustworthiness=0.5, settings={**settings, "trust_neighbors": 3})
+        return np.asarray(vectors, float)[:, :2], {**settings, "trust_neighbors": 3, "trustworthiness": 0.5}
 
     monkeypatch.setattr(item_map, "project_items", placed)
     made = image_maps.make(TASKS[0], MODELS[0], bench=world.bench(results=world.folder), images=20, seed=7)
