@@ -12,11 +12,11 @@ from compute.types import BadInput, Undefined
 
 
 def frames(
-    values: dict[tuple[str, str, str], float],
+    values,
     *,
-    averages: dict[tuple[str, str], float] | None = None,
-    aggregate: str = "category-mean",
-) -> dict[str, pd.DataFrame]:
+    averages=None,
+    aggregate="category-mean",
+):
     """Two categories of two tasks, `a` and `b` of A, `c` and `d` of B; `d` is lower-is-better."""
     tasks = pd.DataFrame(
         {
@@ -62,7 +62,7 @@ def frames(
     }
 
 
-def full(model: str, origin: str, *numbers: float) -> dict[tuple[str, str, str], float]:
+def full(model, origin, *numbers):
     return {(model, origin, task): number for task, number in zip("abcd", numbers, strict=True)}
 
 

@@ -11,11 +11,11 @@ from compute.analysis.maps import images as item_map
 from compute.content import items
 from compute.database import store
 from compute.engine import image_maps
-from compute.tasks.data import Choices, Clusters, Data, Labelled, Matches, Mixed, OddOneOut, Retrieval, Sentences
+from compute.tasks.data import Choices, Clusters, Labelled, Matches, Mixed, OddOneOut, Retrieval, Sentences
 from tests.compute.small_bench import MODELS, TASKS, data, square
 
 
-def pictures(*shades: int) -> items.Column:
+def pictures(*shades):
     return items.images([square((shade, 0, 0)) for shade in shades], of="pictures")
 
 
@@ -25,7 +25,7 @@ QUERIES = Mixed(names=("q",), text=TEXT, text_at=FIRST)
 DOCUMENTS = Mixed(names=("d",), image=pictures(1), image_at=FIRST)
 
 
-def labels_of(part: Data) -> dict[str, str]:
+def labels_of(part):
     column, labels, _ = image_maps.labelled({"default": part})
     return dict(zip((key.decode() for key in column.keys.tolist()), labels.tolist(), strict=True))
 

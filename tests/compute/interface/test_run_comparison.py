@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -11,13 +10,12 @@ import pytest
 from scipy import stats
 
 from compute.engine import run_folders
-from compute.engine.run_folders import StoredRun
 from compute.interface.compare import item_difference
 from compute.interface.evaluated import Evaluation
 from compute.types import BadInput, Run, Score, UnknownKey
 
 
-def stored(root: Path, model: str, values: np.ndarray, *, contents: str = "same") -> StoredRun:
+def stored(root, model, values, *, contents="same"):
     """A run whose items have these values."""
     items = {"default": pd.DataFrame({"item": [f"i{at}" for at in range(len(values))], "accuracy": values})}
     fingerprint = run_folders.fingerprint({"model": model})
