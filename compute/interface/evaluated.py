@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -201,26 +201,11 @@ class Evaluation(ShowsItself):
         return compare_scores(mine, theirs, suite=self.suite, tasks=self._counting, metrics=self._metrics, task=task)
 
     def _scores_of(self, key: str) -> ModelScores:
-        """Another model's scores of the first origin that has any; what others have next to them is in the notes.
-
-        Raises BadInput where it has none.
-        """
-        mine, chosen, notes = [task.key for task in self._counting if task.key in self.headlines], None, []
+        """Another model's scores of the first origin that has any. Raises BadInput where it has none."""
         for origin in ("computed", *MEASURED_ELSEWHERE):
-            if chosen and all(task in chosen.scores for task in mine):
-                break
-            scores = self._scores_of_origin(key, origin)
-            if chosen is None:
-                chosen = scores
-            elif scores and (left := [task for task in mine if task in scores.scores and task not in chosen.scores]):
-                both = sum(task in chosen.scores for task in mine)
-                notes.append(
-                    f"Of {key}, only the {chosen.origin} scores are compared, which it has on {both} of {len(mine)} "
-                    f"tasks; its {origin} scores on {len(left)} more are skipped."
-                )
-        if chosen is None:
-            raise BadInput(f"{key} has no score on {self.suite.key}. Evaluate it: compute.evaluate({key!r}, suite=...)")
-        return replace(chosen, notes=tuple(notes))
+            if scores := self._scores_of_origin(key, origin):
+                return scores
+        raise BadInput(f"{key} has no score on {self.suite.key}. Evaluate it: compute.evaluate({key!r}, suite=...)")
 
     def _scores_of_origin(self, key: str, origin: str) -> ModelScores | None:
         if origin != "computed":
