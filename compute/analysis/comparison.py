@@ -13,7 +13,6 @@ import pandas as pd
 
 from compute.analysis.intervals import Z95, Difference
 from compute.analysis.ranking import Ranking
-from compute.analysis.ranks import means
 from compute.analysis.ranks.variance import PRINTED_MEANS, listed
 from compute.analysis.significance import (
     ALPHA,
@@ -28,7 +27,6 @@ from compute.analysis.table import ScoreTable
 from compute.arrays import Bools
 from compute.pages.shown import Cell, ShownTable, ShowsItself
 from compute.rounding import decimals, rounded
-from compute.types import BadInput
 
 Reading = Literal["better", "worse", "same", "unknown", "none"]
 
@@ -181,11 +179,7 @@ def compared(table: ScoreTable, a: int, b: int, *, stands_in: Bools | None = Non
     columns = np.flatnonzero(table.counted)
     shared = columns[~np.isnan(gap[columns])]
     every, both = ([names[code] for code in np.unique(table.codes[those])] for those in (columns, shared))
-    reason = "" if len(shared) else "no shared task"
-    try:
-        means.shared_direction(columns=shared, higher=table.higher, scales=table.scales, tasks=len(table.tasks))
-    except BadInput as error:
-        reason = str(error)
+    reason = table.columns(shared).unlike_tasks if len(shared) else "no shared task"
     difference, test, about = math.nan, Difference(value=math.nan), "tasks"
     if not reason:
         parts, weights = set_parts(gap, blocks, table.clusters)

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from statistics import NormalDist
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+import pandas as pd
+from numpy.typing import ArrayLike
 
 from compute.analysis.intervals import Z95
-from compute.analysis.ranks import means
 from compute.analysis.table import ScoreTable
-from compute.arrays import Bools, Floats, Floats32, Ints
+from compute.arrays import Floats, Floats32, Ints
 from compute.types import BadInput
 
 METHODS = ("kendall", "spearman", "pearson")
@@ -29,97 +29,31 @@ class Correlation:
     high: Floats
 
 
-def _patterns(scored: Bools) -> tuple[Floats32, Ints]:
-    """Distinct columns of the mask [models, patterns], and which one each task has: few, mostly."""
-    packed, index = np.unique(np.packbits(scored, axis=0), axis=1, return_inverse=True)
-    distinct = np.unpackbits(packed, axis=0, count=len(scored))
-    return distinct.astype(np.float32), index.reshape(-1)
-
-
-def _pearson(x: Floats, scored: Bools) -> Floats:
-    mask = scored.astype(float)
-    with np.errstate(invalid="ignore"):
-        centred = x - np.where(mask.sum(axis=0) > 0, np.nansum(x, axis=0) / np.maximum(mask.sum(axis=0), 1), 0)
-    z = np.where(scored, centred, 0.0)
-    z /= np.maximum(np.abs(z).max(axis=0, initial=0.0), 1e-300)
-    n = mask.T @ mask
-    total, squares = z.T @ mask, (z * z).T @ mask  # [x, y]: of x over the models that have y
-    safe = np.maximum(n, 1)
-    variance = squares - total**2 / safe
-    covariance = z.T @ z - total * total.T / safe
-    r = _ratio(covariance, variance * variance.T)
-    # A column that hardly varies over a pair's models leaves rounding in these sums: look again.
-    doubtful = (variance < 1e-9 * squares) | (squares < 1e-18)
-    for a, b in zip(*np.nonzero(np.triu(doubtful | doubtful.T)), strict=True):
-        both = scored[:, a] & scored[:, b]
-        r[a, b] = r[b, a] = _pearson_of_two(x[both, a], x[both, b])
-    return r
-
-
-def _pearson_of_two(x: Floats, y: Floats) -> float:
-    if len(x) == 0 or x.min() == x.max() or y.min() == y.max():
-        return np.nan
-    left, right = ((v - v.mean()) / np.ptp(v) for v in (x, y))
-    return float(np.clip(left @ right / np.sqrt((left @ left) * (right @ right)), -1, 1))
-
-
-def _ratio(numerator: NDArray[np.floating], square: NDArray[np.floating]) -> Floats:
-    square = np.asarray(square, float)
-    out = np.full(square.shape, np.nan)
-    np.divide(numerator, np.sqrt(np.maximum(square, 0)), out=out, where=square > 0)
-    return np.clip(out, -1, 1)
-
-
 def _signs(x: Floats, rows: slice) -> Floats32:
     """sign(x_i - x_j) for i in `rows` and every j, 0 where either is missing: [rows, models, tasks]."""
-    difference = x[rows, None, :] - x[None, :, :]
-    return np.nan_to_num(np.sign(difference), nan=0.0).astype(np.float32)
+    return np.nan_to_num(np.sign(x[rows, None, :] - x[None, :, :]), nan=0.0).astype(np.float32)
 
 
-def _rows_at_once(models: int) -> int:
-    return max(1, PAIRS_AT_ONCE // max(models, 1))
+def _kendall(x: Floats) -> Floats:
+    """tau-b: concordant minus discordant pairs, over the root of pairs untied in x times in y.
 
-
-def _kendall(x: Floats, scored: Bools) -> Floats:
-    """tau-b: concordant minus discordant pairs, over the root of pairs untied in x times in y."""
+    As scipy.stats.kendalltau of every two columns, which takes a hundred times as long.
+    """
     models, tasks = x.shape
-    patterns, which = _patterns(scored)
+    packed, which = np.unique(np.packbits(~np.isnan(x), axis=0), axis=1, return_inverse=True)
+    patterns = np.unpackbits(packed, axis=0, count=models).astype(np.float32)  # of gaps: few are distinct, mostly
     score = np.zeros((tasks, tasks))
     untied = np.zeros((tasks, patterns.shape[1]))
-    step = _rows_at_once(models)
+    step = max(1, PAIRS_AT_ONCE // max(models, 1))
     for start in range(0, models, step):
         rows = slice(start, start + step)
         signs = _signs(x, rows).reshape(-1, tasks)
         both = (patterns[rows, None, :] * patterns[None, :, :]).reshape(len(signs), -1)
         score += signs.T @ signs  # exact in float32: integers below 2^24
         untied += np.abs(signs).T @ both
-    per_pair = untied[:, which]
-    return _ratio(score, per_pair * per_pair.T)
-
-
-def _spearman(x: Floats, scored: Bools) -> Floats:
-    """Pearson on ranks taken again among the models of each pair.
-
-    Twice a centred average rank is the sum of sign(x_i - x_j) over the pair's models, so ranks within every
-    pattern of gaps come from one product.
-    """
-    models, tasks = x.shape
-    patterns, which = _patterns(scored)
-    mask = scored.astype(np.float64)
-    ranks = np.empty((models, tasks, patterns.shape[1]))
-    step = _rows_at_once(models)
-    for start in range(0, models, step):
-        rows = slice(start, start + step)
-        ranks[rows] = np.einsum("ijt,jp->itp", _signs(x, rows), patterns, optimize=True)
-    ranks *= mask[:, :, None]
-    squares = np.einsum("itp,itp,ip->tp", ranks, ranks, patterns.astype(float), optimize=True)[:, which]
-    if patterns.shape[1] == 1:
-        flat = ranks[:, :, 0]
-        return _ratio(flat.T @ flat, squares * squares.T)
-    product = np.empty((tasks, tasks))
-    for task in range(tasks):
-        product[task] = np.einsum("iy,iy->y", ranks[:, task, which], ranks[:, :, which[task]] * mask[:, [task]])
-    return _ratio(product, squares * squares.T)
+    per_pair = untied[:, which.reshape(-1)]
+    square = per_pair * per_pair.T
+    return np.divide(score, np.sqrt(square), out=np.full(score.shape, np.nan), where=square > 0)
 
 
 def interval(*, r: ArrayLike, n: ArrayLike, method: str, quantile: float = Z95) -> tuple[Floats, Floats]:
@@ -157,13 +91,11 @@ def correlate(*, scores: ArrayLike, method: str = "kendall", minimum: int = 4) -
     each pair. A cell with fewer than `minimum` models, or with a column constant over them, is NaN. Raises
     BadInput for an unknown method.
     """
-    _known(method)
-    x = means.table(scores)
-    scored = ~np.isnan(x)
-    n = (scored.astype(np.float64).T @ scored.astype(np.float64)).astype(np.int64)
-    compute = {"kendall": _kendall, "spearman": _spearman, "pearson": _pearson}[method]
-    r = compute(x, scored) if x.size else np.full(n.shape, np.nan)
-    r = np.where(n >= minimum, (r + r.T) / 2, np.nan)
+    x = np.asarray(scores, float)
+    scored = (~np.isnan(x)).astype(float)
+    n = (scored.T @ scored).astype(np.int64)
+    r = _kendall(x) if _known(method) == "kendall" else pd.DataFrame(x).corr(method, min_periods=minimum).to_numpy()
+    r = np.where(n >= minimum, np.clip((r + r.T) / 2, -1, 1), np.nan)
     on_diagonal = np.flatnonzero(~np.isnan(np.diagonal(r)))
     r[on_diagonal, on_diagonal] = 1.0
     low, high = interval(r=r, n=n, method=method)

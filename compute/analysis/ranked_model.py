@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,26 +22,26 @@ class RankedModel:
 
     model: str
     of_suite: str
-    rank: int | None  # 1 is best, ties 1, 2, 2, 4
-    rank_low: int | None  # best rank of the interval, which covers at least 95%
-    rank_high: int | None
-    of: int  # ranked models, with this one
+    rank: int | None = None  # 1 is best, ties 1, 2, 2, 4
+    rank_low: int | None = None  # best rank of the interval, which covers at least 95%
+    rank_high: int | None = None
+    of: int = 0  # ranked models, with this one
     others: Mapping[str, int] | None  # the other ranked ones, counted by origin; None: nobody else was looked at
-    tie_class: str  # letter, empty where not known
-    better: tuple[str, ...]  # models that are significantly better
-    worse: tuple[str, ...]  # models that are significantly worse
-    mean: float | None
-    mean_low: float | None  # of the 95% interval
-    mean_high: float | None
-    mean_bias: float  # what the mean has too much for few items: rank and interval are of the mean without it
+    tie_class: str = ""  # letter, empty where not known
+    better: tuple[str, ...] = ()  # models that are significantly better
+    worse: tuple[str, ...] = ()  # models that are significantly worse
+    mean: float | None = None
+    mean_low: float | None = None  # of the 95% interval
+    mean_high: float | None = None
+    mean_bias: float = 0.0  # what the mean has too much for few items: rank and interval are of the mean without it
     tasks: int  # counting ones with a score
     of_tasks: int  # that count
     reason: str = ""
     notes: tuple[str, ...] = ()  # what to know of how the rows compare, in sentences
 
     @classmethod
-    def first(cls, ranking: Ranking, *, notes: Sequence[str] = ()) -> RankedModel:
-        """The row of the first model of a ranking; `notes` are added to it."""
+    def first(cls, ranking: Ranking) -> RankedModel:
+        """The row of the first model of a ranking."""
         table, ranked = ranking.table, ranking.rank != UNRANKED
         ends = {name: float(getattr(ranking, name)[0]) for name in ("mean", "mean_low", "mean_high")}
         places = {name: int(getattr(ranking, name)[0]) for name in ("rank", "rank_low", "rank_high")}
@@ -60,23 +60,15 @@ class RankedModel:
             tasks=int(ranking.scored[0]),
             of_tasks=int(table.counted.sum()),
             reason=ranking.why[0].removeprefix("Not ranked: ") or ranking.unknown[0],
-            notes=tuple(notes),
         )
 
     @classmethod
     def unknown(cls, table: ScoreTable, *, reason: str, others: Mapping[str, int] | None) -> RankedModel:
         """The row of the first model of a table where it has neither rank nor mean, and why."""
-        names = ("rank", "rank_low", "rank_high", "mean", "mean_low", "mean_high")
         return cls(
             model=table.models[0],
             of_suite=table.name,
-            **dict.fromkeys(names),
-            mean_bias=0.0,
-            of=0,
             others=others,
-            tie_class="",
-            better=(),
-            worse=(),
             tasks=int((~np.isnan(table.values[:1, table.counted])).sum()),
             of_tasks=int(table.counted.sum()),
             reason=reason,

@@ -7,8 +7,8 @@ the bounds of the metrics; a category of one task is there about that task alone
 The interval of a rank runs from one place below the models that are significantly better (`significance.decisions`) to
 one above those that are significantly worse. There a category of one task counts as one of a kind. On at least 95
 percent of boards all of these intervals hold, however close the models are (docs/significance.md). The true
-rank is that of the true means, no two of which are equal. (Ranks of resampled means would be narrower, and hold the
-true rank of the best of many close models in fewer than half of all samples.)
+rank is that of the true means, no two of which are equal. (Ranks of means over resampled tasks would be narrower,
+and hold the true rank of the best of many close models in fewer than half of all samples.)
 
 A model that lacks more tasks than the rule allows is not ranked, since a mean over the tasks it has may be one over the
 easy ones. One that lacks fewer is ranked by its mean as if it had all (`means.adjusted_mean`).
@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from compute.analysis.ranks import means, resampled, variance
+from compute.analysis.ranks import means, variance
 from compute.analysis.ranks.friedman import FRIEDMAN_NEMENYI, WILCOXON_HOLM, PairTest, pair_test
 from compute.analysis.ranks.means import BORDA, CATEGORY_MEAN, UNRANKED
 from compute.analysis.ranks.variance import FEW, listed
@@ -117,12 +117,10 @@ class Ranking(ShowsItself):
             why=("",) * models,
         )
         if table.aggregate == BORDA:
-            points = means.borda(scores=np.where(enough[:, None], scores, np.nan)[:, used], higher=table.higher[used])
-            found.rank[:] = points.rank
-            unknown = tuple("" if rank == UNRANKED or test else NO_RANGE for rank in points.rank)
-            found = replace(found, mean=points.total, unknown=unknown)
-            if np.ptp(found.resampled, axis=0).any():
-                found.mean_low[:], found.mean_high[:] = np.quantile(found.resampled, (0.025, 0.975), axis=0)
+            _, total = means.borda(np.where(enough[:, None], scores, np.nan)[:, used], higher=table.higher[used])
+            found.rank[:] = means.rank(total)
+            unknown = tuple("" if rank == UNRANKED or test else NO_RANGE for rank in found.rank)
+            found = replace(found, mean=total, unknown=unknown)
         else:
             found = _by_mean(found, enough, groups, tested=bool(test))
         have = (~np.isnan(scores[:, used])).sum(axis=1)
@@ -135,7 +133,7 @@ class Ranking(ShowsItself):
     @property
     def higher_is_better(self) -> bool:
         """Of the mean."""
-        return self.table.aggregate == BORDA or bool(self.table.higher[self.table.counted].all())
+        return self.table.aggregate == BORDA or self.table.higher_is_better
 
     @property
     def scored(self) -> Ints:
@@ -153,43 +151,13 @@ class Ranking(ShowsItself):
         table, points = self.table.columns(np.flatnonzero(self.table.counted)), np.empty(len(self.rank))
         for origin in set(table.origins):
             rows = np.flatnonzero(np.array(table.origins) == origin)
-            points[rows] = means.borda(scores=table.values[rows], higher=table.higher).total
+            points[rows] = means.borda(table.values[rows], higher=table.higher)[1]
         return points
-
-    @cached_property
-    def resampled(self) -> Floats:
-        """Means, or Borda points, in suites resampled from these tasks [suites, models]; NaN: no rank."""
-        table, ranked = self.table, self.rank != UNRANKED
-        used, clusters = np.flatnonzero(table.counted), table.clusters
-        suites = np.zeros((resampled.DRAWS, len(table.tasks)))
-        suites[:, used] = resampled.counts(
-            categories=table.codes[used], clusters=None if clusters is None else clusters[used]
-        )
-        scores = np.where(ranked[:, None], self.scores, np.nan)
-        if table.aggregate == BORDA:
-            by_task = means.borda(scores=scores[:, used], higher=table.higher[used]).points
-            return np.where(ranked, resampled.points(by_task, suites=suites[:, used]), np.nan)
-        scores[ranked] -= table.excess(np.flatnonzero(ranked))
-        return resampled.means(scores, blocks=table.blocks, suites=suites)
-
-    def win_probability(self) -> pd.DataFrame:
-        """The share of suites, resampled from these tasks, in which the row's model is ahead of the column's, best
-        first; equal ones count half. NaN where no category has two independent tasks, and of a model that lacks a task,
-        which may be a hard one. Source: `ranks.resampled`."""
-        values, names = self._turned_suites, [self.table.models[row] for row in self._ranked]
-        share = resampled.ahead(values) if np.ptp(values, axis=0).any() else np.full(2 * [len(names)], np.nan)
-        partial = self.partial[self._ranked]
-        return pd.DataFrame(np.where(partial[:, None] | partial, np.nan, share), index=names, columns=names)
 
     @property
     def partial(self) -> Bools:
         """Which models [models] are ranked without a score or a printed mean on some tasks that count."""
         return (self.rank != UNRANKED) & np.isnan(self.scores[:, self.table.counted]).any(axis=1)
-
-    @property
-    def _turned_suites(self) -> Floats:
-        """`resampled` of the ranked models, best first, so that higher is better."""
-        return self.resampled[:, self._ranked] * (1 if self.higher_is_better else -1)
 
     @property
     def _ranked(self) -> Ints:
@@ -241,9 +209,6 @@ class Ranking(ShowsItself):
         if self.tested is not None:
             agree = "" if self.table.aggregate == BORDA else " A pair that the means order otherwise is not."
             notes.append(f"{self.tested}{agree}")
-        if self.table.aggregate == BORDA and not np.isnan(self.mean_low).all():
-            suites = f"{resampled.DRAWS:,} suites resampled from these tasks"
-            notes.append(f"Intervals of points are the middle 95% in {suites}.")
         if (largest := self._likely_bound()) is not None:
             notes.append(
                 f"Intervals reach beyond 0 to {largest}, between which all scores lie. If no mean can, give "
@@ -338,11 +303,6 @@ class Ranking(ShowsItself):
         ]
         if as_if:
             sentences.append("Some scores are missing, and means are as if every model had all.")
-        suites = self._turned_suites
-        sure = self.table.aggregate == BORDA or (self.rank_low[first] != UNRANKED and not self.on_items)
-        if sure and np.ptp(suites, axis=0).any() and not self.partial.any():
-            share = np.nanmean(suites[:, 0] >= np.nanmax(suites, axis=1))
-            sentences.append(f"It is first in {share:.0%} of {len(suites):,} suites resampled from these tasks.")
         if (self.rank_low[rows] == UNRANKED).all():
             return printable(
                 " ".join([*sentences, f"Which models differ significantly is not known: {self.unknown[first]}."])
@@ -463,9 +423,9 @@ def _by_mean(found: Ranking, enough: Bools, groups: Sequence[Ints], *, tested: b
     """The ranking by means of the models with `enough` tasks, each of `groups` (row numbers) by itself."""
     table = found.table
     blocks, counted = table.blocks, table.counted
-    higher = means.shared_direction(
-        columns=np.flatnonzero(counted), higher=table.higher, scales=table.scales, tasks=len(counted)
-    )
+    if unlike := table.unlike_tasks:
+        raise BadInput(f"There is no mean: {unlike}. Rank by Borda points, or give one kind weight 0")
+    higher = table.higher_is_better
     lowest, highest = table.lower[counted].min(), table.upper[counted].max()  # no mean lies beyond its metrics' bounds
     mean = np.where(enough, means.mean_of_blocks(found.scores, blocks), np.nan)
     sets = int(counted.sum()) if table.clusters is None else len(np.unique(table.clusters[counted]))

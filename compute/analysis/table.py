@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from compute.analysis.intervals import sampling_errors
-from compute.analysis.ranks.means import CATEGORY_MEAN, Block, blocks
+from compute.analysis.ranks.means import CATEGORY_MEAN, TASK_MEAN, Block, mean_of_blocks
 from compute.arrays import Bools, Floats, Ints
 from compute.types import ORIGINS, BadInput, Metric, Score, Suite, Task, shortened, unknown
 
@@ -123,14 +123,37 @@ class ScoreTable:
 
     @property
     def blocks(self) -> tuple[Block, ...]:
-        """The blocks of tasks that its mean is made of."""
-        return blocks(
-            categories=self.codes,
-            weights=self.category_weights,
-            aggregate=self.aggregate,
-            task_weights=self.task_weights,
-            tasks=len(self.tasks),
+        """The blocks of tasks that its mean is made of, without tasks and categories of weight 0; shares sum to 1.
+
+        Raises BadInput where no task counts, and for another rule than the two of means.
+        """
+        weights, by_task = self.category_weights, self.task_weights
+        if self.aggregate == TASK_MEAN:
+            groups = [(np.flatnonzero(self.counted), 1.0)]
+            by_task = by_task * weights[self.codes]
+        elif self.aggregate == CATEGORY_MEAN:
+            groups = [
+                (np.flatnonzero(self.counted & (self.codes == code)), share) for code, share in enumerate(weights)
+            ]
+        else:
+            raise BadInput(f"No mean for the rule {self.aggregate!r}. Use {CATEGORY_MEAN!r} or {TASK_MEAN!r}.")
+        groups = [(columns, float(share)) for columns, share in groups if len(columns)]
+        if not groups:
+            raise BadInput("Every task has weight 0. Give at least one category with tasks a weight above 0.")
+        total = sum(share for _, share in groups)
+        return tuple(
+            Block(columns=columns, task_weights=by_task[columns], share=share / total) for columns, share in groups
         )
+
+    @property
+    def mean(self) -> Floats:
+        """Every model's mean over the tasks it has [models]; NaN where it has none of a block."""
+        return mean_of_blocks(self.values, self.blocks)
+
+    @property
+    def higher_is_better(self) -> bool:
+        """Of the mean."""
+        return bool(self.higher[self.counted].all())
 
     @property
     def chosen(self) -> Bools:
@@ -217,9 +240,9 @@ class ScoreTable:
     def unlike_tasks(self) -> str:
         """Why the tasks that count make no mean; empty where they do."""
         if len(set(self.higher[self.counted])) > 1:
-            return "of some of its tasks a higher score is better, of others a lower"
+            return "its tasks differ in direction (higher is better on some, lower on others)"
         if len({scale for scale, counts in zip(self.scales, self.counted, strict=True) if counts}) > 1:
-            return "its tasks' scores are in different units"
+            return "its tasks are in different units"
         return ""
 
     @property

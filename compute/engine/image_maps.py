@@ -99,10 +99,9 @@ def make(
     column, names = column.take(np.flatnonzero(usable)), names[usable]
     vectors = subject.embed(column)
     progress(f"placing {len(column)} images")
-    placed = item_map.project_items(vectors=vectors, seed=seed, n_neighbors=n_neighbors, min_dist=min_dist)
+    xy, placed = item_map.project_items(vectors=vectors, seed=seed, n_neighbors=n_neighbors, min_dist=min_dist)
     settings = {
-        **placed.settings,
-        "trustworthiness": round(placed.trustworthiness, 4),
+        **placed,
         "images": len(column),
         "of": len(labels),
         "labels": kind,
@@ -116,8 +115,8 @@ def make(
             "model": row.key,
             "image": [key.decode() for key in column.keys.tolist()],
             "label": names,
-            "x": np.round(placed.xy[:, 0], 4),
-            "y": np.round(placed.xy[:, 1], 4),
+            "x": np.round(xy[:, 0], 4),
+            "y": np.round(xy[:, 1], 4),
             "settings": run_folders.canonical(settings),
             "webp": [_picture(column, at) for at in range(len(column))],
         }

@@ -81,7 +81,6 @@ class ModelScores:
     origin: str
     scores: Mapping[str, Score]
     runs: Mapping[str, StoredRun] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()  # what to know of where the scores come from, in sentences
 
 
 def compare_scores(
@@ -126,12 +125,10 @@ def compare_scores(
 
 def _notes(a: ModelScores, b: ModelScores, *, tasks: Sequence[Task]) -> tuple[str, ...]:
     """What to know before the scores of the two on these tasks are compared, in sentences."""
-    notes = [*a.notes, *b.notes]
     if b.origin in MEASURED_ELSEWHERE:
-        about = comparability(model=a.key, origin=b.origin, tasks=tasks, runs=a.runs, others=None)
-        return (*notes, *about.sentences)
+        return comparability(model=a.key, origin=b.origin, tasks=tasks, runs=a.runs, others=None)
     of_both = [{task.key: side.runs[task.key] for task in tasks if task.key in side.runs} for side in (a, b)]
-    departures = [unlike(runs) for runs in of_both]
+    departures, notes = [unlike(runs) for runs in of_both], []
     for side, runs, own, other in zip((a, b), of_both, departures, departures[::-1], strict=True):
         notes += [f"{side.key}: {sentence}" for sentence in own if sentence not in other]
         notes += mixed(runs, which=f"The runs of {side.key}")

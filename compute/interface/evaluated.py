@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ from compute.engine.run_folders import StoredRun
 from compute.importing.scores_csv import DECLARING, OPTIONAL, REQUIRED
 from compute.interface import standing
 from compute.interface.compare import ModelScores, compare_scores
-from compute.interface.standing import MEASURED_ELSEWHERE, Comparability
+from compute.interface.standing import MEASURED_ELSEWHERE
 from compute.io.files import write_text
 from compute.pages.shown import Cell, ShownTable, ShowsItself
 from compute.rounding import rounded
@@ -158,22 +158,13 @@ class Evaluation(ShowsItself):
             if not {*arranged.models} - {self.model.key}:
                 elsewhere = [other for other in ORIGINS if other != origin]
                 instead = [other for other in elsewhere if {*self._arranged(other).models} - {self.model.key}]
-        comparable = self._comparable(origin, others)
-        return standing.rank_of(self._table, others, comparable=comparable, instead=instead)
-
-    def _comparable(self, origin: str, others: ScoreTable | None) -> Comparability:
         measured = None
         if others is not None and (of_others := standing.elsewhere(origin, others, but=self.model.key)):
             first = [self._arranged(part) for part in of_others]
             measured = standing.measured_twice(first, self._arranged("computed"), but=self.model.key)
-        return standing.comparability(
-            model=self.model.key,
-            origin=origin,
-            tasks=self._counting,
-            runs=self.runs,
-            others=others,
-            measured=measured,
-        )
+        known = {"tasks": self._counting, "runs": self.runs, "others": others, "measured": measured}
+        notes = standing.comparability(model=self.model.key, origin=origin, **known)
+        return standing.rank_of(self._table, others, origin=origin, notes=notes, instead=instead)
 
     def database(self) -> Path:
         """The database of the shipped scores and of this results folder, next to the runs; built where it is stale.
@@ -210,26 +201,11 @@ class Evaluation(ShowsItself):
         return compare_scores(mine, theirs, suite=self.suite, tasks=self._counting, metrics=self._metrics, task=task)
 
     def _scores_of(self, key: str) -> ModelScores:
-        """Another model's scores of the first origin that has any; what others have next to them is in the notes.
-
-        Raises BadInput where it has none.
-        """
-        mine, chosen, notes = [task.key for task in self._counting if task.key in self.headlines], None, []
+        """Another model's scores of the first origin that has any. Raises BadInput where it has none."""
         for origin in ("computed", *MEASURED_ELSEWHERE):
-            if chosen and all(task in chosen.scores for task in mine):
-                break
-            scores = self._scores_of_origin(key, origin)
-            if chosen is None:
-                chosen = scores
-            elif scores and (left := [task for task in mine if task in scores.scores and task not in chosen.scores]):
-                both = sum(task in chosen.scores for task in mine)
-                notes.append(
-                    f"Of {key}, only the {chosen.origin} scores are compared, which it has on {both} of {len(mine)} "
-                    f"tasks; its {origin} scores on {len(left)} more are skipped."
-                )
-        if chosen is None:
-            raise BadInput(f"{key} has no score on {self.suite.key}. Evaluate it: compute.evaluate({key!r}, suite=...)")
-        return replace(chosen, notes=tuple(notes))
+            if scores := self._scores_of_origin(key, origin):
+                return scores
+        raise BadInput(f"{key} has no score on {self.suite.key}. Evaluate it: compute.evaluate({key!r}, suite=...)")
 
     def _scores_of_origin(self, key: str, origin: str) -> ModelScores | None:
         if origin != "computed":

@@ -10,8 +10,7 @@ import numpy as np
 import pandas as pd
 
 from compute.analysis.lite import selection, smaller
-from compute.analysis.lite.selection import Fidelity
-from compute.analysis.lite.smaller import HeldOut, LostTask, Smaller
+from compute.analysis.lite.smaller import Fidelity, HeldOut, LostTask, Smaller
 from compute.analysis.ranks.means import CATEGORY_MEAN, TASK_MEAN
 from compute.analysis.table import WHOLE, ScoreTable
 from compute.interface.score_checks import check_scales
@@ -35,7 +34,6 @@ class SmallerTable(ShowsItself):
     spearman_by_step: tuple[float, ...]  # with the whole, after each of them
     dropped: tuple[str, ...]  # as redundant, before the choice
     fidelity: Fidelity  # on the models it was chosen on, so it flatters
-    largest_change: str  # the model whose rank changes most
     held_out: HeldOut | None  # on models that took no part; None below FOR_HALVES models
     lost: tuple[LostTask, ...]  # the tasks not chosen, those least like any chosen one first
 
@@ -149,7 +147,6 @@ def lite(
         spearman_by_step=tuple(map(float, chosen.agreement)),
         dropped=tuple(table.tasks[index] for index in chosen.dropped),
         fidelity=choice.fidelity,
-        largest_change=table.models[choice.whole.rows[choice.fidelity.largest_change_model]],
         held_out=halves,
         lost=tuple(smaller.lost(choice, minimum=min(10, whole))),
     )

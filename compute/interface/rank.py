@@ -39,9 +39,9 @@ def rank(
     `scores` may also be a frame of pandas or polars, a dictionary, or what other programs write (`score_layouts`), such
     as mteb's `BenchmarkResults` and its frames, of which the mean over subsets and splits counts; the arguments from
     `model` on say how to read it (`ScoreReading`). Each of `groups` counts as one task in the intervals, not in the
-    mean. `borda` gives points for every model beaten on a task, with intervals from a plain bootstrap over tasks. The
-    tests of `compute.analysis.ranks.friedman` count every task alike. Intervals keep to `bounds`. Source of the
-    statistics: `compute.analysis.ranking`. Raises BadInput in one sentence.
+    mean. `borda` gives points for every model beaten on a task. The tests of `compute.analysis.ranks.friedman` count
+    every task alike. Intervals keep to `bounds`. Source of the statistics: `compute.analysis.ranking`. Raises BadInput
+    in one sentence.
     """
     if aggregate not in RULES:
         raise BadInput(f"No rule {aggregate!r}. Use one of {', '.join(RULES)}")

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -42,23 +41,25 @@ def means_of(mine: ScoreTable) -> pd.DataFrame:
 
 
 def rank_of(
-    mine: ScoreTable, others: ScoreTable | None, *, comparable: Comparability, instead: Sequence[str] = ()
+    mine: ScoreTable, others: ScoreTable | None, *, origin: str, notes: Sequence[str] = (), instead: Sequence[str] = ()
 ) -> RankedModel:
-    """The rank of the one model of a table among the rows of `others` without its own; None without such rows.
+    """The rank of the one model of a table among the rows of `others`, of an origin, without its own; None without such
+    rows.
 
-    `instead`: the origins that do have rows of other models, which the reason then names.
+    `notes` say how they compare; `instead`: the origins that do have rows of other models, which the reason then names.
     """
     if reason := _no_mean(mine):
         return RankedModel.unknown(mine, reason=reason, others={})
     rows = [] if others is None else [at for at, key in enumerate(others.models) if key != mine.models[0]]
     if others is None or not rows:
-        which = "" if comparable.origin == ALL else f"{comparable.origin} "
+        which = "" if origin == ALL else f"{origin} "
         remedy = (
             f", but {listed(instead)} ones: {' or '.join(f'rank({name!r})' for name in instead)}" if instead else ""
         )
         reason = f"{mine.name} has no {which}scores of other models{remedy}"
         return replace(RankedModel.first(Ranking.of(mine)), rank=None, of=0, others={}, tie_class="", reason=reason)
-    return RankedModel.first(Ranking.of(mine.beside(others.rows(rows))), notes=[str(comparable)])
+    row = RankedModel.first(Ranking.of(mine.beside(others.rows(rows))))
+    return replace(row, notes=(f"{row.tasks} of {row.of_tasks} tasks have a score.", *notes))
 
 
 def _no_mean(table: ScoreTable) -> str:
@@ -66,24 +67,6 @@ def _no_mean(table: ScoreTable) -> str:
     if table.aggregate == HUMAN or not table.tasks:
         return f"{table.name} is ranked by people, not by a mean over tasks"
     return table.unlike_tasks
-
-
-class Comparability(NamedTuple):
-    """How far the scores made here can be compared with those of other rows, in sentences."""
-
-    origin: str  # of the other rows, or all
-    scored: str  # how many of the suite's tasks have a score
-    elsewhere: tuple[str, ...]  # what is known of scores that others made
-    unlike: tuple[str, ...]  # what differs from the protocol that the catalogue states
-    mixed: tuple[str, ...]  # what differs between this model's own runs
-
-    @property
-    def sentences(self) -> tuple[str, ...]:
-        """What to know before the scores are compared with those of the other rows; empty where nothing is."""
-        return (*self.elsewhere, *self.unlike, *self.mixed)
-
-    def __str__(self) -> str:
-        return " ".join((self.scored, *self.sentences))
 
 
 def comparability(
@@ -94,8 +77,9 @@ def comparability(
     runs: Mapping[str, StoredRun],
     others: ScoreTable | None,
     measured: tuple[tuple[str, ...], float | None] | None = None,
-) -> Comparability:
-    """How the model's runs, by task, compare with the rows of `others`; None: there are none.
+) -> tuple[str, ...]:
+    """What to know before the model's runs, by task, are compared with the rows of `others`, in sentences: who made
+    those scores, what differs from the catalogue's protocol, and between the runs. None: there are no others.
 
     `tasks`: those that count in the suite's mean. `measured`: what `measured_twice` says, None where nobody looked.
     """
@@ -119,13 +103,7 @@ def comparability(
                 "No other model has both such a score and a computed one on the same task, so how far the two differ "
                 "is not known."
             )
-    return Comparability(
-        origin=origin,
-        scored=f"{len(counting)} of {len(tasks)} tasks have a score.",
-        elsewhere=tuple(text),
-        unlike=different,
-        mixed=mixed(counting),
-    )
+    return (*text, *different, *mixed(counting))
 
 
 def elsewhere(origin: str, others: ScoreTable | None, *, but: str) -> tuple[str, ...]:

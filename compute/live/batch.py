@@ -60,23 +60,33 @@ class Batch:
         inputs = (self._input(row.first, "first"), self._input(row.second, "second"))
         return LiveQuestion(mode="pair", inputs=inputs).checked()
 
-    def modality(self, cell: str) -> str:
-        """Whether a cell is an image or a text; no image is decoded for it."""
+    def known(self, cell: str) -> tuple[str, str | None, str]:
+        """A cell's modality, the path of its file in the ZIP, and why the image that it names is missing; no image is
+        decoded for it."""
         if example := EXAMPLE.fullmatch(cell):
             key = example[1].lower()
-            return next((known.modality for known in examples.EXAMPLES if known.key == key), "text")
+            return next((known.modality for known in examples.EXAMPLES if known.key == key), "text"), None, ""
         if len(cell) > LONGEST_NAME:
-            return "text"
+            return "text", None, ""
         try:
-            is_file = self.archive is not None and self.archive.find(cell, beside=self.table) is not None
-        except BadInput:  # the name fits several files
-            is_file = True
-        return "image" if is_file or IMAGE.fullmatch(cell) else "text"
+            path = self.archive.find(cell, beside=self.table) if self.archive else None
+        except BadInput as error:  # the name fits several files
+            return "image", None, str(error)
+        if path is not None or not IMAGE.fullmatch(cell):
+            return "text" if path is None else "image", path, ""
+        name = cell if len(cell) <= PREVIEW else f"{cell[:PREVIEW]}..."
+        if ADDRESS.fullmatch(cell):
+            why = f"{name} is an address, and nothing is downloaded. Put the image in a ZIP with the CSV and name it"
+        elif self.archive is None:
+            why = f"{name} is the name of an image, but no image came with the CSV. Put both in one ZIP"
+        else:
+            why = f"There is no image {name} in the ZIP. Check its name; if it is meant as a text, change its ending"
+        return "image", None, why
 
     def _input(self, cell: str, column: str) -> Input:
         if example := EXAMPLE.fullmatch(cell):
             return examples.load(example[1].lower())
-        path = self.archive.find(cell, beside=self.table) if self.archive else None
+        _, path, _ = self.known(cell)
         if path is None:
             return inputs.text(cell, name=f"The text in the column {column}")
         if path in self._refused:
@@ -103,18 +113,12 @@ def read(data: bytes) -> Batch:
     table = archive.table() if archive else ""
     if archive:
         data = archive.read(table, most=LARGEST_TABLE)
-    whole = Batch(rows=tuple(_rows(data)), archive=archive, table=table)
-    return replace(
-        whole,
-        rows=tuple(
-            replace(
-                row,
-                problem=row.problem or _problem(whole, row),
-                kinds=(whole.modality(row.first), whole.modality(row.second)),
-            )
-            for row in whole.rows
-        ),
-    )
+    whole = Batch(rows=(), archive=archive, table=table)
+    rows = []
+    for row in _rows(data):
+        (first, _, why), (second, _, other) = whole.known(row.first), whole.known(row.second)
+        rows.append(replace(row, problem=row.problem or why or other, kinds=(first, second)))
+    return replace(whole, rows=tuple(rows))
 
 
 def _rows(data: bytes) -> list[PairRow]:
@@ -146,23 +150,3 @@ def _row(number: int, cells: list[str], columns: list[str]) -> PairRow:
     return PairRow(
         number=number, name=by_column.get("name", "")[: PREVIEW + 1], first=first, second=second, problem=problem
     )
-
-
-def _problem(batch: Batch, row: PairRow) -> str:
-    """Which image that a row names is missing; empty for none."""
-    for cell in (row.first, row.second):
-        if len(cell) > LONGEST_NAME:  # a text
-            continue
-        name = cell if len(cell) <= PREVIEW else f"{cell[:PREVIEW]}..."
-        try:
-            path = batch.archive.find(cell, beside=batch.table) if batch.archive else None
-        except BadInput as error:
-            return str(error)
-        if path is not None or not IMAGE.fullmatch(cell):
-            continue
-        if ADDRESS.fullmatch(cell):
-            return f"{name} is an address, and nothing is downloaded. Put the image in a ZIP with the CSV and name it"
-        if batch.archive is None:
-            return f"{name} is the name of an image, but no image came with the CSV. Put both in one ZIP"
-        return f"There is no image {name} in the ZIP. Check its name; if it is meant as a text, change its ending"
-    return ""

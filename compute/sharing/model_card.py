@@ -19,7 +19,8 @@ from compute.catalog import Catalog
 from compute.catalog.hub_tasks import PERCENT
 from compute.catalog.own.suite import BENCHMARKS, SYNTHETIC_BENCHMARKS
 from compute.engine import run_folders
-from compute.interface.standing import Comparability, comparability, mean_of, rank_of
+from compute.engine.run_folders import StoredRun
+from compute.interface.standing import mean_of, mixed, rank_of, unlike
 from compute.rounding import rounded
 from compute.sharing.computed_runs import SharedRun, SharedRuns
 from compute.types import BadInput, Metric, Suite
@@ -90,14 +91,15 @@ def suite_rows(
     for suite in suites:
         mine = of_scores(suite, {shared.model.key: scores}, tasks=catalog.tasks, metrics=metrics)
         tasks, others = [catalog.task(key) for key in mine.tasks], of_papers.get(suite.key)
-        comparable = comparability(model=shared.model.key, origin="published", tasks=tasks, runs=runs, others=others)
-        found = mean_of(mine) if others is None else rank_of(mine, others, comparable=comparable)
-        rows.append(_suite_row(suite, found, comparable, metrics[tasks[0].metrics[0]]))
+        found = mean_of(mine) if others is None else rank_of(mine, others, origin="published")
+        counting = {task.key: runs[task.key] for task in tasks if task.key in runs}
+        rows.append(_suite_row(suite, found, counting, metrics[tasks[0].metrics[0]]))
     return rows
 
 
-def _suite_row(suite: Suite, found: RankedModel, comparable: Comparability, metric: Metric) -> dict[str, Any]:
+def _suite_row(suite: Suite, found: RankedModel, runs: Mapping[str, StoredRun], metric: Metric) -> dict[str, Any]:
     """A suite's cells; `ranked` where there is a rank, `unlike` where its runs depart from the protocol."""
+    departures = unlike(runs)
     synthetic = suite.benchmark in SYNTHETIC_BENCHMARKS and "synthetic" not in suite.title.lower()
     row = {
         "title": f"{suite.title} (synthetic)" if synthetic else suite.title,
@@ -105,7 +107,7 @@ def _suite_row(suite: Suite, found: RankedModel, comparable: Comparability, metr
         "mean": "—",
         "interval": "—",
         "ranked": found.others is not None and found.rank is not None,
-        "unlike": bool(comparable.unlike),
+        "unlike": bool(departures),
     }
     if found.mean is None:
         return {**row, "rank": f"no mean: {found.reason}"}
@@ -116,7 +118,7 @@ def _suite_row(suite: Suite, found: RankedModel, comparable: Comparability, metr
     if row["ranked"]:
         span = f" ({found.rank_low} to {found.rank_high})" if found.rank_low is not None else ""
         rank = f"{found.rank}{span} of {found.of}"
-    remarks = [*comparable.unlike, *comparable.mixed]
+    remarks = [*departures, *mixed(runs)]
     return {**row, "rank": " ".join((f"{rank}.", *remarks)) if remarks else rank}
 
 

@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import threading
-from pathlib import Path
 
 from compute.catalog import shipped
 from tests.compute.models import model_hub
@@ -18,17 +17,17 @@ ROW = next(row for row in shipped().models if row.key == KEY)
 WEIGHTS = "open_clip_model.safetensors"
 
 
-def published(folder: Path) -> Path:
+def published(folder):
     return put(folder / "published", {WEIGHTS: "0" * 1_000_000})
 
 
-def started(*options: str, **place: str) -> subprocess.Popen:
+def started(*options, **place):
     kept = {name: value for name, value in os.environ.items() if not name.startswith("HF_")}
     command = [sys.executable, "-m", "compute", "fetch", *options]
     return subprocess.Popen(command, env=kept | place, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
-def ran(*options: str, **place: str) -> subprocess.CompletedProcess:
+def ran(*options, **place):
     process = started(*options, **place)
     out, err = process.communicate(timeout=120)
     return subprocess.CompletedProcess(process.args, process.returncode, out, err)

@@ -13,12 +13,12 @@ from compute.catalog.own import models as own_models
 from compute.database import store
 from compute.engine import run_folders, workspace
 from compute.features.subject import Subject
-from compute.types import BadInput, Model, NotHere, UnknownKey
+from compute.types import BadInput, NotHere, UnknownKey
 from tests.compute.commands import assert_refused, likeness
 from tests.compute.models import checkpoints
 from tests.compute.models.chat_server import running
 from tests.compute.models.checkpoints import COMMIT, in_hub_cache
-from tests.compute.small_bench import HARDWARE, World, changed
+from tests.compute.small_bench import HARDWARE, changed
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def checkpoint(tmp_path):
     return checkpoints.clip(tmp_path / "checkpoints" / "My Model")
 
 
-def shown(world: World) -> list[tuple[str, str, str]]:
+def shown(world):
     """The models with computed runs in the database: key, title, weights."""
     with store.connect(world.folder / "likeness.duckdb") as connection:
         return connection.execute(
@@ -132,10 +132,10 @@ def test_a_judge_is_named_by_what_its_endpoint_calls_it(run, world, monkeypatch)
     assert re.search(r"endpoint/org-judge-[0-9a-f]{8}\b", run("endpoint:Org/Judge", "--dry-run").output)
 
 
-def with_endpoints(bench: workspace.Bench) -> workspace.Bench:
+def with_endpoints(bench):
     """The small bench, whose judges are asked through the environment's endpoint."""
 
-    def subject(row: Model) -> Subject:
+    def subject(row):
         if row.adapter != "endpoint":
             return bench.subject(row)
         return Subject(row, store=bench.store, hardware=HARDWARE, load=models.load, identity=models.identity)

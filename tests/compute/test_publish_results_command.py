@@ -29,7 +29,7 @@ TOKEN = "hf_0123456789abcdefghijklmnopqrstuvwx"
 COMMIT = "c" * 40
 
 
-def answer(status: int) -> httpx2.Response:
+def answer(status):
     return httpx2.Response(status, request=httpx2.Request("POST", "https://huggingface.co/api"))
 
 

@@ -61,7 +61,7 @@ def test_a_failed_run_is_the_exit_code_and_a_line(run, world):
 
 
 def test_an_interrupt_is_one_line_and_130(run, world):
-    def stop() -> None:
+    def stop():
         raise KeyboardInterrupt
 
     world.before_batch = stop

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from PIL import Image
-from typer.testing import CliRunner, Result
+from typer.testing import CliRunner
 
 from compute.__main__ import app
 from compute.tasks.drawing.render import photo_path
@@ -31,7 +31,7 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def checked(*arguments: str) -> Result:
+def checked(*arguments):
     return CliRunner().invoke(app, ["task", "check", *arguments, "--results", "results", "--offline"])
 
 

@@ -47,7 +47,7 @@ def data(written, tmp_path, monkeypatch):
     return shutil.copytree(written, tmp_path / "data") / REPO
 
 
-def line(tmp_path, base: str = "tiny", out: str = "out") -> str:
+def line(tmp_path, base="tiny", out="out"):
     given = " ".join(f"--datasets {each}" for each in DATASETS)
     return f"--base {base} --out '{tmp_path / out}' --data {tmp_path}/data --offline {given} {FAST}"
 

@@ -116,20 +116,17 @@ def make_map(results: Path, *, task: str, model: Model = EYE) -> Path:
         item_map.project_items = before
 
 
-def _placed(*, vectors: np.ndarray, seed: int, n_neighbors: int, min_dist: float) -> item_map.ItemMap:
-    return item_map.ItemMap(
-        xy=np.asarray(vectors, float)[:, :2],
-        trustworthiness=0.9,
-        settings={
-            "seed": seed,
-            "n_neighbors": n_neighbors,
-            "min_dist": min_dist,
-            "trust_neighbors": 15,
-            "start": "none",
-            "umap-learn": "none",
-            "scikit-learn": "none",
-        },
-    )
+def _placed(*, vectors: np.ndarray, seed: int, n_neighbors: int, min_dist: float):
+    return np.asarray(vectors, float)[:, :2], {
+        "seed": seed,
+        "n_neighbors": n_neighbors,
+        "min_dist": min_dist,
+        "trust_neighbors": 15,
+        "trustworthiness": 0.9,
+        "start": "none",
+        "umap-learn": "none",
+        "scikit-learn": "none",
+    }
 
 
 def database(

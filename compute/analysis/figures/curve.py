@@ -8,13 +8,13 @@ import numpy as np
 import plotly.graph_objects as go
 
 from compute.analysis.figures.style import LINES, PALETTE, plain
-from compute.analysis.lite.smaller import HeldOut, Smaller, SuiteAgreement
+from compute.analysis.lite.smaller import Fidelity, HeldOut, Smaller
 from compute.rounding import rounded_array
 
 CHOSEN, OTHERS, OWN = PALETTE[0], PALETTE[1], PALETTE[2]
 
 
-def curve(result: Smaller, *, held_out: HeldOut | None, own: SuiteAgreement | None) -> go.Figure:
+def curve(result: Smaller, *, held_out: HeldOut | None, own: Fidelity | None) -> go.Figure:
     """Spearman's correlation with the whole suite by number of tasks: of the models that the tasks were chosen on, of
     held-out models (median and quartiles of the halves), the choice, and the suite of the paper."""
     selection, figure = result.selection, go.Figure()
@@ -51,7 +51,7 @@ def curve(result: Smaller, *, held_out: HeldOut | None, own: SuiteAgreement | No
     )
     points = [(selection.size, float(selection.agreement[-1]), CHOSEN, "circle", f"{selection.size} tasks")]
     if own is not None:
-        points.append((own.tasks, own.fidelity.spearman, OWN, "diamond", f"MIEB-lite: {own.tasks} tasks"))
+        points.append((own.tasks, own.spearman, OWN, "diamond", f"MIEB-lite: {own.tasks} tasks"))
     for tasks, spearman, colour, symbol, name in points:
         figure.add_scatter(
             x=[tasks],

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Annotated, Any
+from dataclasses import dataclass, replace
+from typing import Annotated
 
 import numpy as np
 
 from compute.analysis import correlation as correlations
-from compute.analysis.lite import selection as lite
+from compute.analysis.lite.selection import THRESHOLDS, Selection, select, trace
 from compute.analysis.ranks import means
 from compute.analysis.ranks.means import CATEGORY_MEAN
 from compute.analysis.table import WHOLE, ScoreTable
@@ -18,11 +18,22 @@ from compute.types import BadInput, Undefined
 
 
 @dataclass(frozen=True, kw_only=True)
-class Whole:
-    """A suite made ready for choosing from it: rows are the models that have its mean."""
+class Fidelity:
+    """How well a subset represents the whole, by the measures of MIEB section 6.3."""
 
-    rows: Ints  # positions in ScoreTable.models
-    scores: Floats  # [rows, tasks], no NaN
+    tasks: int  # of the subset
+    spearman: float
+    pearson: float
+    n_models: int
+    largest_rank_change: int
+    model: str  # the first with that change
+
+
+@dataclass(frozen=True, kw_only=True)
+class Whole:
+    """A suite made ready for choosing from it."""
+
+    table: ScoreTable  # of the models that have its mean, every score known
     candidates: Ints  # tasks with a score of the source for every model
     filled: int  # cells computed from a printed category mean
 
@@ -51,8 +62,11 @@ def whole(scores: ScoreTable) -> Whole:
             f"Only {len(rows)} models have the mean of {scores.name}; choosing tasks needs 3. "
             "Choose another origin or suite."
         )
-    candidates = np.flatnonzero(~filled[rows].any(axis=0))
-    return Whole(rows=rows, scores=values[rows], candidates=candidates, filled=int(filled[rows].sum()))
+    return Whole(
+        table=replace(scores, values=values).rows(rows),
+        candidates=np.flatnonzero(~filled[rows].any(axis=0)),
+        filled=int(filled[rows].sum()),
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,8 +75,8 @@ class Smaller:
 
     scores: ScoreTable
     whole: Whole
-    selection: lite.Selection
-    fidelity: lite.Fidelity
+    selection: Selection
+    fidelity: Fidelity
 
 
 def choose(
@@ -70,7 +84,7 @@ def choose(
     *,
     size: Annotated[int | None, "How many tasks; without it, the knee of the curve."] = None,
     hours: Annotated[float | None, "Instead: GPU hours per model, from imported timings."] = None,
-    thresholds: Annotated[Sequence[float], "Mean correlations above which tasks are dropped."] = lite.THRESHOLDS,
+    thresholds: Annotated[Sequence[float], "Mean correlations above which tasks are dropped."] = THRESHOLDS,
     method: Annotated[str, "Correlation of tasks: spearman, pearson or kendall."] = "spearman",
     exclude: Annotated[Sequence[str], "Task keys never to choose, comma-separated."] = (),
 ) -> Smaller:
@@ -81,44 +95,53 @@ def choose(
     """
     if any(not -1 <= value <= 1 for value in thresholds) or list(thresholds) != sorted(thresholds, reverse=True):
         raise BadInput(f"Thresholds must be between -1 and 1, the highest first; got {thresholds}")
-    ready, never, cost = _ready(scores, hours=hours, exclude=exclude)
-    rule = {"scores": ready.scores, **_rule(scores)}
-    selection = lite.select(
-        **rule, size=size, hours_budget=hours, hours=cost, thresholds=thresholds, method=method, exclude=never
-    )
-    return Smaller(
-        scores=scores, whole=ready, selection=selection, fidelity=lite.fidelity(**rule, chosen=selection.chosen)
-    )
+    if unlike := scores.unlike_tasks:
+        raise BadInput(f"{scores.name} has no mean: {unlike}")
+    ready, never = _ready(scores, hours=hours, exclude=exclude)
+    selection = select(ready.table, size=size, hours=hours, thresholds=thresholds, method=method, exclude=never)
+    table, lite = ready.table, ready.table.columns(selection.chosen).mean
+    fidelity = compared(table.models, table.mean, lite, tasks=selection.size, higher=table.higher_is_better)
+    return Smaller(scores=scores, whole=ready, selection=selection, fidelity=fidelity)
 
 
-def _rule(scores: ScoreTable) -> dict[str, Any]:
-    """How the suite makes a mean, as `means.aggregate` takes it."""
-    return {
-        "categories": scores.codes,
-        "weights": scores.weights,
-        "aggregate": scores.aggregate,
-        "higher": scores.higher,
-    }
-
-
-def _ready(scores: ScoreTable, *, hours: float | None, exclude: Sequence[str]) -> tuple[Whole, Ints, Floats]:
-    """The whole suite, the tasks never to choose, and what each task costs."""
+def _ready(scores: ScoreTable, *, hours: float | None, exclude: Sequence[str]) -> tuple[Whole, Ints]:
+    """The whole suite, and the tasks never to choose."""
     unknown = sorted(set(exclude) - set(scores.tasks))
     if unknown:
         raise BadInput(f"{scores.name} has no task {unknown[0]!r}. List them: likeness list tasks")
     ready = whole(scores)
     never = np.setdiff1d(np.arange(len(scores.tasks)), ready.candidates)
-    cost = scores.hours
     if hours is not None:
-        if np.isnan(cost[ready.candidates]).all():
+        if np.isnan(scores.hours[ready.candidates]).all():
             raise BadInput(
                 "No task of this suite has a known running time: import result files that say theirs "
                 "(likeness import mteb-results), or give a number of tasks."
             )
-        never = np.union1d(never, np.flatnonzero(np.isnan(cost)))
-        cost = np.nan_to_num(cost, nan=0.0)
-    never = np.union1d(never, [scores.tasks.index(task) for task in exclude]).astype(int)
-    return ready, never, cost
+        never = np.union1d(never, np.flatnonzero(np.isnan(scores.hours)))
+    return ready, np.union1d(never, [scores.tasks.index(task) for task in exclude]).astype(int)
+
+
+def compared(models: Sequence[str], full: Floats, lite: Floats, *, tasks: int, higher: bool = True) -> Fidelity:
+    """How well the means `lite`, of so many tasks, follow the means `full`, both [models].
+
+    Raises Undefined where one of them is constant.
+    """
+    pair = np.stack([full, lite], axis=1)
+    if (np.ptp(pair, axis=0) == 0).any():
+        raise Undefined("No agreement to measure: the means of the models must differ.")
+    change = np.abs(means.rank(full, higher=higher) - means.rank(lite, higher=higher))
+    spearman, pearson = (
+        float(correlations.correlate(scores=pair, method=method, minimum=3).r[0, 1])
+        for method in ("spearman", "pearson")
+    )
+    return Fidelity(
+        tasks=tasks,
+        spearman=spearman,
+        pearson=pearson,
+        n_models=len(pair),
+        largest_rank_change=int(change.max()),
+        model=models[int(change.argmax())],
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -178,7 +201,7 @@ def held_out(
     *,
     size: int | None = None,
     hours: float | None = None,
-    thresholds: tuple[float, ...] = lite.THRESHOLDS,
+    thresholds: tuple[float, ...] = THRESHOLDS,
     splits: int = SPLITS,
     seed: int = 0,
 ) -> HeldOut:
@@ -187,53 +210,30 @@ def held_out(
     The models are halved `splits` times at random, and each half is chosen on once. Which tasks may be chosen at all
     depends on all models, as for the shown choice. Deterministic for a seed. Raises BadInput below 8 models.
     """
-    ready, never, cost = _ready(scores, hours=hours, exclude=())
-    total = len(ready.rows)
+    ready, never = _ready(scores, hours=hours, exclude=())
+    total = len(ready.table.models)
     if total < 8:
         raise BadInput(f"Only {total} models have the mean of {scores.name}; halves to compare need 8 or more.")
-    rule = _rule(scores)
     draw, curves = np.random.default_rng(seed), []
     for _ in range(splits):
         order = draw.permutation(total)
-        halves = order[: total // 2], order[total // 2 :]
+        halves = [ready.table.rows(half) for half in (order[: total // 2], order[total // 2 :])]
         for inside, outside in (halves, halves[::-1]):
-            selection = lite.select(
-                scores=ready.scores[inside],
-                size=size,
-                hours_budget=hours,
-                hours=cost,
-                thresholds=thresholds,
-                exclude=never,
-                **rule,
-            )
-            curves.append(lite.trace(scores=ready.scores[outside], path=selection.order, **rule))
+            selection = select(inside, size=size, hours=hours, thresholds=thresholds, exclude=never)
+            curves.append(trace(outside, selection.order))
     steps = min(map(len, curves)) if size else 1  # budgets end with different numbers of tasks: the last step counts
     curve = np.array([curve[:steps] if size else curve[-1:] for curve in curves])
     return HeldOut(curve=curve, n_models=total // 2, size=size)
 
 
-@dataclass(frozen=True, kw_only=True)
-class SuiteAgreement:
-    """How two suites' means agree over the models that have both."""
-
-    fidelity: lite.Fidelity
-    model: str  # the first model with that change
-    tasks: int  # of the smaller suite
-
-
-def between(scores: ScoreTable, other: ScoreTable) -> SuiteAgreement:
+def between(scores: ScoreTable, other: ScoreTable) -> Fidelity:
     """How the whole suite `scores` and another one, `other`, agree, by the measures of MIEB section 6.3."""
-    by_model = []
-    for part in (scores, other):
-        ready = whole(part)
-        mean = means.aggregate(scores=ready.scores, **_rule(part)).mean
-        by_model.append({part.models[row]: value for row, value in zip(ready.rows, mean, strict=True)})
-    models = [model for model in by_model[0] if model in by_model[1]]
+    full, lite = (dict(zip(part.models, part.mean, strict=True)) for part in (whole(scores).table, whole(other).table))
+    models = [model for model in full if model in lite]
     if len(models) < 3:
         raise BadInput(f"Only {len(models)} models have the mean of both {scores.name} and {other.name}.")
-    pair = np.array([[mean[model] for mean in by_model] for model in models])
-    fidelity = lite.means_agreement(full=pair[:, 0], lite=pair[:, 1])
-    return SuiteAgreement(fidelity=fidelity, model=models[fidelity.largest_change_model], tasks=len(other.tasks))
+    of_both = (np.array([mean[model] for model in models]) for mean in (full, lite))
+    return compared(models, *of_both, tasks=len(other.tasks))
 
 
 def lines(result: Smaller) -> Iterator[str]:
@@ -252,14 +252,13 @@ def lines(result: Smaller) -> Iterator[str]:
 def summary(result: Smaller) -> Iterator[str]:
     """How well the choice ranks, what it saves, and what could not be chosen."""
     scores, chosen, agreement = result.scores, result.selection, result.fidelity
-    model = scores.models[result.whole.rows[agreement.largest_change_model]]
     yield (
-        f"{scores.name}: {len(chosen.chosen)} of {len(scores.tasks)} tasks, chosen on the {len(result.whole.rows)} "
+        f"{scores.name}: {len(chosen.chosen)} of {len(scores.tasks)} tasks, chosen on the {agreement.n_models} "
         f"models with its mean"
     )
     yield (
         f"Spearman {agreement.spearman:.3f}, Pearson {agreement.pearson:.3f} with the whole, on the same models; "
-        f"largest change of rank {agreement.largest_rank_change} ({model})"
+        f"largest change of rank {agreement.largest_rank_change} ({agreement.model})"
     )
     saved = len(scores.tasks) - len(chosen.chosen)
     yield f"{saved} runs a model saved; {len(chosen.dropped)} tasks dropped as redundant"

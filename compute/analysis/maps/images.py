@@ -6,8 +6,7 @@ the neighbours can be believed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,15 +19,6 @@ FEWEST = 5  # items; a map of fewer has no neighbourhoods
 TRUST_NEIGHBORS = 15
 
 
-@dataclass(frozen=True, kw_only=True)
-class ItemMap:
-    """Where each item lies, and what it takes to make the map again."""
-
-    xy: Floats  # [items, 2], no unit
-    trustworthiness: float  # in [0, 1], over the nearest `trust_neighbors`, by cosine
-    settings: Mapping[str, str | int | float]
-
-
 def sampled(count: int, *, most: int, seed: int) -> Ints:
     """Which of `count` items are on a map of at most `most`: all of them, or as many at random, in rising order."""
     if count <= most:
@@ -36,8 +26,11 @@ def sampled(count: int, *, most: int, seed: int) -> Ints:
     return np.sort(np.random.default_rng(seed).choice(count, size=most, replace=False))
 
 
-def project_items(*, vectors: ArrayLike, seed: int = 0, n_neighbors: int = 15, min_dist: float = 0.1) -> ItemMap:
-    """UMAP of embeddings [items, d] by cosine, begun from their first two principal components.
+def project_items(
+    *, vectors: ArrayLike, seed: int = 0, n_neighbors: int = 15, min_dist: float = 0.1
+) -> tuple[Floats, dict[str, Any]]:
+    """UMAP of embeddings [items, d] by cosine, begun from their first two principal components: where each item lies
+    [items, 2], without unit, and what it takes to make the map again, with its trustworthiness.
 
     The same seed, settings and library versions give the same map. Raises Undefined for fewer than 5 items or
     embeddings without spread, BadInput for settings that make no map.
@@ -64,19 +57,16 @@ def project_items(*, vectors: ArrayLike, seed: int = 0, n_neighbors: int = 15, m
             seed=seed,
         )
     )
-    return ItemMap(
-        xy=flat,
-        trustworthiness=float(trustworthiness(directions, flat, n_neighbors=trust)),
-        settings={
-            "seed": seed,
-            "n_neighbors": near,
-            "min_dist": min_dist,
-            "trust_neighbors": trust,
-            "distance": "euclidean of vectors of length 1",
-            "start": "principal components",
-            **versions(),
-        },
-    )
+    return flat, {
+        "seed": seed,
+        "n_neighbors": near,
+        "min_dist": min_dist,
+        "trust_neighbors": trust,
+        "trustworthiness": round(float(trustworthiness(directions, flat, n_neighbors=trust)), 4),
+        "distance": "euclidean of vectors of length 1",
+        "start": "principal components",
+        **versions(),
+    }
 
 
 def _turned(xy: Floats) -> Floats:

@@ -7,54 +7,53 @@ neighbours can be believed.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
 
-from compute.analysis.correlation import off_diagonal
+from compute.analysis.correlation import correlate, off_diagonal
 from compute.analysis.field import standardised
 from compute.analysis.maps.layout import layout, scaled, versions
 from compute.analysis.table import ALL, USUAL, ScoreTable
-from compute.arrays import Bools, Floats, Floats32, Ints
+from compute.arrays import Bools, Floats, Floats32
 from compute.types import ORIGINS, BadInput, Undefined
 
-OUTLIER = -1  # HDBSCAN's label of points in no cluster; also of rows that could not be placed
 FEWEST = 5  # points; a map of fewer has no neighbourhoods
+CLUSTER_SIZE, TRUST_NEIGHBORS = 3, 5  # least points of a cluster, and neighbours that `trustworthiness` is over
+COLUMNS = ("kind", "key", "x", "y", "cluster", "settings")
+NOUNS = ("tasks", "models")
+# What is shipped: the name of a kind, and its suites.
+SHIPPED = {
+    "unisim": ("unisim-core", "unisim-ood"),
+    "pairbench": ("pairbench",),
+    "mieb": ("mieb",),
+}
+METHOD = "spearman"  # of the correlation vectors that position tasks
+LEAST_SHARE = 0.2  # of the tasks, that a model needs to be on a map of models
+LEAST_MODELS = 4  # of a pair of tasks whose correlation counts
 
 
-@dataclass(frozen=True, kw_only=True)
-class Projection:
-    """A map and what it takes to make it again."""
+def distances(scores: Floats, *, noun: str) -> tuple[Floats, Floats, int]:
+    """How far tasks or models are from one another in the data [rows, rows], NaN where they share nothing.
 
-    xy: Floats  # [rows, 2], no unit; NaN: not placed
-    labels: Ints  # [rows], cluster or OUTLIER
-    placed: Bools  # [rows]; False: no defined distance to some of the others
-    trustworthiness: float  # in [0, 1], over the nearest `trust_neighbors`
-    settings: Mapping[str, str | int | float]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Settings:
-    """How a map is made."""
-
-    seed: int = 0
-    n_neighbors: int = 10
-    min_dist: float = 0.1
-    min_cluster_size: int = 3  # of HDBSCAN, on the map
-    trust_neighbors: int = 5  # over which `trustworthiness` is measured
-
-
-def nan_distances(*, rows: Floats) -> Floats:
-    """Euclidean distances [n, n] between rows [n, columns] over the columns both have, scaled up to all.
-
-    The squared distance over the shared columns is multiplied by columns / shared columns. NaN where none is shared.
+    scores [models, tasks], NaN missing. Tasks: between their vectors of rank correlations with all tasks; those come
+    second. Models: between their scores, every task standardised over the models that have it and those without spread
+    excluded; different units and directions do no harm, and gaps have no weight. A distance is over what both rows
+    have, scaled up to all columns, whose number comes last.
     """
     from sklearn.metrics.pairwise import nan_euclidean_distances
 
-    return nan_euclidean_distances(rows) if rows.size else np.full((len(rows), len(rows)), np.nan)
+    if noun == "tasks":
+        rows = correlate(scores=scores, method=METHOD, minimum=LEAST_MODELS).r
+        r = rows.copy()
+        rows[np.isnan(off_diagonal(rows)).all(axis=1)] = np.nan
+    else:
+        rows = standardised(scores)
+        rows, r = rows[:, ~np.isnan(rows).all(axis=0)], np.full((len(rows), len(rows)), np.nan)
+    found = nan_euclidean_distances(rows) if rows.size else np.full(r.shape, np.nan)
+    return found, r, rows.shape[1]
 
 
 def _placeable(distances: Floats) -> Bools:
@@ -75,91 +74,6 @@ def _start(distances: Floats) -> Floats32:
     xy = vectors[:, -2:][:, ::-1] * np.sqrt(np.maximum(values[-2:][::-1], 0))
     xy *= np.sign(xy[np.abs(xy).argmax(axis=0), [0, 1]])
     return scaled(xy)
-
-
-def _project(distances: Floats, settings: Settings, *, noun: str) -> Projection:
-    placed = _placeable(distances)
-    n = int(placed.sum())
-    if n < FEWEST:
-        raise Undefined(f"Only {n} {noun} can be placed; a map needs {FEWEST}. Choose a suite with more scores.")
-    from sklearn.cluster import HDBSCAN
-    from sklearn.manifold import trustworthiness
-
-    inner = distances[np.ix_(placed, placed)]
-    near, trust = min(settings.n_neighbors, n - 1), min(settings.trust_neighbors, (n - 1) // 2)
-    flat = layout(
-        inner,
-        metric="precomputed",
-        start=_start(inner),
-        n_neighbors=near,
-        min_dist=settings.min_dist,
-        seed=settings.seed,
-    )
-    xy = np.full((len(distances), 2), np.nan)
-    xy[placed] = flat
-    labels = np.full(len(distances), OUTLIER)
-    labels[placed] = HDBSCAN(min_cluster_size=min(settings.min_cluster_size, n), copy=True).fit_predict(flat)
-    return Projection(
-        xy=xy,
-        labels=labels,
-        placed=placed,
-        trustworthiness=float(trustworthiness(inner, flat, n_neighbors=trust, metric="precomputed")),
-        settings={
-            **asdict(settings),
-            "n_neighbors": near,
-            "trust_neighbors": trust,
-            "start": "classical scaling",
-            **versions(),
-        },
-    )
-
-
-def project_tasks(*, correlation: ArrayLike, settings: Settings | None = None) -> Projection:
-    """Tasks by their vectors of correlations with all tasks, clustered on the map.
-
-    correlation [tasks, tasks], NaN undefined: distances are then over the cells both rows have
-    (`nan_distances`); a task with no defined cell is not placed. HDBSCAN runs on the UMAP coordinates.
-    Deterministic for a seed and the library versions in `settings`. Raises Undefined for fewer than 5 tasks.
-    Source: MIEB section 6.3, which gives neither parameters nor seed: these defaults are ours.
-    """
-    return _project(task_distances(correlation=correlation), settings or Settings(), noun="tasks")
-
-
-def task_distances(*, correlation: ArrayLike) -> Floats:
-    """Distances [tasks, tasks] between vectors of correlations with all tasks; NaN where nothing is shared."""
-    r = np.array(correlation, dtype=float)
-    r[np.isnan(off_diagonal(r)).all(axis=1)] = np.nan
-    return nan_distances(rows=r)
-
-
-def project_models(*, scores: ArrayLike, settings: Settings | None = None) -> Projection:
-    """Models by their profiles of scores, every task standardised over the models that have it.
-
-    scores [models, tasks], NaN missing. Nothing is filled in: the distance of two models is over the tasks
-    both have, scaled up to all tasks (`nan_distances`), so different units and directions do no harm and gaps
-    have no weight; a model that shares no task with others is not placed. Tasks with no spread are excluded.
-    Deterministic for a seed and the library versions in `settings`. Raises Undefined for fewer than 5 models.
-    """
-    return _project(model_distances(scores=scores), settings or Settings(), noun="models")
-
-
-def model_distances(*, scores: ArrayLike) -> Floats:
-    """Distances [models, models] between profiles of standardised scores; NaN where no task is shared."""
-    z = standardised(scores=scores)
-    return nan_distances(rows=z[:, ~np.isnan(z).all(axis=0)])
-
-
-COLUMNS = ("kind", "key", "x", "y", "cluster", "settings")
-NOUNS = ("tasks", "models")
-# What is shipped: the name of a kind, and its suites.
-SHIPPED = {
-    "unisim": ("unisim-core", "unisim-ood"),
-    "pairbench": ("pairbench",),
-    "mieb": ("mieb",),
-}
-METHOD = "spearman"  # of the correlation vectors that position tasks
-LEAST_SHARE = 0.2  # of the tasks, that a model needs to be on a map of models
-LEAST_MODELS = 4  # of a pair of tasks whose correlation counts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -195,44 +109,61 @@ class Recipe:
 def project(
     parts: list[ScoreTable], recipe: Recipe, *, progress: Callable[[str], None] = lambda stage: None
 ) -> pd.DataFrame:
-    """One row a point that could be placed: COLUMNS, settings as JSON. Raises Undefined for too few points."""
-    from compute.analysis.correlation import correlate
+    """One row a point that could be placed: COLUMNS, settings as JSON; clusters are of HDBSCAN on the map.
 
+    Deterministic for the recipe and the versions of libraries in the settings. Raises Undefined for too few points.
+    Source: MIEB section 6.3, which gives neither parameters nor seed: these defaults are ours.
+    """
     models, tasks, scores = join(parts)
-    everyone = len(models)
+    keys, of = (tasks, len(models)) if recipe.noun == "tasks" else (models, len(tasks))
+    everyone = len(keys)
     if recipe.noun == "models":  # who has few of the tasks shares none with some, which then could not be placed
         known = (~np.isnan(scores)).mean(axis=1) >= LEAST_SHARE
-        models, scores = tuple(np.array(models)[known].tolist()), scores[known]
+        keys, scores = np.array(models)[known].tolist(), scores[known]
     progress("loading UMAP")
 
     import umap  # noqa: F401  isort: skip  slow: reported before, so that the wait has a name
 
-    rule = Settings(seed=recipe.seed, n_neighbors=recipe.n_neighbors, min_dist=recipe.min_dist)
-    if recipe.noun == "tasks":
-        progress(f"placing {len(tasks)} tasks")
-        matrix = correlate(scores=scores, method=METHOD, minimum=LEAST_MODELS).r
-        made, keys, of = project_tasks(correlation=matrix, settings=rule), tasks, len(models)
-    else:
-        progress(f"placing {len(models)} models")
-        made, keys, of = project_models(scores=scores, settings=rule), models, len(tasks)
+    progress(f"placing {len(keys)} {recipe.noun}")
+    every, _, _ = distances(scores, noun=recipe.noun)
+    placed = np.flatnonzero(_placeable(every))
+    n = len(placed)
+    if n < FEWEST:
+        raise Undefined(f"Only {n} {recipe.noun} can be placed; a map needs {FEWEST}. Choose a suite with more scores.")
+    from sklearn.cluster import HDBSCAN
+    from sklearn.manifold import trustworthiness
+
+    inner = every[np.ix_(placed, placed)]
+    near, trust = min(recipe.n_neighbors, n - 1), min(TRUST_NEIGHBORS, (n - 1) // 2)
+    start, seed, apart = _start(inner), recipe.seed, recipe.min_dist
+    xy = layout(inner, metric="precomputed", start=start, n_neighbors=near, min_dist=apart, seed=seed)
     settings = {
-        **made.settings,
+        "seed": seed,
+        "n_neighbors": near,
+        "min_dist": apart,
+        "min_cluster_size": CLUSTER_SIZE,
+        "trust_neighbors": trust,
+        "start": "classical scaling",
+        **versions(),
         "origin": recipe.origin,
         "suites": list(recipe.suites),
-        "points": int(made.placed.sum()),
-        "left_out": (everyone if recipe.noun == "models" else len(tasks)) - int(made.placed.sum()),
+        "points": n,
+        "left_out": everyone - n,
         "from": of,
-        "trustworthiness": round(made.trustworthiness, 4),
+        "trustworthiness": round(float(trustworthiness(inner, xy, n_neighbors=trust, metric="precomputed")), 4),
     }
     if recipe.noun == "tasks":
         settings |= {"correlation": METHOD, "least_models": LEAST_MODELS}
-    text = json.dumps(settings, sort_keys=True)
-    rows = [
-        (recipe.kind, key, round(float(x), 4), round(float(y), 4), int(label), text)
-        for key, (x, y), label, placed in zip(keys, made.xy, made.labels, made.placed, strict=True)
-        if placed
-    ]
-    return pd.DataFrame(rows, columns=list(COLUMNS))
+    return pd.DataFrame(
+        {
+            "kind": recipe.kind,
+            "key": [keys[at] for at in placed],
+            "x": [round(float(x), 4) for x in xy[:, 0]],
+            "y": [round(float(y), 4) for y in xy[:, 1]],
+            "cluster": HDBSCAN(min_cluster_size=min(CLUSTER_SIZE, n), copy=True).fit_predict(xy).astype(int),
+            "settings": json.dumps(settings, sort_keys=True),
+        }
+    )
 
 
 def join(parts: Sequence[ScoreTable]) -> tuple[tuple[str, ...], tuple[str, ...], Floats]:
@@ -268,28 +199,20 @@ def neighbours(
 
     Near on the map is not always near in the data: UMAP keeps most neighbours, not all.
     """
-    from compute.analysis.correlation import correlate
-    from compute.analysis.field import standardised
-
     models, tasks, scores = join(parts)
-    if recipe.noun == "tasks":
-        keys, of = tasks, len(tasks)
-        r = correlate(scores=scores, method=METHOD, minimum=LEAST_MODELS).r
-        distances = task_distances(correlation=r)
-    else:
-        keys, of = models, int((~np.isnan(standardised(scores=scores)).all(axis=0)).sum())  # tasks with any spread
-        distances, r = model_distances(scores=scores), np.full((len(models), len(models)), np.nan)
-    np.fill_diagonal(distances, np.nan)
-    distances[:, [key not in among for key in keys]] = np.nan
+    keys = tasks if recipe.noun == "tasks" else models
+    far, r, of = distances(scores, noun=recipe.noun)
+    np.fill_diagonal(far, np.nan)
+    far[:, [key not in among for key in keys]] = np.nan
     out = {}
     for row, key in enumerate(keys):
         if key not in among:
             continue
-        order = np.argsort(distances[row], kind="stable")  # NaN comes last
+        order = np.argsort(far[row], kind="stable")  # NaN comes last
         out[key] = [
-            Neighbour(key=keys[at], distance=float(distances[row, at] / of**0.5), r=float(r[row, at]))
+            Neighbour(key=keys[at], distance=float(far[row, at] / of**0.5), r=float(r[row, at]))
             for at in order[:most]
-            if not np.isnan(distances[row, at])
+            if not np.isnan(far[row, at])
         ]
     return out
 

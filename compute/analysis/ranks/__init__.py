@@ -1,1 +1,1 @@
-"""What a ranking is made of: means and ranks, their variance over tasks, resampled suites, other tests."""
+"""What a ranking is made of: means and ranks, their variance over tasks, other tests."""

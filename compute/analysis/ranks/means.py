@@ -1,8 +1,6 @@
 """Means, Borda points and ranks of a table of scores. Arrays in, arrays out; NaN means no score.
 
-Throughout, `scores` is [models, tasks], `categories` gives each task a category number 0..C-1, `weights`
-gives each category a weight >= 0, and two rules make one mean of a row (`compute.types.AGGREGATES`, without
-`human`):
+Two rules make one mean of a row of scores [models, tasks] (`compute.types.AGGREGATES`, without `human`):
 
 - `category-mean`: the weighted mean of the category means (MIEB section 4 and Table 2, UniSim-Bench Table 2);
 - `task-mean`: the mean over tasks, each with the weight of its category.
@@ -23,23 +21,6 @@ CATEGORY_MEAN = "category-mean"
 TASK_MEAN = "task-mean"
 BORDA = "borda"  # the rule that makes points, not a mean
 UNRANKED = -1  # rank and class of a model that has no mean
-
-
-@dataclass(frozen=True, kw_only=True)
-class Aggregate:
-    """Means of every model, in the unit of the scores."""
-
-    mean: Floats  # [models]; NaN: a category that counts has no score
-    higher_is_better: bool
-
-
-@dataclass(frozen=True, kw_only=True)
-class Borda:
-    """Borda points: how many models a model beats, task by task."""
-
-    points: Floats  # [models, tasks]; NaN: no score there
-    total: Floats  # [models]; NaN: no score at all
-    rank: Ints  # [models], 1 is best; UNRANKED where total is NaN
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,76 +47,6 @@ def binomial_stderr(*, value: ArrayLike, n: ArrayLike) -> Floats:
         )
     safe = np.where(count >= 1, count, np.nan)
     return np.sqrt(p * (1 - p) / safe)
-
-
-def table(scores: ArrayLike) -> Floats:
-    """`scores` as float64 [models, tasks]; raises BadInput for another shape or an infinite score."""
-    x = np.asarray(scores, dtype=np.float64)
-    if x.ndim != 2:
-        raise BadInput(f"Scores must be [models, tasks], got shape {x.shape}. Pivot the long frame first.")
-    if np.isinf(x).any():
-        raise BadInput(f"Scores hold {int(np.isinf(x).sum())} infinite values. Pass NaN where there is no score.")
-    return x
-
-
-def blocks(
-    *,
-    categories: ArrayLike,
-    weights: ArrayLike | None,
-    aggregate: str,
-    task_weights: ArrayLike | None,
-    tasks: int,
-) -> tuple[Block, ...]:
-    """The blocks of tasks that a mean is made of, without tasks and categories of weight 0.
-
-    Shares sum to 1. A category without any task of weight > 0 in the table drops out. Raises BadInput for
-    negative weights, weights that are all 0, or another rule than the two.
-    """
-    codes = np.asarray(categories)
-    n_categories = int(codes.max()) + 1 if tasks else 0
-    w = np.ones(n_categories) if weights is None else np.asarray(weights, float)
-    u = np.ones(tasks) if task_weights is None else np.asarray(task_weights, float)
-    if not (np.isfinite(w).all() and np.isfinite(u).all()) or (w < 0).any() or (u < 0).any():
-        raise BadInput("Weights must be finite and >= 0. Use 0 to exclude a category or a task.")
-    if aggregate == TASK_MEAN:
-        by_task = u * w[codes]
-        columns = np.flatnonzero(by_task > 0)
-        groups = [(columns, by_task[columns], 1.0)] if len(columns) else []
-    elif aggregate == CATEGORY_MEAN:
-        members = [(np.flatnonzero((codes == c) & (u > 0)), w[c]) for c in range(n_categories)]
-        groups = [(columns, u[columns], float(share)) for columns, share in members if len(columns) and share > 0]
-    else:
-        raise BadInput(f"No mean for the rule {aggregate!r}. Use {CATEGORY_MEAN!r} or {TASK_MEAN!r}.")
-    if not groups:
-        raise BadInput("Every task has weight 0. Give at least one category with tasks a weight above 0.")
-    total = sum(share for _, _, share in groups)
-    return tuple(Block(columns=columns, task_weights=task_w, share=share / total) for columns, task_w, share in groups)
-
-
-def directions(*, higher: ArrayLike | None, tasks: int) -> Bools:
-    """Direction of every task as bool [tasks]; None means that higher is better everywhere."""
-    return np.ones(tasks, bool) if higher is None else np.asarray(higher, bool)
-
-
-def shared_direction(*, columns: Ints, higher: ArrayLike | None, scales: ArrayLike | None, tasks: int) -> bool:
-    """Whether higher is better in all of `columns`; raises BadInput where directions or scales differ.
-
-    `scales` is any label [tasks] that is equal for tasks whose scores may be averaged (a unit, say).
-    """
-    up = directions(higher=higher, tasks=tasks)[columns]
-    if up.any() and not up.all():
-        raise BadInput(
-            f"No mean over tasks of different directions: lower is better in {int((~up).sum())} of {len(up)}. "
-            "Rank them by Borda points, or give one kind weight 0."
-        )
-    if scales is not None:
-        kinds = np.unique(np.asarray(scales)[columns])
-        if len(kinds) > 1:
-            raise BadInput(
-                f"No mean over tasks of different scales: {', '.join(str(kind) for kind in kinds[:4])}. "
-                "Rank them by Borda points, or give all but one scale weight 0."
-            )
-    return bool(up.all())
 
 
 def rank(values: ArrayLike, *, higher: bool = True) -> Ints:
@@ -187,28 +98,6 @@ def adjusted_mean(scores: Floats, parts: tuple[Block, ...]) -> Floats:
     return out
 
 
-def aggregate(
-    *,
-    scores: ArrayLike,
-    categories: ArrayLike,
-    weights: ArrayLike | None = None,
-    aggregate: str = CATEGORY_MEAN,
-    higher: ArrayLike | None = None,
-) -> Aggregate:
-    """The mean of every model over the tasks it has, in the unit of the scores.
-
-    scores float [models, tasks], NaN missing; categories int [tasks]; weights float [categories] >= 0 (None: equal);
-    higher bool [tasks] (None: all True). By category means, a model with no score in a category that counts has mean
-    NaN. Raises BadInput for tasks that count but differ in direction.
-    """
-    x = table(scores)
-    tasks = x.shape[1]
-    parts = blocks(categories=categories, weights=weights, aggregate=aggregate, task_weights=None, tasks=tasks)
-    used = np.concatenate([block.columns for block in parts])
-    up = shared_direction(columns=used, higher=higher, scales=None, tasks=tasks)
-    return Aggregate(mean=mean_of_blocks(x, parts), higher_is_better=up)
-
-
 def category_means(
     scores: Floats, *, categories: Ints, task_weights: Floats, higher: Bools, scales: Sequence[str], count: int
 ) -> Floats:
@@ -221,21 +110,18 @@ def category_means(
     return found
 
 
-def borda(*, scores: ArrayLike, higher: ArrayLike | None = None) -> Borda:
-    """Borda points: on each task, models with a score minus the model's average rank; then the sum.
+def borda(scores: Floats, *, higher: Bools) -> tuple[Floats, Floats]:
+    """Borda points [models, tasks]: on each task, models with a score minus the model's average rank; and their sums.
 
-    scores [models, tasks], NaN missing; higher bool [tasks] (None: all True). Tied models share the mean of
-    their ranks. A model without a score on a task gets no point there, and does not raise the points of the
-    others; so totals favour models with more tasks: show coverage next to them. Directions and scales may
-    differ. Source: the Borda count of MIEB's public ranking.
+    scores [models, tasks], NaN missing; higher [tasks]. Tied models share the mean of their ranks. A model without a
+    score on a task gets NaN there, and does not raise the points of the others; so sums [models], NaN without any
+    score, favour models with more tasks: show coverage next to them. Directions and scales may differ. Source: the
+    Borda count of MIEB's public ranking.
     """
-    x = table(scores)
-    up = directions(higher=higher, tasks=x.shape[1])
-    known = ~np.isnan(x)
-    worst_last = np.where(known, np.where(up, -x, x), np.inf)
+    known = ~np.isnan(scores)
+    worst_last = np.where(known, np.where(higher, -scores, scores), np.inf)
     points = np.where(known, known.sum(axis=0) - ranks(worst_last), np.nan)
-    total = np.where(known.any(axis=1), np.nansum(points, axis=1), np.nan)
-    return Borda(points=points, total=total, rank=rank(total))
+    return points, np.where(known.any(axis=1), np.nansum(points, axis=1), np.nan)
 
 
 def anchor(*, scores: ArrayLike, categories: ArrayLike, means: ArrayLike, counted: ArrayLike) -> tuple[Floats, Bools]:

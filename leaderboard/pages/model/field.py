@@ -55,11 +55,7 @@ def field(suite_cache: SuiteCache, *, suite: str, model: str, origin: str = "") 
         row=row,
         rows=rows,
         columns=columns,
-        standing=standing(
-            scores=table.scores.values[np.ix_(rows, columns)],
-            row=int(np.flatnonzero(rows == row)[0]),
-            higher=np.array([table.columns[column].higher for column in columns]),
-        ),
+        standing=standing(table.scores.turned[np.ix_(rows, columns)], row=int(np.flatnonzero(rows == row)[0])),
     )
 
 
@@ -70,11 +66,6 @@ def compared(column: SuiteColumn) -> bool:
 
 def nearest(field: Field) -> Neighbours:
     """How far the rows of `field.rows` are from the model, over half of its tasks or more, at least five."""
-    values = field.table.scores.values[np.ix_(field.rows, field.columns)]
+    values = field.table.scores.turned[np.ix_(field.rows, field.columns)]
     own = int((~np.isnan(values[field.own])).sum())
-    return neighbours(
-        scores=values,
-        row=field.own,
-        minimum=max(5, -(-own // 2)),
-        higher=np.array([field.table.columns[column].higher for column in field.columns]),
-    )
+    return neighbours(values, row=field.own, minimum=max(5, -(-own // 2)))

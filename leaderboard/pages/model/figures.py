@@ -42,7 +42,7 @@ def strip(field: Field, *, ranked: Ranking | None, by: str) -> go.Figure:
         ]
     else:
         stored = table.scores.values[np.ix_(field.rows, field.columns)]
-        standard = standardised(scores=stored, higher=np.array([column.higher for column in columns]))
+        standard = standardised(table.scores.turned[np.ix_(field.rows, field.columns)])
         lines = [
             (
                 column.title,

@@ -10,7 +10,7 @@ from urllib.parse import quote
 import pandas as pd
 
 from compute.analysis.lite import smaller
-from compute.analysis.lite.smaller import HeldOut, Smaller, SuiteAgreement, whole
+from compute.analysis.lite.smaller import Fidelity, HeldOut, Smaller, whole
 from compute.analysis.table import USUAL, ScoreTable, of_suite
 from compute.catalog.catalog import MTEB
 from compute.database import store
@@ -62,7 +62,7 @@ def held_out(db: Database, query: SmallerSuiteQuery) -> HeldOut | None:
         return None
 
 
-def own(db: Database, suite: str, origin: str) -> SuiteAgreement | None:
+def own(db: Database, suite: str, origin: str) -> Fidelity | None:
     """How well the paper's own smaller suite represents the whole; None where there is none to compare."""
     if suite not in OWN:
         return None
@@ -133,7 +133,6 @@ def tables(db: Database, query: SmallerSuiteQuery, *, titles: pd.Series) -> str:
     facts: dict[str, Any] = {
         "own_suite": OWN.get(query.suite, ""),
         "own_claims": db.query("lite_claims") if of_paper else (),
-        "most_changed": scores.models[whole.rows[result.fidelity.largest_change_model]],
         "without_tasks": [name for code, name in enumerate(scores.categories) if code not in choosable],
     }
     return texts.tables(result=result, own=of_paper, titles=titles, lost=smaller.lost(result), **facts)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from compute.analysis.ranking import Ranking
@@ -12,7 +10,7 @@ from compute.analysis.table import ScoreTable
 ARRAYS = ("stderr", "higher", "weights", "task_weights")
 
 
-def table(scores: Any, categories: Any = None, **more: Any) -> ScoreTable:
+def table(scores, categories=None, **more):
     """Scores [models, tasks] with the category of each task by number."""
     values = np.asarray(scores, float)
     codes = np.zeros(values.shape[1], int) if categories is None else np.asarray(categories)
@@ -21,5 +19,5 @@ def table(scores: Any, categories: Any = None, **more: Any) -> ScoreTable:
     return ScoreTable(**{"values": values, "codes": codes, "categories": names, "least": 0.0, **more, **arrays})
 
 
-def ranked(scores: Any, categories: Any = None, **more: Any) -> Ranking:
+def ranked(scores, categories=None, **more):
     return Ranking.of(table(scores, categories, **more))

@@ -14,7 +14,7 @@ from compute.types import BadInput, Undefined
 STEP = 100 / (calibrated.QUANTILES - 1)  # percentile points between two quantiles
 
 
-def made(unrelated: np.ndarray, matching: np.ndarray | tuple = ()) -> Reference:
+def made(unrelated, matching=()):
     return calibrated.measured(
         model="m",
         pairing="image-image",
@@ -27,7 +27,7 @@ def made(unrelated: np.ndarray, matching: np.ndarray | tuple = ()) -> Reference:
     )
 
 
-def share(scores: np.ndarray, value: float) -> float:
+def share(scores, value):
     return percentileofscore(scores, value, kind="mean") / 100
 
 
@@ -47,7 +47,7 @@ def test_places_are_scipys_percentiles(digits):
         assert found.percentile == 50 * (found.above_unrelated + found.above_matching)
 
 
-def of_quantiles(unrelated: list, matching: list) -> Reference:
+def of_quantiles(unrelated, matching):
     return Reference(
         model="m",
         pairing="image-image",
@@ -98,7 +98,7 @@ def test_readings_follow_from_the_two_limits():
     """Evenly spread: 97.5% of the unrelated end at 0.975, 97.5% of the matching begin 0.025 above their start."""
     spread = np.linspace(0, 1, 1001)
 
-    def reading(start: float, score: float) -> str:
+    def reading(start, score):
         return calibrated.place(made(spread, spread + start), score).reading
 
     overlap = [reading(0.5, score) for score in (-1, 0.52, 0.525, 0.975, 0.98, 1.5, 9, np.inf, -np.inf)]

@@ -15,7 +15,7 @@ from tests.compute.analysis.tables import table
 NAN = np.nan
 
 
-def pair(a, b, *, categories=None, stderr=None, **more) -> Comparison:
+def pair(a, b, *, categories=None, stderr=None, **more):
     return compared(table([a, b], categories, stderr=stderr, **more), 0, 1)
 
 

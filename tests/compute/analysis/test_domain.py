@@ -13,13 +13,13 @@ import pytest
 from scipy.spatial.distance import cdist, mahalanobis
 
 from compute.analysis import calibrated, domain
-from compute.analysis.domain import COLOURS, MOST, SCENES, Calibrations, Domain, Seen
+from compute.analysis.domain import COLOURS, MOST, SCENES, Calibrations, Seen
 from compute.types import BadInput, Undefined
 
 NAMES = {"model": "m", "name": "drawn", "modality": "image"}
 
 
-def scenes(count: int, *, seed: int, around: int = 0, width: int = 24) -> np.ndarray:
+def scenes(count, *, seed, around=0, width=24):
     """Vectors (count, width) near one axis, wider in some directions than in others."""
     lots = np.random.default_rng(seed)
     return np.eye(width)[around] * 9 * np.sqrt(width / 24) + lots.normal(size=(count, width)) * np.linspace(
@@ -85,7 +85,7 @@ def test_what_makes_no_domain(wrong):
         domain.of_vectors(wrong, **NAMES)
 
 
-def reference(name: str, count: int, model: str = "m") -> calibrated.Reference:
+def reference(name, count, model="m"):
     return calibrated.measured(
         model=model,
         pairing="image-image",
@@ -98,7 +98,7 @@ def reference(name: str, count: int, model: str = "m") -> calibrated.Reference:
     )
 
 
-def held(name: str, around: int, model: str = "m") -> Domain:
+def held(name, around, model="m"):
     return domain.of_vectors(scenes(200, seed=around, around=around), model=model, name=name, modality="image")
 
 

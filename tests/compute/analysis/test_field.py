@@ -1,4 +1,4 @@
-"""One model against the field: closed form, gaps, direction, degenerate, and numpy's own quantities."""
+"""One model against the field: closed form, gaps, degenerate, and numpy's own quantities."""
 
 import numpy as np
 import pytest
@@ -9,21 +9,21 @@ NAN = np.nan
 
 
 def test_standing_is_the_distance_from_the_others_in_their_deviations():
-    found = standing(scores=[[10.0], [1], [2], [3], [4]], row=0)
+    found = standing(np.array([[10.0], [1], [2], [3], [4]]), row=0)
     others = np.array([1, 2, 3, 4.0])
     assert found.z[0] == pytest.approx((10 - others.mean()) / others.std(ddof=1))
     assert (found.percentile[0], found.place[0], found.others[0]) == (1, 1, 4)
 
 
 def test_ties_count_half_and_share_a_place():
-    found = standing(scores=[[2.0], [1], [2], [2], [3]], row=0)
+    found = standing(np.array([[2.0], [1], [2], [2], [3]]), row=0)
     assert found.percentile[0] == pytest.approx((1 + 0.5 * 2) / 4)
     assert found.place[0] == 2
 
 
 def test_standing_is_undefined_without_a_score_or_a_field_or_a_spread():
     scores = np.array([[NAN, 5, 5], [1, NAN, 2], [2, 1, 2], [3, 2, 2], [4, 3, 2]])
-    found = standing(scores=scores, row=0)
+    found = standing(scores, row=0)
     assert np.isnan(found.z).all()
     assert found.others.tolist() == [4, 3, 4]
     assert found.place.tolist() == [-1, 1, 1]
@@ -32,7 +32,7 @@ def test_standing_is_undefined_without_a_score_or_a_field_or_a_spread():
 def test_neighbours_match_standardised_distances():
     rng = np.random.default_rng(0)
     x = rng.normal(size=(6, 8))
-    found = neighbours(scores=x, row=2)
+    found = neighbours(x, row=2)
     z = (x - x.mean(axis=0)) / x.std(axis=0)
     for other in (0, 1, 3, 4, 5):
         assert found.distance[other] == pytest.approx(np.sqrt(((z[other] - z[2]) ** 2).mean()))
@@ -43,15 +43,15 @@ def test_neighbours_match_standardised_distances():
 def test_too_few_shared_tasks_give_no_distance():
     x = np.random.default_rng(2).normal(size=(4, 6))
     x[1, :3] = NAN
-    found = neighbours(scores=x, row=0, minimum=4)
+    found = neighbours(x, row=0, minimum=4)
     assert np.isnan(found.distance[1])
     assert found.shared.tolist() == [6, 3, 6, 6]
 
 
-def test_standardised_is_numpys_z_turned_by_direction_with_gaps_kept():
+def test_standardised_is_numpys_z_with_gaps_kept():
     scores = np.array([[1.0, 5, 2], [2, 1, 2], [4, NAN, 2], [9, 3, 2]])
-    found = standardised(scores=scores, higher=np.array([True, False, True]))
+    found = standardised(scores)
     first, second = scores[:, 0], scores[[0, 1, 3], 1]
     assert found[:, 0] == pytest.approx((first - first.mean()) / first.std())
-    assert found[[0, 1, 3], 1] == pytest.approx((second.mean() - second) / second.std())
+    assert found[[0, 1, 3], 1] == pytest.approx((second - second.mean()) / second.std())
     assert np.isnan(found[2, 1]) and np.isnan(found[:, 2]).all()

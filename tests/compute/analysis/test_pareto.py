@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from compute.analysis.pareto import OFF, ON, UNKNOWN, Front, front
+from compute.analysis.pareto import OFF, ON, UNKNOWN, front
 from compute.analysis.ranks.means import UNRANKED
 from tests.compute.analysis.tables import ranked
 
 TASKS = 12
 
 
-def drawn(seed: int, *, models: int = 9) -> tuple[np.ndarray, np.ndarray]:
+def drawn(seed, *, models=9):
     """Costs with equals and unknowns among them, and scores [models, tasks] with real differences and noise."""
     rng = np.random.default_rng(seed)
     cost = rng.choice([1.0, 2.0, 2.0, 5.0, 8.0, 13.0, np.nan], models)
@@ -20,7 +20,7 @@ def drawn(seed: int, *, models: int = 9) -> tuple[np.ndarray, np.ndarray]:
     return cost, level + rng.normal(0, 0.08, TASKS) + rng.normal(0, 0.05, (models, TASKS))
 
 
-def front_of(cost: np.ndarray, scores: np.ndarray) -> Front:
+def front_of(cost, scores):
     ranking = ranked(scores)
     return front(cost=cost, rank=ranking.rank, better=ranking.better, known=ranking.rank_low != UNRANKED)
 

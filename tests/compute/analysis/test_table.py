@@ -12,11 +12,11 @@ from compute.types import BadInput, Undefined
 
 
 def frames(
-    values: dict[tuple[str, str, str], float],
+    values,
     *,
-    averages: dict[tuple[str, str], float] | None = None,
-    aggregate: str = "category-mean",
-) -> dict[str, pd.DataFrame]:
+    averages=None,
+    aggregate="category-mean",
+):
     """Two categories of two tasks, `a` and `b` of A, `c` and `d` of B; `d` is lower-is-better."""
     tasks = pd.DataFrame(
         {
@@ -62,7 +62,7 @@ def frames(
     }
 
 
-def full(model: str, origin: str, *numbers: float) -> dict[tuple[str, str, str], float]:
+def full(model, origin, *numbers):
     return {(model, origin, task): number for task, number in zip("abcd", numbers, strict=True)}
 
 
@@ -94,8 +94,8 @@ def test_a_printed_mean_stands_for_lost_figures_and_bars_the_task():
         values |= full(model, "published", place, place + 1.0, place + 2.0, place + 3.0)
     del values["k", "published", "b"]
     ready = whole(of_suite(frames(values, averages={("k", "A"): 5.0}), origin="published"))
-    assert ready.rows.tolist() == [0, 1, 2, 3] and ready.filled == 1
-    assert ready.scores[0, :2].mean() == pytest.approx(5.0) and ready.scores[0, 0] == 0
+    assert ready.table.models == tuple("klmn") and ready.filled == 1
+    assert ready.table.values[0, :2].mean() == pytest.approx(5.0) and ready.table.values[0, 0] == 0
     assert ready.candidates.tolist() == [0, 2, 3]
 
 
@@ -104,7 +104,7 @@ def test_without_a_printed_mean_the_model_does_not_count():
     for place, model in enumerate("klmn"):
         values |= full(model, "published", place, place, place, place)
     del values["k", "published", "b"]
-    assert whole(of_suite(frames(values), origin="published")).rows.tolist() == [1, 2, 3]
+    assert whole(of_suite(frames(values), origin="published")).table.models == ("l", "m", "n")
     del values["l", "published", "c"]
     with pytest.raises(Undefined, match="models"):
         whole(of_suite(frames(values), origin="published"))

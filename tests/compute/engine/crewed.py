@@ -8,23 +8,19 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from compute.content import items
 from compute.engine import plan, run
-from compute.engine.ray_cluster import RayCluster
-from compute.engine.run import Outcome
 from compute.engine.settings import RunSettings
 from compute.engine.workspace import Bench
 from compute.features.store import FeatureStore
 from compute.features.subject import Subject
-from compute.tasks.data import Choices, Data
+from compute.tasks.data import Choices
 from compute.tasks.source import Source
-from compute.types import Model, Task
 from tests.compute.small_bench import CATALOG, HARDWARE, square
 
 ITEMS = 96  # of each side; all are distinct
@@ -38,14 +34,14 @@ class Logged:
 
     settings: Mapping[str, Any] = {"pixel": "first"}
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder):
         self.folder = folder
         self.log = os.open(folder / "log", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
 
-    def prepare(self, modality: str, item: Any) -> np.ndarray:
+    def prepare(self, modality, item):
         return np.array([*item.getpixel((0, 0)), 1], dtype=np.float32)
 
-    def embed(self, modality: str, prepared: Sequence[np.ndarray]) -> np.ndarray:
+    def embed(self, modality, prepared):
         numbers = " ".join(str(int(row[1]) * ITEMS + int(row[0])) for row in prepared)
         os.write(self.log, f"{os.getpid()} {numbers}\n".encode())
         if self.takes("hold"):
@@ -55,7 +51,7 @@ class Logged:
         stacked = np.stack(prepared)
         return stacked + np.float32(0.01) * stacked.mean(axis=0)
 
-    def takes(self, name: str) -> bool:
+    def takes(self, name):
         """Whether this process is the one that the file is for: the first to rename it."""
         try:
             os.rename(self.folder / name, self.folder / f"{name}-{os.getpid()}")
@@ -67,7 +63,7 @@ class Logged:
 class LoggedBench(Bench):
     """One task's items and the model that logs."""
 
-    def load(self, task: Task, options: Mapping[str, Any]) -> dict[str, Data]:
+    def load(self, task, options):
         """Pairs beside a reference, all of one colour each."""
         reference, *alternatives = [
             items.images([square((row, side, 9)) for row in range(ITEMS)], of=f"side {side}") for side in range(3)
@@ -79,10 +75,10 @@ class LoggedBench(Bench):
             )
         }
 
-    def identity(self, task: Task) -> dict[str, Any]:
+    def identity(self, task):
         return {}
 
-    def subject(self, row: Model) -> Subject:
+    def subject(self, row):
         return Subject(
             row,
             store=self.store,
@@ -94,9 +90,7 @@ class LoggedBench(Bench):
         )
 
 
-def execute(
-    folder: Path, workers: RayCluster | None = None, *, report: Callable[[str], None] = lambda line: None
-) -> list[Outcome]:
+def execute(folder, workers=None, *, report=lambda line: None):
     """The run of one model on one task."""
     folder.mkdir(exist_ok=True)
     made = LoggedBench(
@@ -109,7 +103,7 @@ def execute(
     return run.execute(planned, bench=made, workers=workers, report=report)
 
 
-def files(folder: Path) -> dict[str, bytes]:
+def files(folder):
     """Every file of vectors, scores and evidence by its path."""
     return {
         str(path.relative_to(folder)): path.read_bytes()
@@ -118,12 +112,12 @@ def files(folder: Path) -> dict[str, bytes]:
     }
 
 
-def encoded(folder: Path) -> list[int]:
+def encoded(folder):
     """The number of every item that was encoded, as often as it was."""
     lines = (folder / "log").read_text().splitlines() if (folder / "log").exists() else []
     return [int(number) for line in lines for number in line.split()[1:]]
 
 
-def processes(folder: Path) -> set[int]:
+def processes(folder):
     """The processes that encoded."""
     return {int(line.split()[0]) for line in (folder / "log").read_text().splitlines()}

@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from importlib import metadata
-from pathlib import Path
 
 import datasets
 import pytest
@@ -56,7 +55,7 @@ def place(tmp_path, monkeypatch):
     return tmp_path
 
 
-def command(place: Path, *words: str):
+def command(place, *words):
     return CliRunner().invoke(
         app, ["run", "--models", "tiny/clip", "--device", "cpu", "--offline", "--data", str(place / "data"), *words]
     )
@@ -79,7 +78,7 @@ def test_a_model_runs_over_data_sets_on_disk(place):
     ]
 
 
-def bench(folder: Path, source: Source) -> workspace.Bench:
+def bench(folder, source):
     return workspace.Bench(
         settings=RunSettings(results=folder / "results"),
         store=FeatureStore(folder / "features"),
@@ -92,7 +91,7 @@ def test_a_run_is_known_by_what_decides_its_numbers(place, monkeypatch):
     """A patch release of a library leaves fingerprint and encodings; a minor one, other weights or a commit do not."""
     nights = catalog.shipped().task("unisim/nights")
 
-    def known(**changes: object) -> tuple[str, str]:
+    def known(**changes):
         """The fingerprint of the run, and the folder of the encodings."""
         row = replace(catalog.shipped().model("tiny/clip"), **changes)
         whole = replace(catalog.shipped(), models=(row,), tasks=(nights,))
@@ -103,7 +102,7 @@ def test_a_run_is_known_by_what_decides_its_numbers(place, monkeypatch):
 
     real = metadata.version
 
-    def released(torch: str, pillow: str) -> tuple[str, str]:
+    def released(torch, pillow):
         exact = {"torch": torch, "pillow": pillow}
         monkeypatch.setattr(metadata, "version", lambda name: exact.get(name) or real(name))
         return known()

@@ -23,7 +23,7 @@ KEYS = {
 }
 
 
-def with_bad(content: bytes, row: int = 5):
+def with_bad(content, row=5):
     """The items of unisim/near with one image replaced."""
     column = NEAR.alternatives[0]
     files = [column.read(at) for at in range(len(column))]

@@ -11,13 +11,12 @@ import pytest
 from compute import models, tasks
 from compute.catalog import shipped
 from compute.engine import estimate, estimate_lines, plan, run, run_folders
-from compute.engine.estimate import ModelEstimate, TaskEstimate
-from compute.engine.workspace import Bench
+from compute.engine.estimate import TaskEstimate
 from compute.models.loading import size_of_weights
 from compute.paths import COMPUTED
 from compute.tasks.source import Need, Source
 from compute.types import Model, NotHere
-from tests.compute.small_bench import CATALOG, MODELS, TASKS, World, changed, data
+from tests.compute.small_bench import CATALOG, MODELS, TASKS, changed, data
 
 NEED = Need(repo="made/up", revision="c" * 40, bytes=None, present=False, images=None, texts=None)
 JUDGE = Model(key="small/judge", title="", kind="mllm", adapter="judge", abilities=("choose",))
@@ -26,12 +25,12 @@ REWARD = replace(MODELS[3], key="small/reward", abilities=("embed_image", "compa
 
 
 def estimated(
-    world: World,
-    model: str = "small/dim",
-    *only: str,
-    bench: Bench | None = None,
-    **settings: object,
-) -> tuple[ModelEstimate, str]:
+    world,
+    model="small/dim",
+    *only,
+    bench=None,
+    **settings,
+):
     dry = world.bench(results=world.folder / "r", dry_run=True, **settings)
     bench = changed(bench, settings=dry.settings) if bench else dry
     catalog = replace(CATALOG, models=(*MODELS, JUDGE, REWARD))
@@ -40,7 +39,7 @@ def estimated(
     return work, "\n".join(estimate_lines.lines(planned, shown, [work], settings=bench.settings))
 
 
-def runs_of(world: World, model: str) -> None:
+def runs_of(world, model):
     bench = world.bench(results=world.folder / "r")
     run.execute(plan.make(CATALOG, suite="small", models=[model], bench=bench), bench=bench)
 

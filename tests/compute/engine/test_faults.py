@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-from pathlib import Path
 from unittest.mock import Mock
 
 from compute import tasks
@@ -24,7 +23,7 @@ FULL = OSError(errno.ENOSPC, "No space left on device")
 def test_a_disk_that_fills_fails_the_run_and_not_the_others(world, execute, monkeypatch):
     write = store.write_parquet
 
-    def full(path: Path, *, frame) -> None:
+    def full(path, *, frame):
         if "unisim__said" in str(path):
             raise FULL
         write(path, frame=frame)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +13,6 @@ from compute.content import items
 from compute.engine import plan, run
 from compute.procedures import retrieval
 from compute.tasks.data import Mixed, Retrieval
-from compute.types import Model
 from tests.compute.small_bench import CATALOG, EYE, NEAR, Eye, World, changed, square
 
 N = 8
@@ -35,7 +33,7 @@ PLACES = np.arange(N)
 class Both(Eye):
     """Sees an image with its text as neither; notes what it is shown."""
 
-    def prepare(self, modality: str, item: Any) -> np.ndarray:
+    def prepare(self, modality, item):
         self.world.shown.append(modality)
         if modality == "pair":
             return np.array([*item[0].getpixel((0, 0))[::-1], len(item[1])], dtype=np.float32)
@@ -45,11 +43,11 @@ class Both(Eye):
 class JointWorld(World):
     shown: list[str]
 
-    def _model(self, row: Model, *, hardware: object) -> Both:
+    def _model(self, row, *, hardware):
         return Both(self, row)
 
 
-def query_and_documents(*, broken: int | None = None) -> Retrieval:
+def query_and_documents(*, broken=None):
     """Each query is an image with a text, but the last, which is a text; documents are other images."""
     draw = np.random.default_rng(3)
     files = [square(draw.integers(0, 255, 3)) for _ in range(2 * N)]
@@ -76,7 +74,7 @@ def world(tmp_path):
     return made
 
 
-def executed(world: JointWorld, *options: str, skip_bad: bool = False) -> run.Outcome:
+def executed(world, *options, skip_bad=False):
     bench = changed(world.bench(options=options, skip_bad=skip_bad), procedures={"retrieval": retrieval.PROCEDURE})
     [outcome] = run.execute(plan.make(CATALOGUE, suite="small", models=(ROW.key,), bench=bench), bench=bench)
     assert outcome.stored is not None, outcome.reason

@@ -11,11 +11,11 @@ from compute.analysis.maps import images as item_map
 from compute.content import items
 from compute.database import store
 from compute.engine import image_maps
-from compute.tasks.data import Choices, Clusters, Data, Labelled, Matches, Mixed, OddOneOut, Retrieval, Sentences
+from compute.tasks.data import Choices, Clusters, Labelled, Matches, Mixed, OddOneOut, Retrieval, Sentences
 from tests.compute.small_bench import MODELS, TASKS, data, square
 
 
-def pictures(*shades: int) -> items.Column:
+def pictures(*shades):
     return items.images([square((shade, 0, 0)) for shade in shades], of="pictures")
 
 
@@ -25,7 +25,7 @@ QUERIES = Mixed(names=("q",), text=TEXT, text_at=FIRST)
 DOCUMENTS = Mixed(names=("d",), image=pictures(1), image_at=FIRST)
 
 
-def labels_of(part: Data) -> dict[str, str]:
+def labels_of(part):
     column, labels, _ = image_maps.labelled({"default": part})
     return dict(zip((key.decode() for key in column.keys.tolist()), labels.tolist(), strict=True))
 
@@ -61,8 +61,7 @@ def test_a_map_is_one_file_with_pictures_and_settings(world, monkeypatch):
     """Places are the first two numbers of an embedding: UMAP itself is tested with the analysis."""
 
     def placed(*, vectors, **settings):
-        places = np.asarray(vectors, float)[:, :2]
-        return item_map.ItemMap(xy=places, trustworthiness=0.5, settings={**settings, "trust_neighbors": 3})
+        return np.asarray(vectors, float)[:, :2], {**settings, "trust_neighbors": 3, "trustworthiness": 0.5}
 
     monkeypatch.setattr(item_map, "project_items", placed)
     made = image_maps.make(TASKS[0], MODELS[0], bench=world.bench(results=world.folder), images=20, seed=7)

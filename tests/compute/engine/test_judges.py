@@ -10,7 +10,6 @@ import pytest
 
 from compute.database import store
 from compute.engine import plan, results_table, run, run_folders
-from compute.engine.run import Outcome
 from compute.features.subject import Subject
 from compute.models.judges.endpoint import Endpoint, Limits
 from compute.types import Model
@@ -31,7 +30,7 @@ JUDGES = tuple(
 )
 
 
-def said(text: str) -> dict:
+def said(text):
     """A reply of these words."""
     return {"body": {"choices": [{"message": {"role": "assistant", "content": text}}]}}
 
@@ -48,7 +47,7 @@ def ask(world, server):
     """Runs tasks with judges and a metric after them: outcomes, lines while it runs, lines of the summary."""
     bench = world.bench()
 
-    def subject(row: Model) -> Subject:
+    def subject(row):
         if row.adapter != "endpoint":
             return bench.subject(row)
         return Subject(
@@ -61,7 +60,7 @@ def ask(world, server):
             identity=lambda row, *, hardware: {"adapter": row.adapter},
         )
 
-    def asked(*tasks: str) -> tuple[list[Outcome], list[str], list[str]]:
+    def asked(*tasks):
         catalog = replace(CATALOG, models=(*CATALOG.models, *JUDGES))
         made = changed(bench, subject=subject)
         planned = plan.make(

@@ -13,10 +13,8 @@ from compute.catalog import shipped
 from compute.catalog.own import suite as own_suite
 from compute.catalog.own import suite_records
 from compute.engine import estimate, plan, run, run_folders
-from compute.engine.plan import Plan
-from compute.engine.run import Outcome
 from compute.engine.settings import RunSettings
-from compute.engine.workspace import Bench, workbench
+from compute.engine.workspace import workbench
 from compute.tasks import image_lists
 from compute.tasks.pairbench import making
 from compute.tasks.pairbench.splits import named
@@ -51,7 +49,7 @@ def made(manifest, tmp_path):
     suite = suite_records.record(own_suite.from_file(manifest, suite="pairbench"), results=tmp_path / "results")
     known, _ = own_suite.extended(shipped(), [suite])
 
-    def planned(*models: str, metrics: tuple[str, ...] = (), **settings: object) -> tuple[Plan, Bench]:
+    def planned(*models, metrics=(), **settings):
         bench = workbench(
             RunSettings(results=tmp_path / "results", device="cpu", **settings),
             data=None,
@@ -67,18 +65,18 @@ def made(manifest, tmp_path):
 
 @pytest.fixture
 def execute(made):
-    def executed(*models: str, **given: object) -> list[Outcome]:
+    def executed(*models, **given):
         planned, bench = made(*models, **given)
         return run.execute(planned, bench=bench)
 
     return executed
 
 
-def items(outcome: Outcome) -> pd.DataFrame:
+def items(outcome):
     return pd.read_parquet(outcome.stored.folder / run_folders.ITEMS)
 
 
-def score(outcome: Outcome, metric: str) -> float:
+def score(outcome, metric):
     return next(each.value for each in outcome.stored.scores if (each.metric, each.subset) == (metric, "default"))
 
 

@@ -6,9 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from compute.catalog import Catalog
 from compute.engine import plan, run
-from compute.engine.plan import Plan
 from compute.procedures import retrieval
 from compute.types import BadInput, NotHere, UnknownKey
 from tests.compute.small_bench import CATALOG, changed
@@ -16,7 +14,7 @@ from tests.compute.small_bench import CATALOG, changed
 
 @pytest.fixture
 def make(world):
-    def planned(*models: str, **given: object) -> Plan:
+    def planned(*models, **given):
         settings = {name: given.pop(name) for name in ("options", "again", "baselines") if name in given}
         asked = {"catalog": CATALOG, "suite": "small", "bench": world.bench(**settings)}
         return plan.make(**{**asked, "models": models or ("small/eye",), **given})
@@ -45,7 +43,7 @@ def test_a_baselines_shipped_runs_stand_beside_where_they_answer_the_same_questi
     shipped = world.folder / "shipped"
     run.execute(make("small/dim", tasks=("unisim/near", "unisim/odd")), bench=world.bench(results=shipped))
 
-    def beside(*models: str, **given: object) -> list[str]:
+    def beside(*models, **given):
         return [one.run.task for one in make(*models, shipped=shipped, **given).shipped]
 
     assert beside() == ["unisim/near", "unisim/odd"] and beside(options=("wording=code",)) == ["unisim/odd"]
@@ -120,7 +118,7 @@ def test_what_a_model_cannot_do_is_left_out_with_the_reason(make):
 EYE, NEAR = CATALOG.models[0], CATALOG.tasks[0]
 
 
-def of_task(**fields: object) -> dict[str, Catalog]:
+def of_task(**fields):
     return {"catalog": replace(CATALOG, tasks=(replace(NEAR, **fields), *CATALOG.tasks[1:]))}
 
 
@@ -156,7 +154,7 @@ def test_a_run_that_is_there_is_not_missing(make, world):
 def test_weights_whose_commit_is_not_known_make_a_job_with_a_problem(make, world):
     class Unknown:
         @property
-        def identity(self) -> dict:
+        def identity(self):
             raise NotHere("fetch it")
 
     job = make(bench=changed(world.bench(), subject=lambda row: Unknown())).jobs[0]

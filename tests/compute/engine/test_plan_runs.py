@@ -6,9 +6,7 @@ Models stand in for the real ones: they embed what their row says, and compare w
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,8 +14,8 @@ import pytest
 from PIL import Image
 
 from compute.catalog import shipped
-from compute.content.items import Column, images, texts
-from compute.content.messages import Question, Reply
+from compute.content.items import images, texts
+from compute.content.messages import Reply
 from compute.engine import plan
 from compute.features.store import FeatureStore
 from compute.features.subject import Subject
@@ -38,7 +36,7 @@ from compute.tasks.data import (
     Sentences,
     ZeroShot,
 )
-from compute.types import CannotDo, Model, Task
+from compute.types import CannotDo
 from tests.compute.small_bench import HARDWARE, square
 
 BY_KEY = {procedure.key: procedure for procedure in PROCEDURES}
@@ -47,7 +45,7 @@ NAMES = tuple(f"item {row}" for row in range(N))
 ROWS = np.arange(N)
 
 
-def files(seed: int) -> list[bytes]:
+def files(seed):
     return [square(colour) for colour in np.random.default_rng(seed).integers(0, 256, (N, 3))]
 
 
@@ -61,11 +59,11 @@ OWN = (ROWS, ROWS, np.ones(N))
 CANDIDATES = (np.repeat(ROWS, 2), np.stack([ROWS, (ROWS + 1) % N], axis=1).ravel())
 
 
-def choices(reference: Any, *alternatives: Any, question: str = "reference") -> Choices:
+def choices(reference, *alternatives, question="reference"):
     return Choices(names=NAMES, alternatives=alternatives, answer=ANSWER, reference=reference, question=question)
 
 
-def rated(second: Column, *transformations: str) -> RatedPairs:
+def rated(second, *transformations):
     variants = (A, B, C, B, C) if second.modality == "image" else ()
     return RatedPairs(
         names=NAMES,
@@ -112,7 +110,7 @@ ITEMS: dict[str, tuple[Data, ...]] = {
 }
 
 
-def kind(task: Task) -> str:
+def kind(task):
     return " ".join([task.procedure, *sorted(set(task.modalities)), *["quality"] * plan.is_quality(task)])
 
 
@@ -120,11 +118,11 @@ TASKS = [task for task in shipped().tasks if computable(task) and task.procedure
 KINDS = {kind(task): task for task in TASKS}
 
 
-def takes(row: Model) -> str:
+def takes(row):
     return ADAPTERS[row.adapter].compares if "compare" in row.abilities else ""
 
 
-def ways(row: Model) -> tuple:
+def ways(row):
     """All that a row and its family say of what the model can do."""
     able = frozenset(row.abilities), frozenset(row.modalities)
     return *able, takes(row), ADAPTERS[row.adapter].joint, bool(row.late_interaction)
@@ -138,19 +136,19 @@ class StandIn:
 
     settings: dict[str, Any] = {}
 
-    def __init__(self, row: Model) -> None:
+    def __init__(self, row):
         self.row, self.takes = row, takes(row)
 
-    def prepare(self, modality: str, item: Any) -> np.ndarray:
+    def prepare(self, modality, item):
         kinds = ("image", "text") if modality == "pair" else (modality,)
         if any(f"embed_{one}" not in self.row.abilities for one in kinds):
             raise AssertionError(f"{self.row.key} was shown a {modality}")
         return np.random.default_rng(sum(repr(item).encode()[:9])).standard_normal(6).astype(np.float32)
 
-    def embed(self, modality: str, prepared: Sequence[np.ndarray]) -> Any:
+    def embed(self, modality, prepared):
         return [one.reshape(2, 3) for one in prepared] if self.row.late_interaction else np.stack(prepared)
 
-    def compare(self, first: Sequence[Any] | None, second: Sequence[Any]) -> np.ndarray:
+    def compare(self, first, second):
         shown = {"image": (type(None), Image.Image), "image-image": (Image.Image, Image.Image)}
         left, right = shown.get(self.takes, (str, Image.Image))
         for one, other in zip([None] * len(second) if first is None else first, second, strict=True):
@@ -158,11 +156,11 @@ class StandIn:
                 raise TypeError(f"{self.row.key} compares {self.takes}, not {type(one)} with {type(other)}")
         return np.arange(len(second), dtype=float)
 
-    def reply(self, questions: Sequence[Question]) -> list[Reply]:
+    def reply(self, questions):
         return [Reply(item=question.item, text="(A)" if question.choices else "Score: 1") for question in questions]
 
 
-def subject(row: Model, folder: Path) -> Subject:
+def subject(row, folder):
     return Subject(
         row,
         store=FeatureStore(folder),

@@ -12,7 +12,7 @@ from compute.types import Run, Score
 from tests.compute.small_bench import CATALOG, World
 
 
-def kept(value: float, *, stderr: float | None, coverage: float = 1.0, tied: float | None = None) -> StoredRun:
+def kept(value, *, stderr, coverage=1.0, tied=None):
     return StoredRun(
         run=Run(id="r", model="m", task="t", settings={"coverage": coverage, "tied": tied}),
         folder=Path("r"),
@@ -37,7 +37,7 @@ def test_a_cell_is_in_the_units_that_papers_print(given, said):
 
 
 def test_answers_without_a_score_are_told_beside_a_judges_figure():
-    def told(**found: dict[str, int]) -> list[str]:
+    def told(**found):
         run = Run(id="r", model="m", task="t", settings={"found": found})
         return results_table.how_answers_were_read(StoredRun(run=run, folder=Path("r"), scores=()))
 

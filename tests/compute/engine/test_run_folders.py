@@ -32,14 +32,14 @@ RUN = Run(
 KEY = {"model": "m/x", "task": "b/t", "fingerprint": "abc"}
 
 
-def score(value: float = 0.5, metric: str = "accuracy", **changes: object) -> Score:
+def score(value=0.5, metric="accuracy", **changes):
     return Score(run=RUN.id, metric=metric, value=value, **{"subset": "default", "n": 4, "stderr": 0.25} | changes)
 
 
 SECOND = score(0.75, "cosine_spearman", subset="en", stderr=None, n=None)
 
 
-def evidence(count: int = 3) -> pd.DataFrame:
+def evidence(count=3):
     return pd.DataFrame(
         {
             "item": [f"i{row}" for row in range(count)],
@@ -53,7 +53,7 @@ def evidence(count: int = 3) -> pd.DataFrame:
     )
 
 
-def write(root: Path) -> runs.StoredRun:
+def write(root):
     return runs.write(root, run=RUN, scores=[score(), SECOND], items=runs.table({"default": evidence()}))
 
 
@@ -103,7 +103,7 @@ def test_an_earlier_run_goes_before_the_new_one_is_written(folder, monkeypatch):
     assert not (folder / MARK).exists() and list(runs.every(folder.parents[2])) == []
 
 
-def changed(folder: Path, name: str, value: object) -> None:
+def changed(folder, name, value):
     """Sets `field`, `settings.field` or `score.field` in the folder's run.json."""
     record = json.loads((folder / MARK).read_text())
     part, _, field = name.rpartition(".")

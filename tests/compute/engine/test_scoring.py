@@ -18,12 +18,12 @@ from tests.compute.metrics import judges
 NONE = float("nan")
 
 
-def frame(*values: float, start: int = 0) -> pd.DataFrame:
+def frame(*values, start=0):
     names = range(start, start + len(values))
     return pd.DataFrame({"item": names, "accuracy": values, "map": values, "value": 1.0, "human": 1.0})
 
 
-def scored(*metrics: str, subsets: tuple[str, ...] = ("default",), **evidence: pd.DataFrame) -> dict:
+def scored(*metrics, subsets=("default",), **evidence):
     """Each figure by metric and subset."""
     task = Task(key="b/t", title="", benchmark="b", category="c", dataset="d", metrics=metrics, subsets=subsets)
     return {(metric, subset): figure for metric, subset, figure in scoring.scored(task, evidence).rows}

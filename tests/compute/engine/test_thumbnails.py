@@ -16,13 +16,13 @@ from compute.tasks.data import Clusters, Labelled
 from compute.types import BadInput
 
 
-def picture(size: tuple[int, int], colour: str = "red") -> bytes:
+def picture(size, colour="red"):
     held = io.BytesIO()
     Image.new("RGB", size, colour).save(held, "PNG")
     return held.getvalue()
 
 
-def shown(*keys: list[bytes]) -> pd.DataFrame:
+def shown(*keys):
     """A run's items, one a list of keys."""
     details = [json.dumps({"images": [key.decode() for key in some]}) for some in keys]
     return pd.DataFrame({"item": [f"i{row}" for row in range(len(keys))], "detail": details})

@@ -14,9 +14,7 @@ TASKS = [
 ]
 
 
-def kept(
-    task: str, value: float, variant: str = "", *, started: str = "1", status: str = "complete", model: str = "m"
-) -> StoredRun:
+def kept(task, value, variant="", *, started="1", status="complete", model="m"):
     name = f"{model}-{task}-{variant}-{started}"
     return StoredRun(
         run=Run(
@@ -33,7 +31,7 @@ def kept(
     )
 
 
-def shown(*runs: StoredRun) -> set[str]:
+def shown(*runs):
     return {run.run.id for run in variants.main_runs(runs, tasks=TASKS).values()}
 
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-
 from compute.eyes import asking
 from compute.eyes.study import Judgment, Study
 
 
-def study(picks: Mapping[str, Sequence[int]], chance: Sequence[float] | None = None) -> Study:
+def study(picks, chance=None):
     """As many questions as each model has picks, of quality; a model's title is its key in capitals."""
     count = len(next(iter(picks.values())))
     return Study(
@@ -21,7 +19,7 @@ def study(picks: Mapping[str, Sequence[int]], chance: Sequence[float] | None = N
     )
 
 
-def judgment(of: asking.AskedQuestion, choice: int | None, *, at: int, seed: int = 0, rater: str = "me") -> Judgment:
+def judgment(of, choice, *, at, seed=0, rater="me"):
     """The answer to the question at a place of a rater's order."""
     return Judgment(
         time="2026-01-01T00:00:00Z",
@@ -35,9 +33,7 @@ def judgment(of: asking.AskedQuestion, choice: int | None, *, at: int, seed: int
     )
 
 
-def judgments(
-    of: Study, choices: Sequence[int | None], *, count: int, seed: int = 0, rater: str = "me", early: int = 0
-) -> list[Judgment]:
+def judgments(of, choices, *, count, seed=0, rater="me", early=0):
     """The first `count` judgments of a rater's order; `choices`: what the rater chooses in each question."""
     return [
         judgment(each, choices[each.question], at=at, seed=seed, rater=rater)

@@ -9,11 +9,10 @@ import pytest
 
 from compute.eyes import asking
 from compute.eyes.asking import DISAGREEMENT, EARLY, REPEAT, UNIFORM
-from compute.eyes.study import Study
 from tests.compute.eyes.studies import judgments, study
 
 
-def pool(count: int, *, of_chance: float | None = None) -> Study:
+def pool(count, *, of_chance=None):
     chance = np.random.default_rng(0).random(count) if of_chance is None else np.full(count, of_chance)
     return study({"a": [0] * count}, chance)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from itertools import islice
-from pathlib import Path
 
 from compute import paths
 from compute.catalog.own import models as own_models
@@ -19,7 +18,7 @@ from tests.compute.eyes.test_folder import answer
 from tests.compute.tasks.pairbench.images import folder_of
 
 
-def answered(path: Path, *, by: str, count: int) -> None:
+def answered(path, *, by, count):
     """As a rater who picks what a model picks."""
     folder = StudyFolder.opened(path)
     if not folder.study.chance:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -21,22 +19,22 @@ QUESTION = ("a.png", "b c.png", "one/d.png")
 DATA = {"ref": "a.png", "image1": "/data/upload/1/0a1b2c3d-b_c.png", "image2": "/data/local-files/?d=one/d.png"}
 
 
-def write(path: Path, content: Any) -> Path:
+def write(path, content):
     path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
     return path
 
 
-def read(folder: Path, content: Any, **how: Any) -> JudgmentFile:
+def read(folder, content, **how):
     """What a file holds: a text is a table."""
     name = "t.csv" if isinstance(content, str) else "export.json"
     return exchange.read(write(folder / name, content), NAMES, **how)
 
 
-def task(data: dict[str, Any], *annotations: dict[str, Any]) -> dict[str, Any]:
+def task(data, *annotations):
     return {"id": 7, "data": data, "annotations": list(annotations)}
 
 
-def chose(selected: str | None, *, kind: str = "selected", to: str = "x,y", **other: Any) -> dict[str, Any]:
+def chose(selected, *, kind="selected", to="x,y", **other):
     """An annotation of Label Studio, by 3."""
     value = {kind: selected if kind == "selected" else [selected]}
     return {"result": [{"to_name": to, "value": value}], "completed_by": 3, "created_at": "2026-01-02"} | other
@@ -200,7 +198,7 @@ def folder(tmp_path):
 def merge(folder, tmp_path):
     """Adds the rows of a table, and gives the sentence."""
 
-    def merged(heading: str, *rows: str) -> str:
+    def merged(heading, *rows):
         table = write(tmp_path / "t.csv", "\n".join((heading, *rows)))
         return folder.merge(exchange.read(table, image_finder(folder.images())))
 

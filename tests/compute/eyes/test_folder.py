@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,13 +16,13 @@ from compute.types import BadInput, CannotWrite, NotHere
 NAMES = ("a, b.png", 'sub/"c"\n d.png', "é ü#%?.jpg", "sub/cat.png")
 
 
-def drawn(path: Path, *, side: int = 40, seed: int = 0, mode: str = "RGB") -> None:
+def drawn(path, *, side=40, seed=0, mode="RGB"):
     path.parent.mkdir(parents=True, exist_ok=True)
     pixels = np.random.default_rng(seed).integers(0, 256, (side // 2, side, len(mode)), dtype=np.uint8)
     Image.fromarray(pixels, mode).save(path)
 
 
-def answer(order: int, question: int, choice: int | None = 0, **other) -> Judgment:
+def answer(order, question, choice=0, **other):
     given = {"time": "2026-01-01T00:00:00Z", "order": order, "question": question, "draw": "uniform", "left": 0}
     return Judgment(**given, choice=choice, **other)
 
@@ -37,7 +36,7 @@ def folder(tmp_path):
     return made
 
 
-def closed(folder: StudyFolder) -> Path:
+def closed(folder):
     folder.lock.close()
     return folder.path
 

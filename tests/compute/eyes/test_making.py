@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +14,7 @@ import compute
 from compute.content.items import content_key
 from compute.eyes import photographs
 from compute.eyes.making import QUESTIONS, SIDE, Materials, answered, drawn, finished
-from compute.eyes.study import ASKS, LONGEST_TEXT, MOST_NOTES, NO_PICK, Study
+from compute.eyes.study import ASKS, LONGEST_TEXT, MOST_NOTES, NO_PICK
 from compute.live import inputs
 from compute.live.inputs import Input
 from compute.live.pool import Pool
@@ -33,10 +32,10 @@ Images = dict[str, Callable[[], Input]]
 class Eye:
     """Embeds an image as its coarse colours, and any text as red. Fails at images as wide as `refuses`."""
 
-    def __init__(self, refuses: int = 0) -> None:
+    def __init__(self, refuses=0):
         self.refuses, self.embedded = refuses, 0
 
-    def prepare(self, modality: str, item: Any) -> np.ndarray:
+    def prepare(self, modality, item):
         if modality == "text":
             return np.array([1.0, 0, 0])
         if item.width == self.refuses:
@@ -44,7 +43,7 @@ class Eye:
         assert max(item.size) <= SIDE
         return np.asarray(item.resize((1, 1)), np.float32).ravel()
 
-    def embed(self, modality: str, prepared: Sequence[np.ndarray]) -> np.ndarray:
+    def embed(self, modality, prepared):
         self.embedded += len(prepared)
         return np.stack(prepared).astype(np.float32)
 
@@ -52,24 +51,24 @@ class Eye:
 class Gauge:
     """All images are equal to it."""
 
-    def compare(self, first: Any, second: Sequence[Any]) -> list[float]:
+    def compare(self, first, second):
         return [0.0] * len(second)
 
 
-def noise(seed: int, width: int = 48) -> Image.Image:
+def noise(seed, width=48):
     small = np.random.default_rng(seed).integers(0, 256, (6, 8, 3), dtype=np.uint8)
     return Image.fromarray(small).resize((width, 36), Image.Resampling.BICUBIC)
 
 
-def as_input(image: Image.Image, name: str) -> Callable[[], Input]:
+def as_input(image, name):
     return lambda: Input(modality="image", key=content_key(name.encode() + image.tobytes()), name=name, content=image)
 
 
-def images(count: int) -> Images:
+def images(count):
     return {f"{at}.png": as_input(noise(at), f"{at}.png") for at in range(count)}
 
 
-def made(kind: str, images: Images, *models: tuple[Model, Any], seed: int = 0, **more: Any) -> Study:
+def made(kind, images, *models, seed=0, **more):
     """Of an Eye, without other models."""
     models, given = models or ((EYE, Eye()),), Materials(kind=kind, images=images, **more)
     pool = Pool(load=lambda row: {row.key: model for row, model in models}[row.key], size=lambda row: 1)
@@ -83,7 +82,7 @@ def made(kind: str, images: Images, *models: tuple[Model, Any], seed: int = 0, *
     return study
 
 
-def named(study: Study) -> list[tuple[str, ...]]:
+def named(study):
     return [tuple(study.contents[at] if at >= 0 else "" for at in question) for question in study.questions]
 
 

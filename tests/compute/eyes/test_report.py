@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import pytest
 
-from compute.eyes.report import FIRST_REPORT, EyesReport, krippendorff_alpha, lead_and_bound, report
-from compute.eyes.study import MOST_RATERS, NO_PICK, Judgment, Study, parsed
+from compute.eyes.report import FIRST_REPORT, krippendorff_alpha, lead_and_bound, report
+from compute.eyes.study import MOST_RATERS, NO_PICK, Judgment, parsed
 from compute.types import BadInput
 from tests.compute.eyes.studies import judgments, study
 
@@ -24,7 +22,7 @@ def three():
     return study({"never": OPPOSITE, "right": TRUTH, "tied": [NO_PICK] * COUNT}, [0.5] * COUNT)
 
 
-def found(of: Study, choices: Sequence[int | None], *, count: int = 60) -> EyesReport:
+def found(of, choices, *, count=60):
     return report(of, judgments(of, choices, count=count))
 
 

@@ -13,7 +13,7 @@ from compute.types import BadInput
 MODELS, TASKS = 20, 10
 
 
-def table(seed: int = 0) -> pd.DataFrame:
+def table(seed=0):
     draw = np.random.default_rng(seed)
     values = draw.normal(size=(MODELS, 1)) + 0.8 * draw.normal(size=(MODELS, TASKS))
     frame = pd.DataFrame(values, columns=[f"t{at}" for at in range(TASKS)])

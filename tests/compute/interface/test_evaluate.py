@@ -73,7 +73,7 @@ def test_a_failed_run_is_a_warning_and_a_row_with_its_reason(world):
 class Halfway:
     """Sound on the probe, and raises an error at every image of a task."""
 
-    def encode_image(self, images: list) -> list[list[float]]:
+    def encode_image(self, images):
         if any(image.size not in {probe.size for probe in probing.images()} for image in images):
             raise RuntimeError("boom")
         return [[float(image.width), float(image.height), 1.0] for image in images]
@@ -90,7 +90,7 @@ def test_an_error_of_an_own_model_names_its_line_and_the_file_of_its_traceback(t
 
 
 def test_an_interrupt_says_what_is_stored_and_the_same_call_goes_on(world):
-    def stop() -> None:
+    def stop():
         if world.encoded > 40:
             raise KeyboardInterrupt
 

@@ -14,7 +14,6 @@ from compute.engine.plan import SkippedRun
 from compute.importing import read_scores_csv
 from compute.interface import standing
 from compute.interface.evaluated import FRAME
-from compute.interface.standing import comparability
 from compute.types import BadInput, Score, UnknownKey
 
 
@@ -101,9 +100,6 @@ def test_a_rank_among_computed_rows_is_that_of_the_means(scores, evaluated):
         scores.rank("theirs")
 
 
-PUBLISHED = comparability(model="", origin="published", tasks=(), runs={}, others=None)
-
-
 @pytest.mark.parametrize("suite", ["unisim-core", "pairbench"])
 def test_a_rank_among_published_rows_is_the_boards(database, suite):
     """A published model's own scores as those of a new model: its rank and interval are those that the board shows."""
@@ -124,7 +120,7 @@ def test_a_rank_among_published_rows_is_the_boards(database, suite):
             for task, value, error in zip(rows.tasks, rows.values[at], rows.stderr[at], strict=True)
         }
         mine = of_scores(catalog.suite(suite), {model.key: scores}, tasks=catalog.tasks, metrics=metrics)
-        result = standing.rank_of(mine, rows, comparable=PUBLISHED)
+        result = standing.rank_of(mine, rows, origin="published")
         row = table.row(f"{model.key}~published")
         assert (result.rank, result.rank_low or -1, result.rank_high or -1, result.tie_class) == (
             board.rank[row],

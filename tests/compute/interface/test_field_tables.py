@@ -14,7 +14,7 @@ import compute
 from compute.__main__ import app
 
 
-def harness(model: str, arc: float, mmlu: float, perplexity: float) -> str:
+def harness(model, arc, mmlu, perplexity):
     """Results of lm-evaluation-harness, a file a model: two measures of a task, a group with its parts."""
     parts = {
         f"mmlu_{name}": {"alias": f" - {name}", "acc,none": 0.99, "acc_stderr,none": 0.02} for name in ("law", "art")
@@ -36,7 +36,7 @@ def harness(model: str, arc: float, mmlu: float, perplexity: float) -> str:
     )
 
 
-def openvlm(**models: tuple[float, float, float]) -> str:
+def openvlm(**models):
     """OpenVLM.json: facts of each model, and the measures of each data set, of which no order is kept."""
     results = {
         model: {
@@ -50,7 +50,7 @@ def openvlm(**models: tuple[float, float, float]) -> str:
     return json.dumps({"time": "20241105", "results": results})
 
 
-def datacomp(first: float, second: float) -> str:
+def datacomp(first, second):
     rows = (
         {"key": "cifar10", "dataset": "CIFAR-10", "metrics": {"acc1": first, "acc5": 0.99, "main_metric": first}},
         {
@@ -223,7 +223,7 @@ def test_what_python_holds_ranks_as_its_frame(kind):
     frame = pd.DataFrame(COLUMNS)
 
     class Polars:
-        def to_pandas(self) -> pd.DataFrame:
+        def to_pandas(self):
             return frame
 
     scores: dict[str, Any] = {
@@ -235,7 +235,7 @@ def test_what_python_holds_ranks_as_its_frame(kind):
     check(compute.rank(scores[kind]), "a b", "x|y", 0.55, "vendor (text)")
 
 
-def check(ranked: Any, models: str, tasks: str, mean: float, words: str) -> None:
+def check(ranked, models, tasks, mean, words):
     """Models without their rank's equals; what counts and is skipped stands above the ranking."""
     table = ranked.table
     order = [table.models[row].replace(" ", "_") for row in ranked.order if ranked.rank[row] > 0]

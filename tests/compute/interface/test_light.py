@@ -15,7 +15,7 @@ from compute.paths import ROOT
 HEAVY = ("torch", "transformers", "sklearn", "umap", "timm", "open_clip", "skimage", "scipy.stats", "pyarrow", "gradio")
 
 
-def loaded_by(code: str) -> set[str]:
+def loaded_by(code):
     """The packages that a program has loaded at its end."""
     ended = subprocess.run(
         [sys.executable, "-c", f"{code}; import sys; print(*sys.modules)"],

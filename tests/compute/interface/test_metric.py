@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from torch import Tensor
 
 import compute
 import likeness
@@ -18,7 +17,7 @@ from tests.compute.models.metrics.test_pixels import photograph, worsened
 PAIRS = ("psnr", "ssim", "ms-ssim")
 
 
-def batch(images: list, dtype: torch.dtype = torch.float64) -> Tensor:
+def batch(images, dtype=torch.float64):
     """(N, 3, H, W) of 0 to 1."""
     return torch.from_numpy(np.stack([np.asarray(image) for image in images])).permute(0, 3, 1, 2).to(dtype) / 255
 

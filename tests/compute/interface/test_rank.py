@@ -17,7 +17,7 @@ MODELS, TASKS = 8, 15
 HOSTILE = "<script>window.harmed=1</script>\"'{{7*7}}\x1b[2J\u202e"
 
 
-def table(*, seed: int = 0, models: int = MODELS, tasks: int = TASKS, apart: float = 0.05) -> pd.DataFrame:
+def table(*, seed=0, models=MODELS, tasks=TASKS, apart=0.05):
     """Models whose true means lie apart, with noise between tasks."""
     draw = np.random.default_rng(seed)
     values = 0.6 + apart * np.arange(models)[:, None] + 0.05 * draw.normal(size=(models, tasks))
@@ -26,7 +26,7 @@ def table(*, seed: int = 0, models: int = MODELS, tasks: int = TASKS, apart: flo
     return frame
 
 
-def values_of(frame: pd.DataFrame) -> np.ndarray:
+def values_of(frame):
     return frame.drop(columns="model").to_numpy(float)
 
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from compute.analysis.table import WHOLE, ScoreTable, position
+from compute.analysis.table import WHOLE, position
 from compute.interface.score_reading import ScoreReading
 from compute.types import BadInput
 
@@ -24,17 +22,17 @@ LOWER = (
 )
 
 
-def long_frame() -> pd.DataFrame:
+def long_frame():
     return WIDE.melt(id_vars="model", var_name="task", value_name="value")
 
 
-def write(folder: Path, text: str, name: str = "scores.csv") -> Path:
+def write(folder, text, name="scores.csv"):
     path = folder / name
     path.write_text(text, encoding="utf-8")
     return path
 
 
-def assert_wide(table: ScoreTable) -> None:
+def assert_wide(table):
     """The scores of WIDE and nothing else."""
     assert (table.models, table.tasks) == (("clip", "dino", "tiny"), ("a", "b", "c"))
     np.testing.assert_array_equal(table.values, WIDE[["a", "b", "c"]].to_numpy(float))
@@ -177,7 +175,7 @@ def test_a_fault_is_named_in_one_line(tmp_path):
 def test_results_of_mteb_are_read_as_an_object_and_as_its_frames(tmp_path):
     from mteb.results import BenchmarkResults, ModelResult, TaskResult
 
-    def result(task: str, score: float) -> TaskResult:
+    def result(task, score):
         scores = {"test": [{"main_score": score, "hf_subset": "default", "languages": ["eng-Latn"]}]}
         return TaskResult(dataset_revision="1", task_name=task, mteb_version="2", scores=scores, evaluation_time=1)
 
@@ -219,7 +217,7 @@ def test_columns_that_share_a_name_matter_where_they_are_used(tmp_path):
 
 
 def test_arrows_and_names_say_where_lower_is_better():
-    def read(*names: str, **options: Any) -> ScoreTable:
+    def read(*names, **options):
         return ScoreReading(**options).table(pd.DataFrame({"model": ["x", "y"]} | dict.fromkeys(names, [1.0, 2.0])))
 
     lower = tuple(LOWER.split(";"))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -22,17 +21,17 @@ from tests.compute.interface.test_correlate_lite_compare import table
 HOSTILE = "<script>alert(1)</script>"
 
 
-def hostile() -> pd.DataFrame:
+def hostile():
     return table().rename(columns={"t3": HOSTILE}).replace({"model": {"m3": HOSTILE}})
 
 
-def generators() -> Any:
+def generators():
     draw = np.random.default_rng(0)
     sets = {name: draw.normal(size=(60, 4)) + shift for name, shift in (("near", 0.1), ("far", 2.0), (HOSTILE, 0.5))}
     return compute.frechet(reference=draw.normal(size=(60, 4)), generated=sets)
 
 
-def trained() -> TrainingResult:
+def trained():
     points = [StepMeasurement(step=at, core=0.5 + at / 100, ood=0.8 - at / 100, tasks={}) for at in (0, 10, 20)]
     change = {"side": "core", "before": 0.5, "after": 0.7, "low": 0.1, "high": 0.3}
     return TrainingResult(

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
-from compute.analysis.table import ScoreTable, of_scores
+from compute.analysis.table import of_scores
 from compute.catalog import shipped
 from compute.cli.workspace import suite_scores
-from compute.engine.run_folders import StoredRun
 from compute.interface import standing
-from compute.interface.standing import Comparability, comparability, measured_twice
+from compute.interface.standing import comparability, measured_twice
 from compute.types import ORIGINS, Model, Score
 from tests.compute.sharing import results
 
@@ -27,7 +24,7 @@ TASKS = [task for task in CATALOG.tasks if SUITE in task.suites and task.ranked]
 FIRST = TASKS[0].key
 
 
-def runs_of(root: Path, **given: object) -> dict[str, StoredRun]:
+def runs_of(root, **given):
     """A run of every task that counts; `given` are settings of the first."""
     out = {}
     for task in TASKS:
@@ -42,7 +39,7 @@ def rows(database):
     return suite_scores(database, suites=(SUITE,), origin="published")[0]
 
 
-def compared(runs: dict[str, StoredRun], others: ScoreTable, origin: str = "published", **more: Any) -> Comparability:
+def compared(runs, others, origin="published", **more):
     return comparability(model=NEW.key, origin=origin, tasks=TASKS, runs=runs, others=others, **more)
 
 
@@ -52,7 +49,7 @@ def test_a_rank_among_all_origins_counts_them_and_says_that_others_computed_most
     scores = {NEW.key: {task: run.scores[0] for task, run in runs.items()}}
     metrics = {row.key: row for row in CATALOG.metrics}
     mine = of_scores(CATALOG.suite(SUITE), scores, tasks=CATALOG.tasks, metrics=metrics)
-    result = standing.rank_of(mine, others, comparable=compared(runs, others, "all"))
+    result = standing.rank_of(mine, others, origin="all", notes=compared(runs, others, "all"))
     counts = result.others
     assert sum(counts.values()) == result.of - 1 and min(counts.values()) > 0
     assert all(f"{count} {origin}" in str(result) for origin, count in counts.items())
@@ -69,24 +66,22 @@ def test_a_rank_among_all_origins_counts_them_and_says_that_others_computed_most
     ],
 )
 def test_the_protocol_is_the_same_only_where_no_run_departs_from_it(rows, tmp_path, given, words):
-    unlike = compared(runs_of(tmp_path, **given), rows).unlike
+    _, *unlike = compared(runs_of(tmp_path, **given), rows)
     assert len(unlike) == len(words) and all(FIRST in each and words[0] in each for each in unlike)
 
 
 def test_runs_of_two_revisions_or_number_formats_are_said_to_be_mixed(rows, tmp_path):
     runs = runs_of(tmp_path, model={"revision": "9" * 40})
     runs[FIRST] = replace(runs[FIRST], run=replace(runs[FIRST].run, dtype="float16"))
-    comparable = compared(runs, rows)
-    revisions, formats = comparable.mixed
+    others, revisions, formats = compared(runs, rows)
     assert "9" * 12 in revisions and results.COMMIT[:12] in revisions and "float16 and float32" in formats
-    assert comparable.unlike == () and revisions in str(comparable)
-    assert compared(runs_of(tmp_path / "same"), rows).mixed == ()
+    assert "it is the same" in others and compared(runs_of(tmp_path / "same"), rows) == (others,)
 
 
 def test_what_was_measured_twice_is_said_only_where_somebody_looked(rows):
     again = replace(rows, values=rows.values + 0.01)
     many = int((~np.isnan(rows.values)).any(axis=1).sum())
-    assert "on the same task" not in str(compared({}, rows))
+    assert "on the same task" not in " ".join(compared({}, rows))
     for second, words in (
         (replace(again, models=("x",) * len(rows.models)), "No other model has both"),
         (
@@ -95,4 +90,4 @@ def test_what_was_measured_twice_is_said_only_where_somebody_looked(rows):
             "between the two is 0.0100",
         ),
     ):
-        assert words in str(compared({}, rows, measured=measured_twice([rows], second, but="")))
+        assert words in " ".join(compared({}, rows, measured=measured_twice([rows], second, but="")))

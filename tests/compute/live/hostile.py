@@ -21,7 +21,7 @@ Tag = tuple[int, int, int, int]  # tag, type, count, value or offset
 
 
 @cache
-def saved(kind: str, *, size: tuple[int, int] = (100, 100), colour: int = 90, **options: object) -> bytes:
+def saved(kind, *, size=(100, 100), colour=90, **options):
     """A grey image of one colour as a file."""
     out = io.BytesIO()
     Image.new("L", size, colour).save(out, kind, **options)
@@ -31,23 +31,23 @@ def saved(kind: str, *, size: tuple[int, int] = (100, 100), colour: int = 90, **
 # TIFF files and EXIF blocks
 
 
-def tiff(tags: list[Tag], *, block: bytes = b"") -> bytes:
+def tiff(tags, *, block=b""):
     """A TIFF of one directory, its block of bytes at offset 8."""
     entries = b"".join(struct.pack("<HHII", *tag) for tag in sorted(tags))
     return b"II*\0" + struct.pack("<I", 8 + len(block)) + block + struct.pack("<H", len(tags)) + entries + bytes(4)
 
 
-def shared(count: int, *, length: int = BLOCK) -> list[Tag]:
+def shared(count, *, length=BLOCK):
     """Private tags that all refer to the same bytes."""
     return [(40_000 + number, BYTES, length, 8) for number in range(count)]
 
 
-def exif_shared(count: int = 600, *, length: int = BLOCK) -> bytes:
+def exif_shared(count=600, *, length=BLOCK):
     """An EXIF block whose tags share most of its bytes."""
     return tiff([(274, SHORT, 1, 6), *shared(count, length=length)], block=bytes(length))
 
 
-def tiff_shared_tags() -> bytes:
+def tiff_shared_tags():
     grey = [(256, LONG, 1, 100), (257, LONG, 1, 100), (258, SHORT, 1, 8), (259, SHORT, 1, 1), (262, SHORT, 1, 1)]
     strip = [(273, LONG, 1, 8), (277, SHORT, 1, 1), (278, LONG, 1, 100), (279, LONG, 1, 10_000)]
     return tiff([*grey, *strip, *shared(250)], block=bytes(BLOCK))
@@ -56,29 +56,29 @@ def tiff_shared_tags() -> bytes:
 # JPEG
 
 
-def segment(marker: int, body: bytes) -> bytes:
+def segment(marker, body):
     """A segment of a JPEG, its length before its body."""
     return struct.pack(">BBH", 0xFF, marker, len(body) + 2) + body
 
 
-def jpeg(segments: bytes) -> bytes:
+def jpeg(segments):
     """A small JPEG with further segments at its beginning."""
     good = saved("JPEG")
     return good[:2] + segments + good[2:]
 
 
-def jpeg_exif_shared_tags() -> bytes:
+def jpeg_exif_shared_tags():
     block = exif_shared()
     parts = (block[at : at + 65_000] for at in range(0, len(block), 65_000))
     return jpeg(b"".join(segment(0xE1, b"Exif\0\0" + part) for part in parts))
 
 
-def jpeg_many_scans() -> bytes:
+def jpeg_many_scans():
     image = saved("JPEG", size=(6_240, 6_240), progressive=True)
     return image[:-2] + image[image.rindex(b"\xff\xda") : -2] * 90 + b"\xff\xd9"
 
 
-def mpo_many_images() -> bytes:
+def mpo_many_images():
     count = 4_000
     tags = [(0xB000, BYTES, 4, 0x30303130), (0xB001, LONG, 1, count), (0xB002, BYTES, 16 * count, 8)]
     return jpeg(segment(0xE2, b"MPF\0" + tiff(tags, block=bytes(16 * count))))
@@ -90,36 +90,36 @@ TINY_EXIF = segment(0xE1, b"Exif\0\0II")
 # PNG
 
 
-def chunk(kind: bytes, body: bytes) -> bytes:
+def chunk(kind, body):
     """A chunk of a PNG."""
     return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
 
 
-def png(before: bytes = b"", *, after: bytes = b"") -> bytes:
+def png(before=b"", *, after=b""):
     """A small PNG with further chunks before and after its pixels."""
     good = saved("PNG")
     pixels, end = good.index(b"IDAT") - 4, good.index(b"IEND") - 4
     return good[:pixels] + before + good[pixels:end] + after + good[end:]
 
 
-def png_text_exif_shared_tags() -> bytes:
+def png_text_exif_shared_tags():
     block = exif_shared(4_000, length=450_000).hex()
     text = b"Raw profile type exif\0\0" + zlib.compress(f"\nexif\n{len(block) // 2}\n{block}\n".encode())
     return png(chunk(b"zTXt", text))
 
 
-def png_text_bombs() -> bytes:
+def png_text_bombs():
     packed = zlib.compress(bytes(1_000_000), 9)
     return png(b"".join(chunk(b"zTXt", b"text %d\0\0" % number + packed) for number in range(60)))
 
 
-def png_international_text_bombs() -> bytes:
+def png_international_text_bombs():
     packed = zlib.compress(b"a" * 1_000_000, 9)
     return png(b"".join(chunk(b"iTXt", b"text %d\0\1\0\0\0" % number + packed) for number in range(60)))
 
 
-def apng_many_frames() -> bytes:
-    def frame(number: int) -> bytes:
+def apng_many_frames():
+    def frame(number):
         return chunk(b"fcTL", struct.pack(">IIIIIHHBB", number, 1, 1, 0, 0, 1, 10, 0, 0))
 
     pixel = zlib.compress(b"\0\0")
@@ -130,12 +130,12 @@ def apng_many_frames() -> bytes:
 # GIF
 
 
-def gif_frame(side: int = 1) -> bytes:
+def gif_frame(side=1):
     """A frame of a GIF that holds one black pixel."""
     return b"," + struct.pack("<HHHHB", 0, 0, side, side, 0) + b"\x02\x02\x44\x01\0"
 
 
-def gif(extension: bytes = b"", *, frames: bytes = gif_frame()) -> bytes:
+def gif(extension=b"", *, frames=gif_frame()):  # noqa: B008 (bytes)
     """A GIF of one black pixel behind an extension."""
     head = b"GIF89a" + struct.pack("<HH", 1, 1) + b"\x80\0\0" + b"\0\0\0\xff\xff\xff"
     return head + extension + frames + b";"
@@ -144,19 +144,19 @@ def gif(extension: bytes = b"", *, frames: bytes = gif_frame()) -> bytes:
 # WebP
 
 
-def webp_chunk(kind: bytes, body: bytes) -> bytes:
+def webp_chunk(kind, body):
     """A chunk of a WebP, padded to an even length."""
     return kind + struct.pack("<I", len(body)) + body + bytes(len(body) % 2)
 
 
-def webp(chunks: bytes, *, flags: int = 0, canvas: tuple[int, int] = (100, 100)) -> bytes:
+def webp(chunks, *, flags=0, canvas=(100, 100)):
     """A WebP of chunks behind a canvas."""
     width, height = ((side - 1).to_bytes(3, "little") for side in canvas)
     body = b"WEBP" + webp_chunk(b"VP8X", bytes([flags, 0, 0, 0]) + width + height) + chunks
     return b"RIFF" + struct.pack("<I", len(body)) + body
 
 
-def webp_animation(canvas: tuple[int, int], *, frames: int) -> bytes:
+def webp_animation(canvas, *, frames):
     """The same frame of 100 x 100 again and again on a canvas."""
     side = (99).to_bytes(3, "little")
     frame = webp_chunk(b"ANMF", bytes(6) + side + side + b"\x64\0\0\0" + saved("WEBP", lossless=True)[12:])
@@ -241,7 +241,7 @@ KINDS = ("PNG", "JPEG", "WEBP", "GIF", "MPO", "TIFF")
 
 
 @cache
-def good(kind: str) -> bytes:
+def good(kind):
     """A file with the parts that its format may have: EXIF, a second frame, text."""
     image = Image.linear_gradient("L").resize((48, 40)).convert("RGB")
     exif = Image.Exif()
@@ -258,7 +258,7 @@ def good(kind: str) -> bytes:
     return out.getvalue()
 
 
-def fuzzed(seed: int) -> bytes:
+def fuzzed(seed):
     """A good file of one of the KINDS with bytes changed, removed, repeated or exchanged, most of them in its head."""
     draw = random.Random(seed)
     data = bytearray(good(KINDS[seed % len(KINDS)]))

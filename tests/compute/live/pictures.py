@@ -7,7 +7,7 @@ import io
 from PIL import Image
 
 
-def png(colour: str, size: tuple[int, int] = (32, 32)) -> bytes:
+def png(colour, size=(32, 32)):
     """One colour as a PNG file."""
     out = io.BytesIO()
     Image.new("RGB", size, colour).save(out, "PNG")

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
 
 from compute import models
 from compute.catalog import shipped
-from compute.content.messages import Picture, Question, Reply
+from compute.content.messages import Picture, Reply
 from compute.features.memory import MemoryStore
 from compute.features.subject import Subject
 from compute.types import Model
@@ -18,11 +17,11 @@ JUDGE = Model(key="judge", title="Judge", kind="mllm", abilities=("choose", "sco
 
 
 @cache
-def loaded(key: str) -> Any:
+def loaded(key):
     return models.load(ROWS[key], hardware=CPU)
 
 
-def subject(row: Model | str, *, model: Any = None) -> Subject:
+def subject(row, *, model=None):
     """A row, or the shipped one of a key, in memory; with its own model unless one is given."""
     row = ROWS[row] if isinstance(row, str) else row
     return Subject(row, MemoryStore(), load=lambda row, hardware: model or loaded(row.key))
@@ -31,10 +30,10 @@ def subject(row: Model | str, *, model: Any = None) -> Subject:
 class Judge:
     """Says the next of its replies to each question, and remembers the questions."""
 
-    def __init__(self, *replies: str | Reply) -> None:
+    def __init__(self, *replies):
         self.replies, self.questions = list(replies), []
 
-    def reply(self, questions: list[Question]) -> list[Reply]:
+    def reply(self, questions):
         self.questions += questions
         said = [self.replies.pop(0) for _ in questions]
         return [
@@ -42,6 +41,6 @@ class Judge:
             for question, each in zip(questions, said, strict=True)
         ]
 
-    def shown(self) -> list[list[bytes]]:
+    def shown(self):
         """The keys of each question's images, in their order."""
         return [[part.key for part in each.parts if isinstance(part, Picture)] for each in self.questions]

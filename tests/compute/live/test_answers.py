@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 from compute.analysis.domain import DomainCheck
@@ -19,10 +18,10 @@ def test_nothing_is_encoded_twice():
     class Counting:
         settings, seen = {}, 0
 
-        def prepare(self, modality: str, item: object) -> object:
+        def prepare(self, modality, item):
             return loaded("tiny").prepare(modality, item)
 
-        def embed(self, modality: str, prepared: list) -> np.ndarray:
+        def embed(self, modality, prepared):
             self.seen += len(prepared)
             return loaded("tiny").embed(modality, prepared)
 

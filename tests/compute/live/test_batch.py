@@ -13,7 +13,7 @@ from tests.compute.live.pictures import png
 RED, BLUE = png("red"), png("blue")
 
 
-def csv(*lines: str, head: str = "first,second") -> bytes:
+def csv(*lines, head="first,second"):
     return "\n".join([head, *lines]).encode()
 
 

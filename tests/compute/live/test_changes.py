@@ -8,20 +8,18 @@ import pytest
 from compute.analysis.domain import Calibrations
 from compute.live import changes, examples
 from compute.live.answers import ask
-from compute.live.changes import ChangedPair, PairRating, answers_in_words, cannot, rate
+from compute.live.changes import ChangedPair, answers_in_words, cannot, rate
 from compute.live.questions import LiveQuestion
 from compute.procedures import judging
 from compute.procedures.shared import conditions
 from compute.tasks.perturb import PERTURBATIONS, perturb
-from compute.types import BadInput, CannotDo, Model
+from compute.types import BadInput, CannotDo
 from tests.compute.live.subjects import JUDGE, ROWS, Judge, loaded, subject
 
 CAT, COFFEE, WORDS = (examples.load(key) for key in ("cat", "coffee", "text-cat"))
 
 
-def rated(
-    row: Model | str, condition: str = "sensitive", *, model: Judge | None = None, strength: float = 0.5
-) -> PairRating:
+def rated(row, condition="sensitive", *, model=None, strength=0.5):
     pair = ChangedPair(image=COFFEE, kind="rotate", strength=strength)
     return rate(subject(row, model=model), pair, condition)
 

@@ -42,7 +42,7 @@ def made():
     """Pools of one worker, which runs a program of its own."""
     pools = []
 
-    def make(body: str) -> DecoderPool:
+    def make(body):
         pools.append(DecoderPool(command=(sys.executable, "-c", FRAMES + body), workers=1))
         return pools[-1]
 
@@ -51,7 +51,7 @@ def made():
         each.close()
 
 
-def workers(pool: DecoderPool) -> list[int]:
+def workers(pool):
     """The ids of the workers that are free."""
     return sorted(worker.pid for worker in pool._free.queue if worker and worker.is_alive)
 
@@ -91,7 +91,7 @@ def test_too_many_bytes_are_refused_at_once(pool):
 
 
 def test_many_threads_get_each_its_own_picture(pool):
-    def decode(number: int) -> bool:
+    def decode(number):
         image = pool.image(saved(Image.new("RGB", (20 + number, 30), (number, 0, 7)), "PNG"), name=str(number))
         return image.content.getpixel((0, 0)) == (number, 0, 7) and image.name == str(number)
 

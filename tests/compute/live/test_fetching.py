@@ -25,8 +25,8 @@ def program(monkeypatch):
     monkeypatch.setattr(fetching, "LOOK", 0.01)
     started, popen = [], subprocess.Popen
 
-    def stand_in(*codes: str) -> list[subprocess.Popen]:
-        def start(command: list[str], **rest: object) -> subprocess.Popen:
+    def stand_in(*codes):
+        def start(command, **rest):
             assert command[1:5] == ["-m", "compute", "fetch", "--models"]
             assert command[6:] == ["--room", "5000", "--lines"]
             started.append(popen([sys.executable, "-c", codes[len(started)]], **rest))

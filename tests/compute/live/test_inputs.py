@@ -11,16 +11,15 @@ from PIL import Image
 from compute.content import decoding
 from compute.content.items import content_key
 from compute.live import inputs
-from compute.live.inputs import Input
 from compute.types import BadInput
 from tests.compute.content.test_decoding import picture, png_header, saved
 
 
-def read(data: bytes) -> Input:
+def read(data):
     return inputs.image(data, name="The image")
 
 
-def apart(one: Image.Image, other: Image.Image) -> float:
+def apart(one, other):
     return float(np.abs(np.asarray(one, dtype=float) - np.asarray(other, dtype=float)).mean())
 
 
@@ -127,7 +126,7 @@ def test_what_is_no_sound_image_is_refused_in_a_sentence(data, word):
 
 
 def test_a_spent_memory_is_a_sentence(monkeypatch):
-    def spent(image: Image.Image, ground: str) -> Image.Image:
+    def spent(image, ground):
         raise MemoryError
 
     monkeypatch.setattr(decoding, "rgb", spent)

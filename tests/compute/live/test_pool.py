@@ -6,7 +6,6 @@ from __future__ import annotations
 import shutil
 import threading
 from collections import Counter
-from pathlib import Path
 
 import pytest
 from safetensors import SafetensorError
@@ -22,19 +21,19 @@ from tests.compute.models import checkpoints
 ROW = next(row for row in shipped().models if row.key == "laion/clip-vit-b-32-laion2b-s34b-b79k")
 
 
-def row(key: str, size: int = 40) -> Model:
+def row(key, size=40):
     return Model(key=key, title=key.upper(), parameters_m=size)
 
 
 class Loader:
     """Counts loads; one can be held up until `go` is set."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.loads: Counter[str] = Counter()
         self.go = threading.Event()
         self.go.set()
 
-    def __call__(self, model: Model) -> str:
+    def __call__(self, model):
         self.loads[model.key] += 1
         assert self.go.wait(10)
         if model.key == "broken":
@@ -53,7 +52,7 @@ def pool(loader, monkeypatch):
     return Pool(load=loader, size=lambda model: int(model.parameters_m or 0), budget=lambda: 100)
 
 
-def used(pool: Pool, *rows: Model) -> None:
+def used(pool, *rows):
     for one in rows:
         with pool.use(one) as model:
             assert model == f"model {one.key}"
@@ -128,7 +127,7 @@ def test_what_is_free_is_the_containers_or_the_machines(tmp_path, monkeypatch):
 
 
 def test_damaged_weights_are_a_sentence_and_a_line_of_the_log(tmp_path, monkeypatch, caplog):
-    def damaged(row: Model, hardware: object) -> None:
+    def damaged(row, hardware):
         raise SafetensorError(f"{tmp_path} is cut")
 
     monkeypatch.setattr("compute.models.load", damaged)
@@ -138,7 +137,7 @@ def test_damaged_weights_are_a_sentence_and_a_line_of_the_log(tmp_path, monkeypa
     assert str(tmp_path) not in str(raised.value) and f"{ROW.key} could not be loaded" in caplog.text
 
 
-def recorded(folder: Path) -> Model:
+def recorded(folder):
     made = from_folder(folder)
     return own_models.record(made.row, digest=made.digest, results=folder.parent / "results", source=made.source)
 

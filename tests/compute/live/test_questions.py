@@ -74,7 +74,7 @@ def test_who_can_answer(key, mode, kinds, able):
     assert (questions.cannot(ROWS[key], mode, kinds) == "") == able
 
 
-def reference(model: str = "m", pairing: str = "image-image", *, matching: bool = True, scenes: int = 500) -> Reference:
+def reference(model="m", pairing="image-image", *, matching=True, scenes=500):
     """Unrelated pairs score 0 to 1, matching ones 2 to 3."""
     return Reference(
         model=model,
@@ -91,18 +91,18 @@ def reference(model: str = "m", pairing: str = "image-image", *, matching: bool 
     )
 
 
-def row(key: str) -> Model:
+def row(key):
     return Model(key=key, title=key.upper())
 
 
-def asked(mode: str, *keys: str, attribute: str = "quality") -> LiveQuestion:
+def asked(mode, *keys, attribute="quality"):
     return LiveQuestion(mode=mode, inputs=tuple(examples.load(key) for key in keys), attribute=attribute)
 
 
 HELD = {("m", "image-image"): reference(), ("m", "sharpness"): reference(pairing="sharpness", matching=False)}
 
 
-def checked(answer: Answer, question: LiveQuestion) -> Answer:
+def checked(answer, question):
     """The answer as a model gives it that is calibrated as HELD says, on inputs like these."""
     held = HELD.get((answer.row.key, question.pairing))
     return answer if answer.unit in ("rating", "votes") else replace(answer, domain=DomainCheck(reference=held))

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from compute.live import roster
-from compute.live.roster import DOWNLOAD, IMPOSSIBLE, READY, Availability, Network, availability
+from compute.live.roster import DOWNLOAD, IMPOSSIBLE, READY, Network, availability
 from compute.versions import install_command
 from tests.compute.live.subjects import ROWS
 from tests.compute.models import checkpoints
@@ -17,7 +17,7 @@ from tests.compute.models import checkpoints
 CLIP = "laion/clip-vit-b-32-laion2b-s34b-b79k"
 
 
-def found(key: str, *, network: bool = False, room: int = 8_000_000_000, **changes: object) -> Availability:
+def found(key, *, network=False, room=8_000_000_000, **changes):
     return availability(replace(ROWS[key], **changes), network=lambda: network, room=room)
 
 
@@ -102,7 +102,7 @@ def test_every_impossible_row_has_a_reason_with_a_remedy(cache, network):
 def test_the_network_is_asked_in_the_background(monkeypatch):
     held = threading.Event()
 
-    def slow(*_: object, **__: object) -> None:
+    def slow(*_, **__):
         held.wait(10)
         raise OSError("no route")
 

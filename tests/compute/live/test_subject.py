@@ -22,7 +22,7 @@ PHOTOGRAPHS = ("cat", "cat-face", "coffee", "coffee-blurred", "astronaut", "rock
 
 
 @cache
-def calibrations() -> Calibrations:
+def calibrations():
     references, regions, problems = files.every(paths.COMPUTED, models=ROWS)
     assert problems == []
     return Calibrations(
@@ -30,16 +30,16 @@ def calibrations() -> Calibrations:
     )
 
 
-def image(picture: Image.Image) -> Input:
+def image(picture):
     return Input(modality="image", key=content_key(picture.tobytes()), name="an image", content=picture)
 
 
-def judged(key: str, *inputs: Input, by: Calibrations | None = None) -> DomainCheck:
+def judged(key, *inputs, by=None):
     pairing = "-".join(sorted(each.modality for each in inputs))
     return answers.domain(subject(key), inputs, pairing=pairing, calibrations=by or calibrations())
 
 
-def fresh(count: int) -> list[Input]:
+def fresh(count):
     """Scenes that no calibration drew."""
     scenes = [drawn.scene(Random(f"fresh {number}")) for number in range(count)]
     return [

@@ -10,7 +10,7 @@ import zipfile
 DIRECTORY = b"PK\x01\x02"
 
 
-def packed(files: dict[str, bytes] | list[tuple[str, bytes]], *, method: int = zipfile.ZIP_DEFLATED) -> bytes:
+def packed(files, *, method=zipfile.ZIP_DEFLATED):
     """A ZIP of files by path; a list may name one twice."""
     out = io.BytesIO()
     with warnings.catch_warnings(), zipfile.ZipFile(out, "w", method) as file:
@@ -20,7 +20,7 @@ def packed(files: dict[str, bytes] | list[tuple[str, bytes]], *, method: int = z
     return out.getvalue()
 
 
-def entry(data: bytes, path: str) -> int:
+def entry(data, path):
     """Where the entry of a path begins in the ZIP's directory."""
     at = data.index(DIRECTORY)
     while data[at + 46 : at + 46 + len(path)] != path.encode():
@@ -28,7 +28,7 @@ def entry(data: bytes, path: str) -> int:
     return at
 
 
-def changed(data: bytes, path: str, *, at: int, value: int, form: str = "<H") -> bytes:
+def changed(data, path, *, at, value, form="<H"):
     """The ZIP with one field of a path's entry overwritten: 8 flags, 10 method, 16 CRC, 24 size."""
     place = entry(data, path) + at
     return data[:place] + struct.pack(form, value) + data[place + struct.calcsize(form) :]

@@ -6,13 +6,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
+from scipy import stats
 
-from compute.analysis.lite.smaller import choose, held_out
+from compute.analysis.lite.smaller import between, choose, compared, held_out
 from compute.analysis.table import ScoreTable
-from compute.types import BadInput
+from compute.types import BadInput, Undefined
 
 
-def made_up(*, models: int = 12, tasks: int = 10, seed: int = 0, hours: np.ndarray | None = None) -> ScoreTable:
+def made_up(*, models=12, tasks=10, seed=0, hours=None):
     rng = np.random.default_rng(seed)
     values = rng.normal(size=(models, 1)) + 0.6 * rng.normal(size=(models, tasks))
     return ScoreTable(
@@ -50,3 +52,24 @@ def test_a_budget_needs_hours_and_keeps_to_them():
     assert result.selection.hours == pytest.approx(hours[result.selection.chosen].sum())
     halves = held_out(made_up(hours=hours), hours=9.0, splits=2, thresholds=())
     assert halves.curve.shape == (4, 1) and len(halves.spearman) == 4
+
+
+def test_agreement_of_means_by_hand():
+    full, lite = np.array([2.5, 3.0, 2.0, 2.5]), np.array([4.0, 3, 2, 1])
+    found = compared("abcd", full, lite, tasks=1)
+    assert (found.largest_rank_change, found.model, found.n_models, found.tasks) == (2, "d", 4, 1)
+    assert_allclose(found.spearman, stats.spearmanr(full, lite)[0])
+    assert_allclose(found.pearson, stats.pearsonr(full, lite)[0])
+    assert compared("abcd", full, lite, tasks=1, higher=False).model == "a"
+    with pytest.raises(Undefined, match="must differ"):
+        compared("abc", np.ones(3), np.arange(3.0), tasks=1)
+
+
+def test_two_suites_agree_over_the_models_of_both():
+    whole = made_up()
+    part = whole.columns([0, 1, 2]).rows(range(2, 12))
+    found = between(whole, part)
+    assert (found.n_models, found.tasks) == (10, 3)
+    assert_allclose(found.spearman, stats.spearmanr(whole.mean[2:], part.mean)[0])
+    with pytest.raises(BadInput, match="Only 2 models"):
+        between(whole.rows(range(4)), whole.rows(range(2, 12)))

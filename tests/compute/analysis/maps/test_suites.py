@@ -1,4 +1,4 @@
-"""What a map is made of and how it is named; the projection itself is tested beside it."""
+"""What a map is made of and how it is named, and where its points lie."""
 
 from __future__ import annotations
 
@@ -6,10 +6,33 @@ import json
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 
-from compute.analysis.maps.suites import COLUMNS, Recipe, project
+from compute.analysis.correlation import correlate
+from compute.analysis.maps.suites import COLUMNS, Recipe, distances, neighbours, project
 from compute.analysis.table import ScoreTable
-from compute.types import BadInput
+from compute.types import BadInput, Undefined
+
+NAN = np.nan
+
+
+@pytest.fixture(scope="module")
+def grouped():
+    """30 models in 3 groups over 24 tasks in 2 kinds, with gaps."""
+    rng = np.random.default_rng(0)
+    group, kind = np.repeat([0, 1, 2], 10), np.repeat([0, 1], 12)
+    levels = 4 * rng.normal(size=(3, 24))
+    skills = rng.normal(size=(30, 2))
+    scores = levels[group] + skills[:, kind] * 2 + 0.3 * rng.normal(size=(30, 24))
+    scores[rng.random(scores.shape) < 0.05] = NAN
+    return scores, group
+
+
+def mapped(scores, **recipe):
+    models = tuple(f"m{at:02}" for at in range(len(scores)))
+    return project(
+        [ScoreTable(values=scores, models=models)], Recipe(**{"suites": ("made-up",), "origin": "computed"} | recipe)
+    )
 
 
 @pytest.mark.parametrize(
@@ -21,17 +44,62 @@ def test_a_recipe_that_makes_no_map_is_refused(wrong):
         Recipe(**wrong)
 
 
-def test_a_map_says_how_it_was_made_and_leaves_out_what_has_no_place():
-    rng = np.random.default_rng(1)
-    values = rng.normal(size=(9, 1)) + rng.normal(size=(9, 12))
-    values[8] = np.nan
-    scores = ScoreTable(
-        models=tuple(f"m{place}" for place in range(9)), tasks=tuple(f"t{place}" for place in range(12)), values=values
-    )
-    recipe = Recipe(noun="models", suites=("made-up",), origin="computed", seed=7)
-    frame = project([scores], recipe)
+def test_distances_are_over_what_both_have_and_scaled_up_to_all():
+    scores = np.array([[1.0, 2, 3, 5], [4, NAN, 7, 5], [NAN] * 4, [0, 1, 4, 5]])
+    found, r, columns = distances(scores, noun="models")
+    z = (scores - np.nanmean(scores, axis=0)) / np.nanstd(scores, axis=0).clip(1e-9)
+    assert columns == 3  # the last task tells no models apart
+    assert_allclose(found[0, 1], np.sqrt(((z[0] - z[1])[[0, 2]] ** 2).sum() * 3 / 2))
+    assert np.isnan(found[2]).all() and np.isnan(r).all()
+    found, r, columns = distances(np.random.default_rng(0).normal(size=(9, 5)), noun="tasks")
+    assert columns == 5
+    assert_allclose(found[1, 3], np.sqrt(((r[1] - r[3]) ** 2).sum()))
+
+
+def test_maps_are_repeatable_and_find_the_groups(grouped):
+    scores, group = grouped
+    first, again = (mapped(scores, noun="models", seed=7, n_neighbors=6) for _ in range(2))
+    assert first.equals(again)
+    assert list(first["key"]) == [f"m{at:02}" for at in range(30)]
+    assert all(first["cluster"][group == g].nunique() == 1 for g in range(3))
+    assert json.loads(first["settings"][0])["trustworthiness"] > 0.8
+    tasks = mapped(scores, noun="tasks", seed=7, n_neighbors=5)
+    assert len(tasks) == 24 and np.isfinite(tasks[["x", "y"]].to_numpy()).all()
+    settings = json.loads(tasks["settings"][0])
+    assert (settings["correlation"], settings["from"]) == ("spearman", 30) and 0 < settings["trustworthiness"] <= 1
+
+
+def test_what_has_no_place_is_left_off_the_map_and_said(grouped):
+    scores, _ = grouped
+    bare = scores[:8].copy()
+    bare[3] = NAN
+    frame = mapped(bare, noun="models", n_neighbors=50, seed=7)
     assert tuple(frame.columns) == COLUMNS
-    assert list(frame["key"]) == [f"m{place}" for place in range(8)]
-    settings = json.loads(frame["settings"].iloc[0])
-    assert (settings["seed"], settings["points"], settings["left_out"], settings["from"]) == (7, 8, 1, 12)
-    assert settings["origin"] == "computed" and 0 <= settings["trustworthiness"] <= 1 and settings["umap-learn"]
+    assert list(frame["key"]) == [f"m{at:02}" for at in range(8) if at != 3]
+    settings = json.loads(frame["settings"][0])
+    known = (settings[name] for name in ("seed", "points", "left_out", "from", "n_neighbors", "origin"))
+    assert tuple(known) == (7, 7, 1, 24, 6, "computed")
+    assert {"umap-learn", "scikit-learn"} <= set(settings)
+
+
+def test_too_few_points_are_refused(grouped):
+    scores, _ = grouped
+    with pytest.raises(Undefined, match="Only 4 models"):
+        mapped(scores[:4], noun="models")
+    with pytest.raises(Undefined, match="Only 0 tasks"):
+        mapped(scores[:3, :6], noun="tasks")
+
+
+def test_the_nearest_in_the_data_are_those_of_a_distance_matrix(grouped):
+    scores, _ = grouped
+    recipe, among = Recipe(noun="tasks", suites=("made-up",), origin="computed"), {str(at) for at in range(1, 24)}
+    found = neighbours([ScoreTable(values=scores)], recipe, among=among, most=3)
+    assert found.keys() == among
+    r = correlate(scores=scores, method="spearman").r
+    far = np.sqrt(((r[:, None] - r) ** 2).mean(axis=2))
+    far[:, 0] = far[np.diag_indices(24)] = np.inf
+    for key, near in found.items():
+        nearest = np.argsort(far[int(key)])[:3]
+        assert_array_equal([int(one.key) for one in near], nearest)
+        assert_allclose([one.distance for one in near], far[int(key), nearest])
+        assert_allclose([one.r for one in near], r[int(key), nearest])

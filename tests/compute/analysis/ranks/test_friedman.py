@@ -15,7 +15,7 @@ from compute.types import BadInput
 MODELS, TASKS = 7, 12
 
 
-def scores(*, seed: int = 0, apart: float = 0.7, ties: bool = False) -> np.ndarray:
+def scores(*, seed=0, apart=0.7, ties=False):
     values = apart * np.arange(MODELS)[:, None] + np.random.default_rng(seed).normal(size=(MODELS, TASKS))
     return values.round() if ties else values
 

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import chi2, ttest_ind
 
 from compute.analysis.ranks import variance
-from compute.analysis.ranks.means import blocks
+from tests.compute.analysis.tables import table
 
 NAN = np.nan
 
@@ -18,11 +18,7 @@ def parts_of(scores, codes, *, stderr=None, printed=None, clusters=None, **rule)
         scores=scores,
         stderr=np.full(scores.shape, NAN) if stderr is None else np.asarray(stderr, float),
         categories=codes,
-        parts=blocks(
-            categories=codes,
-            tasks=len(codes),
-            **{"weights": None, "aggregate": "category-mean", "task_weights": None} | rule,
-        ),
+        parts=table(scores, codes, **rule).blocks,
         printed=np.zeros(shape, bool) if printed is None else np.asarray(printed),
         clusters=clusters,
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
 
 import numpy as np
 from PIL import Image
@@ -16,7 +15,7 @@ from compute.tasks.drawing.render import photo_path
 NAMES = ("astronaut.png", "coffee.png", "rocket.jpg", "chelsea.png", "camera.png")
 
 
-def file(name: str, change: Callable[[Image.Image], Image.Image] = lambda image: image, **how: object) -> bytes:
+def file(name, change=lambda image: image, **how):
     with Image.open(photo_path(name)) as stored:
         image = change(stored.convert("RGB"))
     out = io.BytesIO()
@@ -24,11 +23,11 @@ def file(name: str, change: Callable[[Image.Image], Image.Image] = lambda image:
     return out.getvalue()
 
 
-def smaller(name: str) -> bytes:
+def smaller(name):
     return file(name, lambda image: image.resize((image.width // 2, image.height // 2)), format="JPEG", quality=70)
 
 
-def labelled(files: list[bytes], labels: list[int], *, start: int = 1) -> Labelled:
+def labelled(files, labels, *, start=1):
     names = tuple(f"row {start + at}" for at in range(len(files)))
     column = images(files, of="own")
     return Labelled(names=names, items=column, labels=np.array(labels), classes=("person", "thing"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from compute.content.items import Column, texts
+from compute.content.items import texts
 from compute.engine.checking.findings import findings
 from compute.tasks.data import (
     Choices,
@@ -23,21 +23,21 @@ from compute.tasks.data import (
 FIRST = np.array([0])
 
 
-def column(letters: str) -> Column:
+def column(letters):
     return texts(list(letters), of="letters")
 
 
-def labelled(letters: str, labels: list[int], *, start: int = 1) -> Labelled:
+def labelled(letters, labels, *, start=1):
     names = tuple(f"row {start + at}" for at in range(len(letters)))
     return Labelled(names=names, items=column(letters), labels=np.array(labels), classes=("cat", "dog"))
 
 
-def rows(count: int) -> tuple[str, ...]:
+def rows(count):
     return tuple(f"row {at + 1}" for at in range(count))
 
 
-def retrieval(queries: str, documents: str, relevant: list[tuple[int, int, int]]) -> Retrieval:
-    def mixed(letters: str, what: str) -> Mixed:
+def retrieval(queries, documents, relevant):
+    def mixed(letters, what):
         names = tuple(f"{what}{at}" for at in range(len(letters)))
         return Mixed(names=names, text=column(letters), text_at=np.arange(len(letters)))
 

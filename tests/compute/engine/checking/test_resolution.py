@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pandas as pd
 import pytest
 
@@ -15,12 +13,12 @@ from compute.types import Run, Score, Task
 ANSWERS = [0.0, 1.0] * 200
 
 
-def said(root: Path, metric: str = "accuracy", n: int = 400) -> str:
+def said(root, metric="accuracy", n=400):
     task = Task(key="own/set/choices", title="", benchmark="own", category="", dataset="", metrics=(metric,), n_items=n)
     return sentence(task, roots=(root,))
 
 
-def run(root: Path, model: str, values: list[float], metric: str = "accuracy", **changes: object) -> None:
+def run(root, model, values, metric="accuracy", **changes):
     fields = {"model": model, "task": "own/set/choices", "fingerprint": "f" * 20, "origin": "computed"} | changes
     row = Run(id=f"computed/{model}/own/set/choices/{fields['fingerprint']}", **fields)
     score = Score(run=row.id, subset="default", metric=metric, value=0.5, n=len(values))
