@@ -18,6 +18,7 @@ from leaderboard.data.comparison import ComparedLine, of_mean
 from leaderboard.data.database import Database
 from leaderboard.data.languages import NAMES, code_of, name_of
 from leaderboard.data.leaders import ranked_rows
+from leaderboard.data.models.loading_code import loading_code
 from leaderboard.data.models.model_facts import facts, license_kind
 from leaderboard.data.scope import WHOLE, Scope
 from leaderboard.data.suite_cache import SuiteCache
@@ -109,6 +110,11 @@ class ShortlistedModel:
         """That of the test; empty: it is the best."""
         return self.test.reading if self.test else ""
 
+    @property
+    def loads(self) -> bool:
+        """Whether there is code here that loads it."""
+        return bool(loading_code(self.facts))
+
     def sentence(self, best: str, model: str) -> str:
         """The test in a sentence, with these names of the two."""
         return self.line.of_pair(replace(self.test, a=model, b=best), "the mean")
@@ -124,6 +130,7 @@ class Shortlist:
     categories: Sequence[str] = ()  # that the tasks are of; empty: all
     choices: tuple[ShortlistedModel, ...] = ()
     runner_up: ShortlistedModel | None = None  # the next by its mean of those that fit, also if significantly worse
+    usable: ShortlistedModel | None = None  # the first by its mean of those that code here loads, also if worse
     origin: str = ""  # of the scores
     ranked: int = 0  # models with a rank on these tasks
     fitting: int = 0  # of these, the ones that meet every condition
@@ -164,6 +171,11 @@ class Shortlist:
         elif not ties and others > 1:
             rest = " Every other model that can be compared with the best is significantly worse."
         lead = f"{best.facts[name]} has the highest mean of the {self.fitting} models that fit, {where}."
+        if not best.loads:
+            lead += " No code here loads it."
+            if self.usable:
+                test = self.usable.sentence(best.facts[name], "it")
+                lead += f" The best model that code here loads is {self.usable.facts[name]}: {test}"
         test = second.sentence(best.facts[name], "it")
         return f"{lead} The runner-up is {second.facts[name]}: {test}{rest}"
 
@@ -172,9 +184,9 @@ def shortlist(suite_cache: SuiteCache, *, need: str, conditions: Conditions) -> 
     """The models for one of NEEDS under conditions.
 
     The best is the fitting model with the highest mean. Those that are not significantly worse, as the ranking of all
-    models on these tasks has it, follow by their rank, at the same rank by licence and size; then, as far as there is
-    room, those that cannot be compared, by their mean. Raises BadInput for a need, language or kind of licence that is
-    not known.
+    models on these tasks has it, follow by their rank, at the same rank by licence and size, those that no code
+    here loads last; then, as far as there is room, those that cannot be compared, by their mean. Raises BadInput
+    for a need, language or kind of licence that is not known.
     """
     language = conditions.language and code_of(conditions.language)
     if need not in NEEDS:
@@ -214,9 +226,9 @@ def shortlist(suite_cache: SuiteCache, *, need: str, conditions: Conditions) -> 
             trained=bool((table.marks[row, ranked.table.chosen] & TRAINED).any()),
         )
 
-    def openness(row: int) -> tuple[int, int, float]:
+    def openness(row: int) -> tuple[bool, int, int, float]:
         kind = license_kind(known[row]["license"])
-        return int(ranked.rank[row]), LICENSES.index(kind), known[row]["parameters"] or np.inf
+        return not models[row].loads, int(ranked.rank[row]), LICENSES.index(kind), known[row]["parameters"] or np.inf
 
     models = {row: model(row) for row in fitting}
     # By the mean first: over few tasks a model far behind is not significantly worse either.
@@ -228,6 +240,7 @@ def shortlist(suite_cache: SuiteCache, *, need: str, conditions: Conditions) -> 
         nothing,
         choices=tuple(models[row] for row in picked),
         runner_up=models[fitting[1]] if len(fitting) > 1 else None,
+        usable=next((models[row] for row in fitting if models[row].loads), None),
         origin=table.origin,
         ranked=len(rows),
         fitting=len(fitting),

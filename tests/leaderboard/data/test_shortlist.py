@@ -36,8 +36,13 @@ def test_the_best_that_fits_leads_and_no_significantly_worse_model_follows(suite
     ranked = suite_cache.ranked(NEEDS[need].suite, (), result.tasks)
     rows = [result.table.row(choice.row) for choice in result.choices]
     assert not ranked.better[np.ix_(rows[:1], rows)].any()
-    order = [(each.rank, each.facts["license"] not in PERMISSIVE, not each.facts["license"]) for each in tested]
+    order = [
+        (not each.loads, each.rank, each.facts["license"] not in PERMISSIVE, not each.facts["license"])
+        for each in tested
+    ]
     assert order == sorted(order), "the higher mean first: over few tasks a model far behind is not worse either"
+    assert not best.loads or result.usable.row == best.row
+    assert best.loads or result.usable.facts["title"] in result.answer(), "the best that one can use is named"
 
 
 @pytest.mark.parametrize(
