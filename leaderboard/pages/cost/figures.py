@@ -26,8 +26,9 @@ LINE = "Highest mean so far (point values)"
 STEPS = ((30, (1, 2, 5)), (1000, (1, 3)), (math.inf, (1,)))  # up to which range the axis names which steps of a decade
 
 
-def chart(suite_front: SuiteFront) -> go.Figure:
-    """Scores with their intervals against a cost; a trace a state, and the front of the point values as a thin line."""
+def chart(suite_front: SuiteFront, model: str = "") -> go.Figure:
+    """Scores with their intervals against a cost; a trace a state, the front of the point values as a thin line, and a
+    ring around `model`."""
     figure = go.Figure()
     lead = sorted((point for point in suite_front.with_cost if point.leads), key=lambda point: (point.cost, point.rank))
     if lead:
@@ -42,6 +43,16 @@ def chart(suite_front: SuiteFront) -> go.Figure:
         )
     for state, mark in MARKS.items():
         _add(figure, suite_front, suite_front.of(state), mark, state)
+    chosen = [point for point in suite_front.with_cost if point.model == model]
+    if chosen:
+        figure.add_scatter(
+            x=_across(suite_front, [point.cost for point in chosen]),
+            y=[point.mean for point in chosen],
+            mode="markers",
+            name=unmarked(chosen[0].title),
+            marker={"symbol": "circle-open", "size": 20, "color": PALETTE[1], "line": {"width": 2}},
+            hoverinfo="skip",
+        )
     plain(figure, height=420, x=suite_front.axis.title, y=suite_front.score, legend=True)
     figure.update_layout(hovermode="closest")
     figure.update_xaxes(showgrid=True, gridwidth=1)

@@ -19,7 +19,7 @@ from leaderboard.web.parameters import Number, Text
 FIGURE = "cost-figure"
 SUITE = "unisim-core"  # the first with intervals and sizes
 RATE = 100.0  # items a second
-MEAN = ("The suite's mean", "")
+MEAN, ALL = ("The suite's mean", ""), ("All", "")
 
 
 def draw(site: Site) -> None:
@@ -33,7 +33,13 @@ def draw(site: Site) -> None:
         category = gr.Dropdown([MEAN], value="", label="Score", scale=2)
         canvas.output(canvas.control(Text(key="category", longest=120), category))
         axes = [(each.title, key) for key, each in AXES.items()]
-        canvas.choose("axis", axes, default=SIZE, kind=gr.Radio, label="Against", scale=3)
+        canvas.choose("axis", axes, default=SIZE, kind=gr.Radio, label="Against", scale=5)
+
+        def models() -> list[tuple[str, str]]:
+            rows = site.db.query("catalogue")
+            return [ALL, *zip(rows["title"], rows["key"], strict=True)]
+
+        canvas.choose("model", models, noun="model", label="A model (type to search)", scale=2)
     canvas.figure(elem_id=FIGURE, elem_classes="pg-figure-420")
     canvas.html()
     html("<section class='pg-section'><h2>What it takes to run this suite</h2></section>")
@@ -42,13 +48,13 @@ def draw(site: Site) -> None:
         canvas.control(Number(key="rate", default=RATE, low=0.01, high=1e6), rate)
     cost = canvas.html()
 
-    def page(*, suite: str, category: str, axis: str, rate: float) -> tuple:
+    def page(*, suite: str, category: str, axis: str, model: str, rate: float) -> tuple:
         front = suite_front(site.suite_cache, suite=suite, category=category, axis=axis)
         drawn = bool(front.with_cost)
         return (
-            texts.answer(front, category),
+            texts.answer(front, category, site.db.keyed("catalogue").loc[model, "title"] if model else "", model),
             gr.update(choices=[MEAN, *((name, name) for name in front.categories)], value=front.category),
-            gr.update(value=figures.chart(front) if drawn else None, visible=drawn),
+            gr.update(value=figures.chart(front, model) if drawn else None, visible=drawn),
             texts.table(front) + texts.notes(front),
             *calculator(suite=suite, rate=rate),
         )
@@ -60,7 +66,7 @@ def draw(site: Site) -> None:
 
     canvas.bind(
         page,
-        instead=lambda **_: {head: instead("cost?suite=", listed())},
+        instead=lambda suite, **_: {head: "" if suite else instead("cost?suite=", listed())},
         parts=[PartialRedraw(("rate",), [cost], calculator)],
     )
 
