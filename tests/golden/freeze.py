@@ -71,7 +71,7 @@ QUERIES = {
     ),
     "map": ("of=models&suites=unisim-core,unisim-ood", "of=tasks&suites=pairbench&colour=license"),
     "smaller-suite": ("suite=unisim-core", "suite=mieb-lite&by=hours"),
-    "cost": ("suite=mieb-lite&axis=dimension", "suite=vidore-v3&axis=age"),
+    "cost": ("suite=mieb-lite&axis=dimension&model=openai/clip-vit-base-patch32", "suite=vidore-v3&axis=age"),
     "judges": ("suite=mini-pairs", "splits=images&judge=gpt-4o-2024-08-06"),
     "generators": ("metric=fid&set=mini-generators", "metric=clipscore&set=hpdv2"),
     "model": (

@@ -34,7 +34,7 @@ UNTESTED = "an interval needs 30 prompts and a value for two generators"
 
 
 def draw(site: Site) -> None:
-    """Which metric can be trusted where, one metric on one set as figures, the controls, then the details."""
+    """Which metric can be trusted where, the controls, one metric on one set as figures, then the details."""
     listed = _named(site, METRIC_MODELS)
 
     def sets() -> list[tuple[str, str]]:
@@ -47,9 +47,6 @@ def draw(site: Site) -> None:
 
     canvas = Canvas(site)
     head = canvas.waiting("Comparing the metrics with people")
-    with gr.Row(elem_classes="lk-figures", elem_id="generators-figures"):
-        canvas.figure(min_width=FIGURE)
-        canvas.figure(min_width=FIGURE)
     with controls():
         pick = gr.Radio if len(sets()) <= MOST_BUTTONS else gr.Dropdown
         facts = {"kind": pick, "label": "Set of generators", "scale": 2, "min_width": 260}
@@ -57,6 +54,9 @@ def draw(site: Site) -> None:
         metric = canvas.choose("metric", metrics, default="cfred", noun="metric", label=METRIC, scale=1, min_width=260)
         backbone = gr.Dropdown([SHOWN_FIRST], value="", label="Features of", visible=False, scale=1, min_width=200)
         canvas.control(Text(key="backbone"), backbone)
+    with gr.Row(elem_classes="lk-figures", elem_id="generators-figures"):
+        canvas.figure(min_width=FIGURE)
+        canvas.figure(min_width=FIGURE)
     canvas.html()
     canvas.outputs += [metric, backbone]
 

@@ -31,7 +31,7 @@ WORDS = {  # what a metric means, and what is said of its best judge, and of sev
         "are the most symmetric",
     ),
     "smoothness": (
-        "how many of the ten scores it uses: entropy, in nats",
+        "how evenly it uses the ten scores: 0 for one alone, 2.30 for all alike",
         "uses the scale most evenly",
         "use the scale most evenly",
     ),
