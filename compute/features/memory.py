@@ -36,10 +36,10 @@ class MemoryStore:
 
     def fill(self, model: str, kind: str, operation: Operation, wanted: DistinctItems, missing: np.ndarray) -> None:
         """Makes what is missing (n,) bool, a batch at a time. Raises BadItem at an item that cannot be used."""
-        steps, at, size = operation.steps(), np.flatnonzero(missing), operation.batch.size
+        (make, forward), at, size = operation.steps(), np.flatnonzero(missing), operation.batch.size
         for rows in np.split(at, range(size, len(at), size)):
-            made = [steps.make(wanted, row, wanted.read(row)) for row in rows.tolist()]
-            vectors, _, problems = steps.forward(made)
+            made = [make(wanted, row, wanted.read(row)) for row in rows.tolist()]
+            vectors, _, problems = forward(made)
             for row, vector, problem in zip(rows.tolist(), vectors, problems, strict=True):
                 if problem:
                     raise BadItem(wanted.name(row), problem, key=bytes(wanted.keys[row]))

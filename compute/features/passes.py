@@ -92,13 +92,9 @@ class Encoded:
     effective: int = 0  # the size of its batches, or of the smallest where memory did not allow that
 
 
-@dataclass(frozen=True, kw_only=True)
-class Steps:
-    """What is done to each item. `make(wanted, position, content)` runs in threads and raises BadItem; `forward` turns
-    what it made into vectors, offsets or None, and why each of the n items is unusable, empty for the usable."""
-
-    make: Callable[[DistinctItems, int, Any], Any]
-    forward: encoding.Forward
+# What is done to each item. The first, of (wanted, position, content), runs in threads and raises BadItem; the second
+# turns what it made into vectors, offsets or None, and why each of the n items is unusable, empty for the usable.
+Steps = tuple[Callable[[DistinctItems, int, Any], Any], encoding.Forward]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -225,7 +221,7 @@ def encode(
     before is stored. When the device's memory is spent the batches left of a shard are halved; the next shard begins
     with those of the usual size, which then grow no more, and the next pass with the smallest.
     """
-    steps = operation.steps()
+    prepare, run_batch = operation.steps()
     usual = least = operation.batch.size
     clock = [0.0, 0]  # seconds, and items or, of texts, their lengths
     order = wanted.at(np.concatenate(shards))
@@ -238,14 +234,14 @@ def encode(
             with reading:
                 content = wanted.read(at)
             turns.wait()
-            return steps.make(wanted, at, content)
+            return prepare(wanted, at, content)
         except BadItem as error:
             return error
 
     def forward(batch: Sequence[Any]) -> Any:
         with turns.running() if operation.turns else nullcontext():
             began = time.perf_counter()
-            output = steps.forward(batch)
+            output = run_batch(batch)
         clock[0] += time.perf_counter() - began
         clock[1] += sum(map(len, batch)) if operation.by_length else len(batch)
         return output

@@ -105,9 +105,9 @@ class Subject:
             if not self._embeds(modality):
                 embedded, checked = [], embedded + checked
             if embedded:
-                self._ensure(partial(self._encode, modality), modality, embedded, encoders=encoders)
+                self._ensure(self._encode(modality), modality, embedded, encoders=encoders)
             if checked and isinstance(self.store, FeatureStore) and (self.can("compare") or self.can("choose")):
-                self._ensure(partial(self._check, modality), modality, checked, home=self._checked)
+                self._ensure(self._check(modality), modality, checked, home=self._checked)
 
     def encode_shard(self, wanted: DistinctItems, modality: str, keys: np.ndarray) -> Encoded:
         """Encodes and stores one shard (n,) S32 of a pass that another process plans, which holds the cache's lock; but
@@ -147,7 +147,7 @@ class Subject:
             raise CannotDo(f"{self.row.key} does not compare {pairing.replace('-', ' with ')}")
         pairs = pairs_of(first, second)
         try:
-            cache = self._ensure(partial(self._compare, first, second), "comparison", [pairs], whole=True)
+            cache = self._ensure(self._compare(first, second), "comparison", [pairs], whole=True)
         except BadItem as error:
             row = np.flatnonzero(pairs.keys == error.key)
             if not len(row):
@@ -161,8 +161,8 @@ class Subject:
         if not self.can("choose"):
             raise CannotDo(f"{self.row.key} does not answer questions")
         if isinstance(self.store, MemoryStore):
-            return self.store.replies(self.row.key, questions, lambda new: self._model.reply(new))
-        return self._model.reply(questions)
+            return self.store.replies(self.row.key, questions, lambda new: self.model.reply(new))
+        return self.model.reply(questions)
 
     # ---- what a run records
 
@@ -184,7 +184,7 @@ class Subject:
     def settings(self) -> dict[str, Any]:
         """`identity`, and what the loaded model says of itself, now or when its encodings were stored."""
         recorded = self.store.identity_record(self._home)
-        loaded = self._model.settings if "_model" in self.__dict__ else (recorded or {}).get("settings", {})
+        loaded = self.model.settings if "model" in self.__dict__ else (recorded or {}).get("settings", {})
         return {**self.identity, "loaded": loaded}
 
     # ---- within
@@ -197,13 +197,9 @@ class Subject:
     def _checked(self) -> Path:
         return self.store.home("decoding", _decoding())
 
-    @property
+    @cached_property
     def model(self) -> Any:
         """The loaded model itself, loaded now if it was not yet."""
-        return self._model
-
-    @cached_property
-    def _model(self) -> Any:
         load = self._load
         if load is None:
             from compute.models import load
@@ -220,11 +216,11 @@ class Subject:
     def _embedded(self, column: Column) -> EmbeddingCache | MemoryCache:
         if not self._embeds(column.modality):
             raise CannotDo(f"{self.row.key} does not embed {column.modality}s")
-        return self._ensure(partial(self._encode, column.modality), column.modality, [column], whole=True)
+        return self._ensure(self._encode(column.modality), column.modality, [column], whole=True)
 
     def _ensure(
         self,
-        operation: Callable[[], Operation],
+        operation: Operation,
         name: str,
         columns: Sequence[Column],
         *,
@@ -237,12 +233,28 @@ class Subject:
         wanted = passes.distinct(columns)
         if (missing := self._missing(cache, wanted, whole=whole)).any():
             if isinstance(cache, MemoryCache):
-                self.store.fill(self.row.key, name, operation(), wanted, missing)
+                self.store.fill(self.row.key, name, operation, wanted, missing)
                 return cache
             with cache.locked(tell=self._progress.tell):
                 missing = self._missing(cache, wanted, whole=whole)
                 if missing.any():
-                    self._run(operation(), home or self._home, name, cache, wanted, missing, encoders)
+                    identity, settings = self.identity, {}
+                    if home is not None:
+                        identity = _decoding()
+                    else:
+                        settings = self.model.settings if encoders is None else encoders.settings()
+                    self.store.record_identity(home or self._home, identity=identity, settings=settings)
+                    elsewhere = None if encoders is None else partial(encoders.encode, name)
+                    self.done.append(
+                        passes.run(
+                            operation,
+                            cache=cache,
+                            wanted=wanted,
+                            missing=missing,
+                            progress=self._progress,
+                            elsewhere=elsewhere,
+                        )
+                    )
             self._missing(cache, wanted, whole=whole)
         return cache
 
@@ -257,31 +269,6 @@ class Subject:
                 with cache.locked(tell=self._progress.tell):
                     cache.forget_bad()
         return cache
-
-    def _run(
-        self,
-        operation: Operation,
-        home: Path,
-        name: str,
-        cache: EmbeddingCache,
-        wanted: DistinctItems,
-        missing: np.ndarray,
-        encoders: Encoders | None,
-    ) -> None:
-        if home == self._home:
-            settings = self._model.settings if encoders is None else encoders.settings()
-            self.store.record_identity(home, identity=self.identity, settings=settings)
-        else:
-            self.store.record_identity(home, identity=_decoding(), settings={})
-        done = passes.run(
-            operation,
-            cache=cache,
-            wanted=wanted,
-            missing=missing,
-            progress=self._progress,
-            elsewhere=None if encoders is None else partial(encoders.encode, name),
-        )
-        self.done.append(done)
 
     def _missing(self, cache: EmbeddingCache | MemoryCache, wanted: DistinctItems, *, whole: bool) -> np.ndarray:
         """(n,) bool: neither stored nor known to be bad. Bad ones are listed, or raise BadItem."""
@@ -300,7 +287,7 @@ class Subject:
 
     def _encode(self, modality: str) -> Operation:
         def steps() -> Steps:
-            model = self._model
+            model = self.model
 
             def make(wanted: DistinctItems, at: int, content: Any) -> Any:
                 return _ready(*wanted.locate(at), content, model.prepare)
@@ -316,7 +303,7 @@ class Subject:
                     vectors = as_stored(vectors, dtype=self.store.dtype, model=self.row.key)
                 return vectors, offsets, encoding.not_finite(finite)
 
-            return Steps(make=make, forward=forward)
+            return make, forward
 
         return self._operation(modality, modality, steps, by_length=modality == "text")
 
@@ -327,7 +314,7 @@ class Subject:
         def forward(batch: Sequence[Any]) -> tuple[np.ndarray, None, Sequence[str]]:
             return np.zeros((len(batch), 0), dtype=np.float32), None, [""] * len(batch)
 
-        return self._operation(f"{modality} check", modality, lambda: Steps(make=make, forward=forward))
+        return self._operation(f"{modality} check", modality, lambda: (make, forward))
 
     def _compare(self, first: Column | None, second: Column) -> Operation:
         sides = [side for side in (first, second) if side is not None]
@@ -341,13 +328,13 @@ class Subject:
 
         def forward(batch: Sequence[tuple[Any, ...]]) -> tuple[np.ndarray, None, Sequence[str]]:
             firsts = [item[0] for item in batch] if first is not None else None
-            scores = np.asarray(self._model.compare(firsts, [item[-1] for item in batch]), dtype=np.float64)
+            scores = np.asarray(self.model.compare(firsts, [item[-1] for item in batch]), dtype=np.float64)
             if scores.shape != (len(batch),):
                 raise LikenessError(f"{self.row.key}: its adapter gave {scores.shape} scores for {len(batch)} pairs")
             # A score may be infinite: identical images by PSNR.
             return scores[:, None], None, encoding.not_finite(~(np.isnan(scores) | np.isneginf(scores)))
 
-        return self._operation("comparison", "pair", lambda: Steps(make=make, forward=forward), compares=True)
+        return self._operation("comparison", "pair", lambda: (make, forward), compares=True)
 
     def _operation(
         self,

@@ -45,17 +45,16 @@ def png_header(width: int, height: int) -> bytes:
     return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(b"")) + chunk(b"IEND", b"")
 
 
-@pytest.mark.parametrize("kind", ["PNG", "BMP", "TIFF", "PPM", "WEBP"])
-def test_lossless_formats_keep_every_pixel(kind):
-    image = picture()
-    found = decode(saved(image, kind, **({"lossless": True} if kind == "WEBP" else {})))
-    assert found.mode == "RGB"
-    assert apart(found, image) == 0
-
-
-@pytest.mark.parametrize("kind", ["JPEG", "GIF", "JPEG2000", "AVIF"])
-def test_lossy_formats_are_near(kind):
-    assert apart(decode(saved(picture(), kind)), picture()) < 60
+@pytest.mark.parametrize(
+    ("kind", "most"),
+    [
+        *((kind, 0) for kind in ("PNG", "BMP", "TIFF", "PPM", "WEBP")),
+        *((kind, 59) for kind in ("JPEG", "GIF", "JPEG2000", "AVIF")),
+    ],
+)
+def test_lossless_formats_keep_every_pixel_and_lossy_ones_are_near(kind, most):
+    found = decode(saved(picture(), kind, **({"lossless": True} if kind == "WEBP" else {})))
+    assert found.mode == "RGB" and apart(found, picture()) <= most
 
 
 def test_the_first_frame_of_an_animation():
@@ -135,16 +134,13 @@ def test_pixels_without_a_stated_range_are_refused():
             decode(saved(Image.fromarray(values), "TIFF"))
 
 
-@pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP"])
-def test_a_truncated_file_is_refused(kind):
-    data = saved(picture(width=200, height=200), kind)
-    with pytest.raises(BadInput, match="damaged|not an image"):
-        decode(data[: len(data) // 2])
+LARGER = picture(width=200, height=200)
+HALVES = [(data := saved(LARGER, kind))[: len(data) // 2] for kind in ("JPEG", "PNG", "WEBP")]
 
 
-@pytest.mark.parametrize("data", [b"", b"hello", b"\x89PNG\r\n\x1a\n", b"%!PS-Adobe-3.0 EPSF-3.0\n"])
-def test_what_is_no_image_is_refused(data):
-    with pytest.raises(BadInput):
+@pytest.mark.parametrize("data", [b"", b"hello", b"\x89PNG\r\n\x1a\n", b"%!PS-Adobe-3.0 EPSF-3.0\n", *HALVES])
+def test_what_is_no_image_or_half_of_one_is_refused(data):
+    with pytest.raises(BadInput, match="empty|damaged|not an image"):
         decode(data)
 
 

@@ -119,8 +119,7 @@ class Net:
         with open(self.log, "a") as handle:
             handle.write(f"{len(prepared)}\\n")
         time.sleep(self.delay)
-        batch = np.stack(prepared)
-        return np.sin(batch) + 0.01 * batch.mean(0)  # a batch that is cut otherwise shows
+        return np.sin(np.stack(prepared))
 
 location, log, delay = sys.argv[1:]
 subject = Subject(
