@@ -1,7 +1,5 @@
 """Scores from evidence: which metrics, which subsets, and what has none."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,7 +8,7 @@ from scipy.stats import sem
 from compute.engine import scoring
 from compute.engine.scoring import summarise
 from compute.metrics import judge
-from compute.metrics.figures import Figure, cosine_spearman
+from compute.metrics.figures import cosine_spearman
 from compute.procedures.evidence import Evidence
 from compute.types import BadInput, Task, Undefined
 from tests.compute.metrics import judges
@@ -135,7 +133,7 @@ def test_what_is_undefined_says_why_and_leaves_the_rest():
     ],
 )
 def test_a_column_of_the_metrics_key_is_averaged_over_what_was_answered(metric, values, figure):
-    found: Figure = summarise(metric, pd.DataFrame({metric: values}))
+    found = summarise(metric, pd.DataFrame({metric: values}))
     assert {name: getattr(found, name) for name in figure} == pytest.approx(figure)
 
 
