@@ -46,9 +46,9 @@ SAME = "the difference is the same everywhere, so its spread is not known"
 def decisions(*, scores: Floats, blocks: Sequence[Block], clusters: Ints | None, higher: bool) -> Bools:
     """Returns which models are significantly better than which, on the board as a whole: the row than the column.
 
-    scores [models, tasks], NaN missing; blocks: what the mean is made of (`means.blocks`); clusters [tasks], equal for
-    tasks that share their data (None: none do); higher: whether a higher mean is better. Two models are compared on the
-    tasks that both have, with their weights scaled to sum to 1 again; not where they share no task of a block.
+    scores [models, tasks], NaN missing; blocks: what the mean is made of (`ScoreTable.blocks`); clusters [tasks], equal
+    for tasks that share their data (None: none do); higher: whether a higher mean is better. Two models are compared on
+    the tasks that both have, with their weights scaled to sum to 1 again; not where they share no task of a block.
     """
     models = len(scores)
     whole = np.argsort(np.isnan(scores[:, _columns(blocks)]).any(axis=1), kind="stable")  # complete rows first

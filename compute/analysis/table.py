@@ -9,7 +9,10 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,6 +20,7 @@ import pandas as pd
 from compute.analysis.intervals import sampling_errors
 from compute.analysis.ranks.means import CATEGORY_MEAN, TASK_MEAN, Block, mean_of_blocks
 from compute.arrays import Bools, Floats, Ints
+from compute.database import store
 from compute.types import ORIGINS, BadInput, Metric, Score, Suite, Task, shortened, unknown
 
 WHOLE = "the table"  # its name, and that of its one category, where nothing else is given
@@ -290,6 +294,16 @@ def of_suite(frames: Mapping[str, pd.DataFrame], *, origin: str) -> ScoreTable:
     table = of_long(about, columns=columns, long=long, averages=frames["averages"])
     table = table.rows(table.rows_of(origin))
     return replace(table, hours=frames["hours"].set_index("task")["hours"].reindex(list(table.tasks)).to_numpy(float))
+
+
+def of_database(path: Path, *, suites: Sequence[str], origin: str) -> list[ScoreTable]:
+    """`of_suite` of some suites in the database at a path. Raises UnknownKey, BadInput, DatabaseError."""
+    with closing(store.connect(path)) as connection:
+
+        def query(sql: str, values: list[Any]) -> pd.DataFrame:
+            return connection.execute(sql, values).df()
+
+        return [of_suite(store.suite_frames(query, suite=suite), origin=origin) for suite in suites]
 
 
 def check_origin(origin: str) -> None:

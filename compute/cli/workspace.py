@@ -89,18 +89,10 @@ def rebuild(root: Path, *, wanted: bool = True, err: bool = False) -> None:
 
 
 def suite_scores(path: Path | None, *, suites: Sequence[str], origin: str) -> list[ScoreTable]:
-    """The suites' scores in the database at `path`. Raises UnknownKey, BadInput, DatabaseError."""
-    from contextlib import closing
+    """The suites' scores in the database at `path`, or in the app's. Raises UnknownKey, BadInput, DatabaseError."""
+    from compute.analysis.table import of_database
 
-    from compute.analysis.table import of_suite
-    from compute.database import store
-
-    with closing(store.connect(path or paths.DATABASE)) as connection:
-
-        def query(sql: str, values: list):
-            return connection.execute(sql, values).df()
-
-        return [of_suite(store.suite_frames(query, suite=suite), origin=origin) for suite in suites]
+    return of_database(path or paths.DATABASE, suites=suites, origin=origin)
 
 
 def named_models(

@@ -6,12 +6,12 @@ import hashlib
 import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -82,13 +82,6 @@ class Execution:
         return items
 
 
-class Workers(Protocol):
-    """Where the work of a plan is done, other than in this process."""
-
-    def crew(self, row: Model, jobs: Sequence[Job], execution: Execution) -> AbstractContextManager[Any]:
-        """Encoders that hold one model and make its runs (`attempts`), until the context ends."""
-
-
 def items_key(job: Job) -> tuple[str, str]:
     """What two jobs that show the same items have in common."""
     return job.task.key, run_folders.canonical(job.task_options)
@@ -100,13 +93,13 @@ def execute(
     bench: Bench,
     report: Callable[[str], None] = lambda line: None,
     ended: Callable[[Outcome], None] = lambda outcome: None,
-    workers: Workers | None = None,
+    workers: Any | None = None,
 ) -> list[Outcome]:
     """Makes every missing run of the plan; one outcome per job, in the plan's order.
 
     A run that fails leaves its reason in its folder and the others continue, but for NoService: it stops them all.
-    `report` gets a line for each run that ends, and `ended` its outcome. `workers` do the work in place of this
-    process.
+    `report` gets a line for each run that ends, and `ended` its outcome. `workers`, a RayCluster, do the work in place
+    of this process.
     """
     execution = Execution(bench=bench, report=report)
     outcomes: dict[int, Outcome] = {
@@ -138,7 +131,7 @@ def _run_model(
     jobs: list[Job],
     execution: Execution,
     end: Callable[[Outcome], None],
-    workers: Workers | None,
+    workers: Any | None,
 ) -> None:
     """All of one model's missing runs; `end` gets each one's outcome. Raises NoService after it has got it."""
     ready: list[Job] = []

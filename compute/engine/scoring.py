@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -16,20 +15,17 @@ from compute.procedures.evidence import Evidence
 from compute.types import WHOLE, BadInput, Metric, Task, Undefined
 
 
-class Scored(NamedTuple):
-    """Every metric's scores, and why others have none, by metric and subset."""
-
-    rows: list[tuple[str, str, Figure]]  # metric, subset
-    undefined: dict[str, dict[str, str]]
-
-
-def scored(task: Task, evidence: Mapping[str, pd.DataFrame]) -> Scored:
+def scored(
+    task: Task, evidence: Mapping[str, pd.DataFrame]
+) -> tuple[list[tuple[str, str, Figure]], dict[str, dict[str, str]]]:
     """Every metric of the task on every subset; of the whole too, as `default`, where the task is known as one.
+
+    Returns rows of metric, subset and figure, and by metric and subset why others have none.
 
     Raises Undefined where the headline, the task's first metric, has no value. Another one that has none on a subset
     has none of the whole either.
     """
-    found = Scored([], {})
+    rows, undefined = [], {}
     for metric in task.metrics:
         row = row_of(metric)
         whole = None if row is None else row.whole
@@ -49,9 +45,9 @@ def scored(task: Task, evidence: Mapping[str, pd.DataFrame]) -> Scored:
         if reasons and metric == task.metrics[0]:
             raise next(iter(reasons.values()))
         if reasons:
-            found.undefined[metric] = {subset: str(error) for subset, error in reasons.items()}
-        found.rows.extend((metric, subset, part) for subset, part in parts.items())
-    return found
+            undefined[metric] = {subset: str(error) for subset, error in reasons.items()}
+        rows.extend((metric, subset, part) for subset, part in parts.items())
+    return rows, undefined
 
 
 def summarise(metric: str, items: pd.DataFrame) -> Figure:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -16,7 +15,7 @@ from compute import paths
 from compute.analysis.comparison import Comparison
 from compute.analysis.intervals import interval
 from compute.analysis.ranked_model import RankedModel
-from compute.analysis.table import ALL, HUMAN, USUAL, ScoreTable, check_origin, of_scores, of_suite
+from compute.analysis.table import ALL, HUMAN, USUAL, ScoreTable, check_origin, of_database, of_scores
 from compute.catalog import Catalog
 from compute.database import store
 from compute.engine import results_table, run_folders, variants
@@ -96,7 +95,7 @@ class Evaluation(ShowsItself):
                 rows.append({**of_task, "metric": task.metrics[0], "state": state, "reason": reason})
                 continue
             for score in run.scores:
-                low, high = self._interval(score)
+                low, high = interval(score, self.catalog.metric(score.metric)) or (None, None)
                 of_score = {name: getattr(score, name) for name in ("subset", "metric", "value", "stderr", "bias", "n")}
                 coverage = run.coverage if score.coverage is None else score.coverage
                 ends = {"low": low, "high": high, "coverage": coverage}
@@ -110,10 +109,6 @@ class Evaluation(ShowsItself):
             if outcome.job.task.key == task.key:
                 return outcome.state, outcome.reason
         return "skipped", next(run.reason for run in self.plan.skipped if run.task.key == task.key)
-
-    def _interval(self, score: Score) -> tuple[float | None, float | None]:
-        """The ends of a score's 95% interval; None where they are not known."""
-        return interval(score, self.catalog.metric(score.metric)) or (None, None)
 
     @cached_property
     def _table(self) -> ScoreTable:
@@ -178,12 +173,7 @@ class Evaluation(ShowsItself):
         return path
 
     def _arranged(self, origin: str) -> ScoreTable:
-        with closing(store.connect(self.database())) as connection:
-
-            def query(sql: str, values: list[Any]) -> pd.DataFrame:
-                return connection.execute(sql, values).df()
-
-            return of_suite(store.suite_frames(query, suite=self.suite.key), origin=origin)
+        return of_database(self.database(), suites=(self.suite.key,), origin=origin)[0]
 
     def compare(self, other: str | Evaluation, *, task: str = "") -> Comparison:
         """This model minus another one on the same suite, by a paired test; `task` compares on that one alone.
@@ -283,7 +273,7 @@ class Evaluation(ShowsItself):
                 missing.append(": ".join((task.key, *self._why(task))))
                 continue
             score = self.headlines[task.key]
-            low, high = (math.nan if end is None else end for end in self._interval(score))
+            low, high = (math.nan if end is None else end for end in interval(score, metric) or (None, None))
             marks = [(low, score.value, high)] if metric.unit == "%" else ()
             rows.append(
                 (

@@ -84,7 +84,7 @@ def _measured(task: Task, data: Mapping[str, Data], subject: Subject) -> dict[st
     asked, metric = procedure(task.procedure), task.metrics[0]
     options = defaults(subject.row, asked.options)
     frames = {subset: asked.run(subject, part, options).items for subset, part in data.items()}
-    figures = {subset: figure for name, subset, figure in scoring.scored(task, frames).rows if name == metric}
+    figures = {subset: figure for name, subset, figure in scoring.scored(task, frames)[0] if name == metric}
     figure = figures.get(WHOLE) or next(iter(figures.values()))
     over_items = all(metric in frame for frame in frames.values())
     return {

@@ -127,7 +127,7 @@ def compared(
     options = {option: values[0] for option, values in how.options.items()}
     evidence = {subset: how.run(our_model, part, options) for subset, part in data.items()}
     frames = {subset: part.items for subset, part in evidence.items()}
-    values = {(metric, subset): figure.value for metric, subset, figure in scoring.scored(row, frames).rows}
+    values = {(metric, subset): figure.value for metric, subset, figure in scoring.scored(row, frames)[0]}
     for metric in metrics:
         values |= {(metric, subset): float(frame[metric].mean()) for subset, frame in frames.items()}
     return Compared(

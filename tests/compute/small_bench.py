@@ -13,7 +13,7 @@ import numpy as np
 from compute.catalog import Catalog
 from compute.content import items
 from compute.engine import plan, run, run_folders
-from compute.engine.run import Outcome, Workers
+from compute.engine.run import Outcome
 from compute.engine.settings import RunSettings
 from compute.engine.workspace import Bench, once
 from compute.features.store import FeatureStore
@@ -215,7 +215,7 @@ def executed(
     *models: str,
     only: tuple[str, ...] = (),
     bench: Bench | None = None,
-    workers: Workers | None = None,
+    workers: Any | None = None,
     report: Callable[[str], None] = lambda line: None,
     **given: Any,
 ) -> list[Outcome]:

@@ -1,7 +1,5 @@
 """`likeness calibrate` as a user meets it. Models are stand-ins."""
 
-from __future__ import annotations
-
 import pytest
 
 from compute.database import store

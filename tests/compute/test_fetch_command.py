@@ -1,7 +1,5 @@
 """likeness fetch: what it brings, how far it says it is, and what it refuses before a byte has come."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """likeness run --data with data of one's own: recorded, repeated, moved, changed, refused."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from functools import partial

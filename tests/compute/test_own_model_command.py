@@ -1,7 +1,5 @@
 """Commands over models of one's own: folders, the hub's, and what cannot be run, each in one line."""
 
-from __future__ import annotations
-
 import re
 from functools import partial
 

@@ -1,7 +1,5 @@
 """likeness publish results and import eval-results, with a stand-in for the hub."""
 
-from __future__ import annotations
-
 from unittest.mock import Mock
 
 import httpx2

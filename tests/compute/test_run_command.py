@@ -1,7 +1,5 @@
 """`likeness run` as a user meets it: what it prints, its exit codes, what it leaves. Models are stand-ins."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """The check of one's own data from the command line: what it says, and its exit code."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

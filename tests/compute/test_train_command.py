@@ -1,7 +1,5 @@
 """`train` and `compute.train`: from a base to a folder that runs like any model, and what is refused at once."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from functools import partial

@@ -67,16 +67,16 @@ class _Sums:
         self.count[self.codes[task]] += 1
 
     def agreement_with_each(self, tasks: Ints) -> Floats:
-        """Spearman and Pearson with the whole suite once each of `tasks` is added: [2, tasks]."""
+        """Spearman and Pearson with the whole suite once each of `tasks` is added: [2, tasks].
+
+        Of sums in place of means, whose divisors are the same for all models.
+        """
         codes, x, w = self.codes[tasks], self.x[:, tasks], self.weights
         if not self.by_category:
-            means = ((self.total @ w)[:, None] + x * w[codes]) / (self.count @ w + w[codes])
-            return agreement(means, self.target)
-        has = self.count > 0
+            return agreement((self.total @ w)[:, None] + x * w[codes], self.target)
         mean = self.total / np.maximum(self.count, 1)
         new = (self.total[:, codes] + x) / (self.count[codes] + 1)
-        top = (mean @ w)[:, None] + w[codes] * (new - mean[:, codes])
-        return agreement(top / (has @ w + w[codes] * ~has[codes]), self.target)
+        return agreement((mean @ w)[:, None] + w[codes] * (new - mean[:, codes]), self.target)
 
 
 def agreement(columns: Floats, target: Floats) -> Floats:

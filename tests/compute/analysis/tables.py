@@ -1,7 +1,5 @@
 """Rankings of arrays."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from compute.analysis.ranking import Ranking

@@ -1,7 +1,5 @@
 """References: scipy's percentileofscore, scikit-learn's roc_auc_score."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.stats import percentileofscore

@@ -3,8 +3,6 @@
 References: scipy's distances, and samples of known distributions.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 

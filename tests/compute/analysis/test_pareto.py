@@ -1,7 +1,5 @@
 """The front of score and cost: by its definition, written out here."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """A suite's frames as arrays: origins, gaps, printed means, and what may be chosen from."""
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 

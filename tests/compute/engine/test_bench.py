@@ -3,8 +3,6 @@
 A score by chance is right here: what is tested is that every stage fits the next.
 """
 
-from __future__ import annotations
-
 import os
 from dataclasses import replace
 from importlib import metadata

@@ -1,7 +1,5 @@
 """A plan executed: what is encoded and how often, what fails alone, what a killed run leaves. Models are stand-ins."""
 
-from __future__ import annotations
-
 import json
 import weakref
 from dataclasses import replace
@@ -54,7 +52,7 @@ def test_what_is_bad_or_not_here_fails_its_task_and_no_other(world, execute):
     world.changed["unisim/near"] = with_bad(b"no image")
     world.changed["unisim/odd"] = NotHere("odd.tar is not here: hf download made/odd")
     world.changed["unisim/said"] = ValueError("a bug of a loader")
-    said: list[str] = []
+    said = []
     outcomes = execute(report=said.append)
     failed = {one.job.name: one for one in outcomes if one.state == "failed"}
     assert sum(one.state == "made" for one in outcomes) == 4 and len(said) == 7
@@ -143,7 +141,7 @@ def test_fewer_items_than_the_catalogue_counts_are_said(world, execute):
     near = partial(execute, "small/gauge", only=("unisim/near",))
     assert near()[0].stored.run.settings["catalogue_items"] is None
     world.changed["unisim/near"] = tasks.without(NEAR, {bytes(NEAR.reference.keys[0])})
-    said: list[str] = []
+    said = []
     [outcome] = near(again=True, report=said.append)
     assert outcome.stored.run.settings["catalogue_items"] == 12 and "11 items here, 12 in the catalogue" in said[0]
 
@@ -153,7 +151,7 @@ def test_exact_ties_are_counted_and_said_where_they_decide_many_items(world, exe
     first, second = NEAR.alternatives
     same = items.images([(first if row < 3 else second).read(row) for row in range(12)], of="unisim/near, second")
     world.changed["unisim/near"] = replace(NEAR, alternatives=(first, same))
-    lines: list[str] = []
+    lines = []
     runs = [one.stored for one in execute("small/gauge", only=("unisim/near", "unisim/odd"), report=lines.append)]
     assert [run_folders.read(one.folder).tied for one in runs] == [0.25, 0.0]
     assert ["25.0% decided by exact ties" in line for line in lines] == [True, False]

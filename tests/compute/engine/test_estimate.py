@@ -1,7 +1,5 @@
 """The dry run: counted where the items are here, about where they are not, and what is not known is said."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from functools import partial

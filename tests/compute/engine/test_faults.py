@@ -1,7 +1,5 @@
 """What goes wrong around a run: kills, interrupts, full disks, judges out of reach. The next run makes it good."""
 
-from __future__ import annotations
-
 import errno
 import os
 import signal
@@ -90,6 +88,6 @@ def test_killed_at_any_moment_the_next_run_gives_the_same(tmp_path):
 
 def test_pictures_that_cannot_be_kept_fail_no_run(world, execute, monkeypatch):
     monkeypatch.setattr(thumbnails, "add", Mock(side_effect=FULL))
-    said: list[str] = []
+    said = []
     assert {one.state for one in execute(report=said.append)} == {"made"}
     assert any("no thumbnails" in line for line in said)

@@ -1,7 +1,5 @@
 """Maps of a task's images: which images with which labels, and what the file holds."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -1,8 +1,6 @@
 """Judges behind a real server process on loopback, from the plan to the printed table: who is not there, who refuses,
 and what is made of replies that cannot be read."""
 
-from __future__ import annotations
-
 import os
 from dataclasses import replace
 
@@ -70,7 +68,7 @@ def ask(world, server):
             tasks=tasks,
             bench=made,
         )
-        lines: list[str] = []
+        lines = []
         outcomes = run.execute(planned, bench=made, report=lines.append)
         return outcomes, lines, results_table.lines(planned, outcomes, catalog=catalog)
 

@@ -1,7 +1,5 @@
 """Runs on one's own pairs from the manifest to the run folder, with a stand-in judge behind a real server process."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """What is planned: names, options, ways of asking, what is there, what cannot be."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

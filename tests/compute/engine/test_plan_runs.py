@@ -25,7 +25,6 @@ from compute.tasks import computable
 from compute.tasks.data import (
     Choices,
     Clusters,
-    Data,
     Labelled,
     Matches,
     Mixed,
@@ -82,7 +81,7 @@ def rated(second, *transformations):
 
 # A kind of task: its procedure, what it shows, and whether it asks for a quality. Several sets of items are one kind
 # where the catalogue does not tell them apart; all of them must run.
-ITEMS: dict[str, tuple[Data, ...]] = {
+ITEMS = {
     "choice image": (choices(A, B, C),),
     "choice image text": (choices(X, A, B), choices(A, X, Y)),
     "choice image quality": (choices(None, A, B, question="quality"),),

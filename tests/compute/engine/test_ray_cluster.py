@@ -1,7 +1,5 @@
 """On a Ray cluster of two workers: the same files as this process alone leaves."""
 
-from __future__ import annotations
-
 import os
 import sys
 import threading

@@ -1,7 +1,5 @@
 """The table that a run prints."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

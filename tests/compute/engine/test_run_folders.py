@@ -1,7 +1,5 @@
 """Run folders: whole or absent, read back as written; what is damaged or no run can hold is left out and named."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from datetime import UTC, datetime, timedelta

@@ -1,7 +1,5 @@
 """Small pictures: of which images, how large, and added to."""
 
-from __future__ import annotations
-
 import io
 import json
 

@@ -1,7 +1,5 @@
 """Which of several runs is shown."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from compute.engine import variants

@@ -1,7 +1,5 @@
 """Made-up studies and judgments for the tests of Your eyes."""
 
-from __future__ import annotations
-
 from compute.eyes import asking
 from compute.eyes.study import Judgment, Study
 

@@ -1,7 +1,5 @@
 """The order of a rater's questions, and the probability of each to be asked, against many seeds."""
 
-from __future__ import annotations
-
 from itertools import islice
 
 import numpy as np

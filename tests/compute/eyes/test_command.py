@@ -1,7 +1,5 @@
 """`likeness eyes` makes a study, takes answers, reports and tunes; without these it becomes the app on the study."""
 
-from __future__ import annotations
-
 import json
 import os
 from itertools import islice

@@ -1,7 +1,5 @@
 """Judgments of other raters and programs become rows of a study, and what cannot be used is counted and named."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """A study's folder keeps every answer, and is own data that a run reads."""
 
-from __future__ import annotations
-
 import io
 
 import numpy as np

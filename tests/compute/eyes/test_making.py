@@ -1,7 +1,5 @@
 """Studies are made of images: what is skipped and said so, and that models pick as they do in a run."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial

@@ -1,7 +1,5 @@
 """Who agrees with a rater: raters whose answer is known, and judgments as files hold them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

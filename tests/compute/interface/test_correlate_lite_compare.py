@@ -1,7 +1,5 @@
 """`compute.correlate`, `compute.lite` and `compute.compare` of any table, against scipy and against what they call."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

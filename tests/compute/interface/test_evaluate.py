@@ -1,7 +1,5 @@
 """`compute.evaluate` on small tasks and stand-in models: the same plan, runs and figures as the command's."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

@@ -1,9 +1,6 @@
 """Tables in the layouts of the field rank right as they are; what counts and what is skipped is said above."""
 
-from __future__ import annotations
-
 import json
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -133,7 +130,7 @@ vit_large,384,85.0,15.0,97.0,3.0,304.33,1.0,bicubic
 """
 COLUMNS = {"model": ["a", "b"], "vendor": ["us", "them"], "x": [0.5, 0.7], "y": [0.6, 0.4]}
 # A layout: files (one without a folder, else a file a model), models best first, tasks, the leader's mean, words above.
-FILES: dict[str, tuple[dict[str, str], str, str, float, str]] = {
+FILES = {
     "lm-eval JSON": (
         {
             "a__x/results_2024.json": harness("a/x", 0.60, 0.40, 9.0),
@@ -226,7 +223,7 @@ def test_what_python_holds_ranks_as_its_frame(kind):
         def to_pandas(self):
             return frame
 
-    scores: dict[str, Any] = {
+    scores = {
         "polars": Polars(),
         "columns": COLUMNS,
         "records": frame.to_dict("records"),

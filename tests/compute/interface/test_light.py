@@ -1,7 +1,5 @@
 """`import compute` loads nothing heavy, and every name of the interface is there on first use."""
 
-from __future__ import annotations
-
 import doctest
 import subprocess
 import sys

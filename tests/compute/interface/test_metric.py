@@ -1,7 +1,5 @@
 """Metrics on tensors: values of the evaluation path, gradients against finite differences, and refusals."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

@@ -1,7 +1,5 @@
 """`compute.rank`: its figures against scipy and statsmodels, how often its intervals hold the truth, what it says."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

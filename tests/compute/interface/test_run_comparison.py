@@ -1,7 +1,5 @@
 """Two models' runs compared: over items where both saw the same, over tasks by the suite's rule."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Tables of all shapes become the same arrays, and every fault is named in one sentence."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

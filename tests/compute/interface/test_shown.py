@@ -1,7 +1,5 @@
 """Results show themselves: short as text, drawn and escaped in a notebook, as a figure, and as a frame."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What is said of a rank among rows that others measured, and of runs that differ from a protocol or one another."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -4,13 +4,10 @@
 but a TIFF, which is refused by its first bytes, are of the formats that visitors may send.
 """
 
-from __future__ import annotations
-
 import io
 import random
 import struct
 import zlib
-from collections.abc import Callable
 from functools import cache
 
 from PIL import Image
@@ -163,7 +160,7 @@ def webp_animation(canvas, *, frames):
     return webp(webp_chunk(b"ANIM", bytes(6)) + frame * frames, flags=2, canvas=canvas)
 
 
-IMAGES: dict[str, Callable[[], bytes]] = {
+IMAGES = {
     # 600 tags share 7 MB of EXIF: 4.2 GB when the orientation is read. In a JPEG it is in 107 segments, which Pillow
     # joins; as compressed text it is 4,000 tags of 450 kB, 1.8 GB from a file of 60 kB.
     "png_exif_shared_tags": lambda: png(chunk(b"eXIf", exif_shared())),
@@ -246,7 +243,7 @@ def good(kind):
     image = Image.linear_gradient("L").resize((48, 40)).convert("RGB")
     exif = Image.Exif()
     exif[0x0112], exif[0x010E] = 6, "a description"
-    options: dict[str, object] = {}
+    options = {}
     if kind != "GIF":
         options["exif"] = exif
     if kind in ("WEBP", "GIF", "TIFF", "MPO", "PNG"):

@@ -1,7 +1,5 @@
 """Small image files for the tests of live inputs."""
 
-from __future__ import annotations
-
 import io
 
 from PIL import Image

@@ -1,7 +1,5 @@
 """Models for the tests of live questions: shipped rows, loaded once, and a judge that says what it is given."""
 
-from __future__ import annotations
-
 from functools import cache
 
 from compute import models

@@ -1,7 +1,5 @@
 """Answers of real models to small questions, against the library's and the procedures' own numbers."""
 
-from __future__ import annotations
-
 import pytest
 
 from compute.analysis.domain import DomainCheck

@@ -1,7 +1,5 @@
 """A table of pairs: what people write is understood, and one bad row spoils no other."""
 
-from __future__ import annotations
-
 import pytest
 
 from compute.live import batch, examples, inputs
@@ -114,7 +112,7 @@ def test_what_is_wrong_with_an_image_is_wrong_with_its_rows_only():
 def test_a_file_is_decoded_once_and_a_broken_one_is_not_tried_again(monkeypatch):
     files = {"0.png": RED, "1.png": BLUE, "broken.png": RED[:60]}
     found = batch.read(zips.packed({"pairs.csv": csv(*["0.png,1.png"] * 2, *["broken.png,0.png"] * 2), **files}))
-    read: list[str] = []
+    read = []
     real = batch.POOL.image
     monkeypatch.setattr(batch.POOL, "image", lambda data, *, name: read.append(name) or real(data, name=name))
     for row in found.rows[:2]:

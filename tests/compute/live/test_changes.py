@@ -1,7 +1,5 @@
 """An image beside its changed copy: scores as it is changed more, and ratings from 1 to 10 in both orders."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """The workers decode as the process itself would, and no file or worker takes the app down."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

@@ -1,7 +1,5 @@
 """Weights fetched by a process that can be watched and stopped."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import threading

@@ -1,7 +1,5 @@
 """What a visitor brings becomes an input within bounds, with a note of what was done to it, or a sentence why not."""
 
-from __future__ import annotations
-
 import io
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Which parts of an image a score rests on: how far it falls without each cell of a grid."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from PIL import Image

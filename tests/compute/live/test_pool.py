@@ -1,8 +1,6 @@
 """Models in memory: loaded once, within a budget, the least recently used let go; and what visitors are told of files
 that cannot be read."""
 
-from __future__ import annotations
-
 import shutil
 import threading
 from collections import Counter
@@ -29,7 +27,7 @@ class Loader:
     """Counts loads; one can be held up until `go` is set."""
 
     def __init__(self):
-        self.loads: Counter[str] = Counter()
+        self.loads = Counter()
         self.go = threading.Event()
         self.go.set()
 

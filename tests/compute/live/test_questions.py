@@ -1,7 +1,5 @@
 """Which mode fits what was dropped, who can answer, and what an answer means on the model's own scale."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

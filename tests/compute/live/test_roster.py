@@ -1,7 +1,5 @@
 """Ready, to be downloaded, or not possible here: each with its reason."""
 
-from __future__ import annotations
-
 import shutil
 import threading
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Which shipped distributions speak for which inputs: photographs, drawn scenes, texts, and mixtures of them."""
 
-from __future__ import annotations
-
 from functools import cache
 from itertools import product
 from random import Random

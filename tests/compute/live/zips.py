@@ -1,7 +1,5 @@
 """ZIP files for tests, whole ones and damaged ones."""
 
-from __future__ import annotations
-
 import io
 import struct
 import warnings

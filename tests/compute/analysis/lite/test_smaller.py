@@ -1,7 +1,5 @@
 """A smaller suite of made-up scores: what is kept, what cannot be chosen, and how it is reported."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

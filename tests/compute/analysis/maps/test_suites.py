@@ -1,7 +1,5 @@
 """What a map is made of and how it is named, and where its points lie."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

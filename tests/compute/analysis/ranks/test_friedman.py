@@ -1,7 +1,5 @@
 """Friedman's test with Nemenyi's or Wilcoxon's: against scikit-posthocs on the same table."""
 
-from __future__ import annotations
-
 import matplotlib
 import numpy as np
 import pytest

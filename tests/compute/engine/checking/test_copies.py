@@ -1,7 +1,5 @@
 """Near-duplicates within a data set and across its splits, on real photographs."""
 
-from __future__ import annotations
-
 import io
 
 import numpy as np

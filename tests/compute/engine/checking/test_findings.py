@@ -1,7 +1,5 @@
 """Repeats, leaks and contradicting labels in small data sets, each with one known fault, and in one without."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """The sentence on the smallest difference: assumed, measured from runs, or not known."""
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 
