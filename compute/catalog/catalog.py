@@ -65,27 +65,20 @@ class Alias:
     note: str = ""
 
 
-# A noun's columns that name others, and where these must be known.
+# A noun's columns that name others: the noun that has them, or the names that are known.
 REFERENCES = {
     "benchmarks": {},
-    "suites": {"benchmark": "benchmarks", "aggregate": "aggregates", "baselines": "models"},
+    "suites": {"benchmark": "benchmarks", "aggregate": AGGREGATES, "baselines": "models"},
     "tasks": {"benchmark": "benchmarks", "metrics": "metrics", "suites": "suites", "dataset": "datasets"},
     "datasets": {"part_of": "datasets"},
     "models": {
-        "kind": "kinds",
-        "group": "groups",
-        "adapter": "adapters",
-        "abilities": "abilities",
+        "kind": KINDS,
+        "group": GROUPS,
+        "adapter": ("", *ADAPTERS),
+        "abilities": ABILITIES,
         "trained_on": "datasets",
     },
     "aliases": {"model": "models"},
-}
-FIXED = {
-    "aggregates": AGGREGATES,
-    "kinds": KINDS,
-    "groups": GROUPS,
-    "abilities": ABILITIES,
-    "adapters": ("", *ADAPTERS),
 }
 # The files of the catalogue, a CSV each, and what their rows are.
 NOUNS = {
@@ -198,7 +191,7 @@ def _check(catalog: Catalog, noun: str, rows: Sequence[Any], *, path: Path) -> N
             if counts[row.key] > 1:
                 raise wrong_cell(path, number, "key", f"{row.key!r} is listed already. Choose another key")
     for column, referred in REFERENCES[noun].items():
-        keys = FIXED.get(referred) or {row.key for row in getattr(catalog, referred)}
+        keys = {row.key for row in getattr(catalog, referred)} if isinstance(referred, str) else referred
         for number, row in enumerate(rows, 1):
             value = getattr(row, column)
             for name in (value,) if isinstance(value, str) else value:

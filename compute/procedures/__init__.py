@@ -18,18 +18,21 @@ from compute.procedures import (
 from compute.procedures.evidence import GENERATED, ItemView, Procedure
 from compute.types import BadInput
 
-PROCEDURES: tuple[Procedure, ...] = (
-    choice.PROCEDURE,
-    odd_one_out.PROCEDURE,
-    retrieval.PROCEDURE,
-    probe.PROCEDURE,
-    zero_shot.PROCEDURE,
-    clustering.PROCEDURE,
-    neighbours.PROCEDURE,
-    sts.PROCEDURE,
-    matching.PROCEDURE,
-    multiple_choice.PROCEDURE,
-    judging.PROCEDURE,
+PROCEDURES: tuple[Procedure, ...] = tuple(
+    module.PROCEDURE
+    for module in (
+        choice,
+        odd_one_out,
+        retrieval,
+        probe,
+        zero_shot,
+        clustering,
+        neighbours,
+        sts,
+        matching,
+        multiple_choice,
+        judging,
+    )
 )
 
 VIEWS: dict[str, ItemView] = {each.key: each.view for each in PROCEDURES} | {

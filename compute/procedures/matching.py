@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from compute.arrays import Bools, Floats
+from compute.arrays import Floats
 from compute.features.subject import Subject
 from compute.procedures.evidence import Evidence, Procedure, contents_of, credit, is_shared, margin
 from compute.procedures.shared.similarity import against
@@ -26,16 +26,13 @@ def run(subject: Subject, data: Matches, options: Mapping[str, Any]) -> Evidence
     a, c = len(data.images), len(data.captions)
     # [rows, images, captions]
     scores = np.stack([against(subject, image, data.captions) for image in data.images], axis=1)
-    columns = {}
-    margins, tied = [], np.zeros(len(scores), dtype=bool)
-    for metric, of, candidates in (
-        ("text_accuracy", scores, c),
-        ("image_accuracy", scores.transpose(0, 2, 1), a),
-    ):
-        if candidates > 1:
-            columns[metric], smallest, shared = _picks(of)
-            margins.append(smallest)
-            tied |= shared
+    columns, margins, tied = {}, [], np.zeros(len(scores), dtype=bool)
+    for metric, picks in (("text_accuracy", scores), ("image_accuracy", scores.transpose(0, 2, 1))):
+        if picks.shape[2] > 1:  # [rows, picks, candidates], where pick i is right at candidate i
+            right = np.broadcast_to(np.eye(*picks.shape[1:], dtype=bool), picks.shape)
+            columns[metric] = credit(picks, right).prod(axis=1)
+            margins.append(margin(picks, right).min(axis=1))
+            tied |= is_shared(columns[metric])
     if len(columns) == 2:
         columns["group_accuracy"] = columns["text_accuracy"] * columns["image_accuracy"]
     flat = scores.reshape(len(scores), -1).tolist()  # image by image
@@ -53,16 +50,6 @@ def run(subject: Subject, data: Matches, options: Mapping[str, Any]) -> Evidence
         figures=columns,
         detail=details,
     )
-
-
-def _picks(scores: Floats) -> tuple[Floats, Floats, Bools]:
-    """Worth and smallest margin of a row where pick i of [rows, picks, candidates] is right at candidate i.
-
-    And whether the row's worth is other than 0 and 1 because of a tie.
-    """
-    right = np.broadcast_to(np.eye(*scores.shape[1:], dtype=bool), scores.shape)
-    worth = credit(scores, right).prod(axis=1)
-    return worth, margin(scores, right).min(axis=1), is_shared(worth)
 
 
 def _as_text(scores: Floats) -> list[str]:

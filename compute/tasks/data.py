@@ -255,26 +255,22 @@ def without(data: Data, bad: Collection[bytes]) -> Data:
 
     Raises BadInput when nothing is left, or when a class's prompt is bad: then every item would be.
     """
-    rest = _without(data, np.array(sorted(bad), dtype="S32"))
+    keys = np.array(sorted(bad), dtype="S32")
+    match data:
+        case Probe():
+            rest = replace(data, train=_good(data.train, keys), test=_good(data.test, keys))
+        case Clusters() | ZeroShot():
+            wrong = np.flatnonzero(np.isin(data.prompts.keys, keys)) if isinstance(data, ZeroShot) else ()
+            if len(wrong):
+                raise BadInput(f"{data.prompts.name(int(wrong[0]))}: a class needs its prompt")
+            rest = replace(data, test=_good(data.test, keys))
+        case Retrieval():
+            rest = _retrieval(data, keys)
+        case _:
+            rest = _good(data, keys)
     if size(rest) == 0:
         raise BadInput("No item is left without the bad ones: check the data set's files")
     return rest
-
-
-def _without(data: Data, bad: np.ndarray) -> Data:
-    match data:
-        case Probe():
-            return replace(data, train=_good(data.train, bad), test=_good(data.test, bad))
-        case Clusters() | ZeroShot():
-            prompts = data.prompts if isinstance(data, ZeroShot) else None
-            wrong = [] if prompts is None else np.flatnonzero(np.isin(prompts.keys, bad))
-            if len(wrong):
-                raise BadInput(f"{prompts.name(int(wrong[0]))}: a class needs its prompt")
-            return replace(data, test=_good(data.test, bad))
-        case Retrieval():
-            return _retrieval(data, bad)
-        case _:
-            return _good(data, bad)
 
 
 def _good(data: Any, bad: np.ndarray) -> Any:

@@ -239,12 +239,13 @@ def parts(prompt: str, first: Column, second: Column, row: int) -> Iterator[str 
             if written.strip():  # nothing but a space between two images is not a part
                 yield written
             written = ""
-            yield _picture(column, row)
+            yield picture(column, row)
         else:
             written += piece if column is None else str(column.read(row))
     if written.strip():
         yield written
 
 
-def _picture(column: Column, row: int) -> Picture:
+def picture(column: Column, row: int) -> Picture:
+    """A row's image, read when the model answers."""
     return Picture(key=bytes(column.keys[row]), name=column.name(row), read=lambda: column.read(row))

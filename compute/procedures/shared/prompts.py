@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from compute.content.items import Column
 from compute.content.messages import Picture, Question
+from compute.procedures.shared.conditions import picture
 from compute.tasks.data import Choices, OddOneOut
 from compute.types import LETTERS, CannotDo
 
@@ -118,20 +119,19 @@ def questions(data: Choices | OddOneOut) -> list[Question]:
     """
     if isinstance(data, OddOneOut):
         _must_be(data.members, "image")
-        return _fill(data.names, kind="odd-one-out", images=data.members, options=len(data.members))
-    kind, shown, texts = _kind(data)
-    return _fill(
-        data.names,
-        kind=kind,
-        images=shown,
-        options=len(data.alternatives),
-        texts=texts,
-        fixed={"attribute": ATTRIBUTES.get(data.question, "")},
-    )
+        kind, images, words, options = "odd-one-out", data.members, {}, len(data.members)
+    else:
+        (kind, images, words), options = _kind(data), len(data.alternatives)
+    prompt = template(kind, options=options)
+    choices = tuple(OPTION.findall(prompt))
+    return [
+        Question(item=name, choices=choices, parts=tuple(_parts(prompt, row, images=images, words=words)))
+        for row, name in enumerate(data.names)
+    ]
 
 
-def _kind(data: Choices) -> tuple[str, tuple[Column, ...], dict[str, Column]]:
-    """Which prompt an item takes, the images in its order, and the texts by name."""
+def _kind(data: Choices) -> tuple[str, tuple[Column, ...], dict[str, Column | str]]:
+    """Which prompt an item takes, the images in its order, and by name its texts, or a word that is every item's."""
     alternatives, reference = data.alternatives, data.reference
     modality = alternatives[0].modality
     if reference is None:
@@ -140,7 +140,9 @@ def _kind(data: Choices) -> tuple[str, tuple[Column, ...], dict[str, Column]]:
             raise CannotDo(
                 f"No prompt asks for {data.question!r}; there are prompts for quality and {', '.join(ATTRIBUTES)}."
             )
-        return ("quality" if data.question == "quality" else "attribute"), alternatives, {}
+        if data.question == "quality":
+            return "quality", alternatives, {}
+        return "attribute", alternatives, {"attribute": ATTRIBUTES[data.question]}
     _must_be(alternatives, modality)
     if (reference.modality, modality) == ("image", "image"):
         return "image", (reference, *alternatives), {}
@@ -157,40 +159,19 @@ def _must_be(columns: Sequence[Column], modality: str) -> None:
         raise CannotDo(f"No prompt shows {modality} with {wrong.pop()} alternatives.")
 
 
-def _fill(
-    names: Sequence[str],
-    *,
-    kind: str,
-    images: Sequence[Column],
-    options: int,
-    texts: dict[str, Column] | None = None,
-    fixed: dict[str, str] | None = None,
-) -> list[Question]:
-    prompt = template(kind, options=options)
-    choices = tuple(OPTION.findall(prompt))
-    return [
-        Question(
-            item=name,
-            choices=choices,
-            parts=tuple(_parts(prompt, row, images=images, texts=texts or {}, fixed=fixed or {})),
-        )
-        for row, name in enumerate(names)
-    ]
-
-
 def _parts(
-    prompt: str, row: int, *, images: Sequence[Column], texts: dict[str, Column], fixed: dict[str, str]
+    prompt: str, row: int, *, images: Sequence[Column], words: dict[str, Column | str]
 ) -> Iterator[str | Picture]:
     """The prompt cut at its images. Only the prompt's own marks count: a caption that holds one is left as it is."""
     following, text, done = iter(images), "", 0
     for match in _PLACEHOLDER.finditer(prompt):
         text, done = text + prompt[done : match.start()], match.end()
-        name = match[1]
-        if name:
-            text += fixed[name] if name in fixed else str(texts[name].read(row))
+        if match[1]:
+            word = words[match[1]]
+            text += word if isinstance(word, str) else str(word.read(row))
             continue
         if text:
             yield text
-        text, column = "", next(following)
-        yield Picture(key=bytes(column.keys[row]), name=column.name(row), read=lambda column=column: column.read(row))
+        text = ""
+        yield picture(next(following), row)
     yield text + prompt[done:]

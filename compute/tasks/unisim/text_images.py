@@ -110,26 +110,18 @@ def magicbrush(files: Files, random: Random, count: int, *, split: str = "test")
     return samples
 
 
-def _hq_edit(files: Files, split: str) -> list[dict]:
-    return [row for row in _json(files, f"HQ-Edit/{split}.json") if row["metadata"]["dataset"] != "HQ-Edit-Diff"]
-
-
-def hq_edit_images(files: Files, random: Random, count: int, *, split: str = "test") -> list[Sample]:
-    """Source and edited image; each of the two descriptions makes a sample."""
-    return [
-        Sample(name=f"{at}-{which}", reference=row[side], alternatives=tuple(row["image"]), answer=which)
-        for at, row in enumerate(_hq_edit(files, split))
-        for which, side in enumerate(("input", "output"))
-    ]
-
-
-def hq_edit_texts(files: Files, random: Random, count: int, *, split: str = "test") -> list[Sample]:
-    """Both descriptions; each of the two images makes a sample."""
-    return [
-        Sample(name=f"{at}-{which}", reference=image, alternatives=(row["input"], row["output"]), answer=which)
-        for at, row in enumerate(_hq_edit(files, split))
-        for which, image in enumerate(row["image"])
-    ]
+def hq_edit(files: Files, random: Random, count: int, *, asks: str, split: str = "test") -> list[Sample]:
+    """Source and edited image with a description each; each text, or each image, asks for its own of the other two."""
+    kept = [row for row in _json(files, f"HQ-Edit/{split}.json") if row["metadata"]["dataset"] != "HQ-Edit-Diff"]
+    samples = []
+    for at, row in enumerate(kept):
+        sides = (row["input"], row["output"]), tuple(row["image"])
+        asking, asked = sides if asks == "text" else sides[::-1]
+        samples += [
+            Sample(name=f"{at}-{which}", reference=side, alternatives=asked, answer=which)
+            for which, side in enumerate(asking)
+        ]
+    return samples
 
 
 def cd_coco(files: Files, random: Random, count: int) -> list[Sample]:
