@@ -1,76 +1,191 @@
-"""Reads the revisited ground truth, which is only published as a pickle, without running anything that it names.
+"""Reads the revisited ground truth, which is only published as a pickle, without ever running one.
 
-Python's own reader asks `find_class` for everything that a pickle could call. It gets the makers below in place of
-NumPy's, which build arrays and numbers of plain types alone; any other name is refused.
+A pickle is a little program. This reads its instructions with the standard library's disassembler and builds only
+lists, dictionaries, texts, numbers, and NumPy arrays of plain numbers; any other instruction is refused.
 """
 
 from __future__ import annotations
 
-import io
-import pickle
+import pickletools
 from typing import Any
 
 import numpy as np
 
-from compute.types import BadInput, first_line
+from compute.types import BadInput
+
+# The only names a ground truth may mention: what NumPy writes for arrays and numbers, and Python 2's bytes.
+ARRAYS = {"numpy.core.multiarray _reconstruct", "numpy._core.multiarray _reconstruct"}
+DTYPES = {"numpy dtype"}
+SCALARS = {"numpy.core.multiarray scalar", "numpy._core.multiarray scalar"}
+BYTES = {"_codecs encode"}
+PLAIN = {"numpy ndarray"}
+ALLOWED = ARRAYS | DTYPES | SCALARS | BYTES | PLAIN
+# Instructions that put their own argument on the stack.
+VALUES = {
+    "INT",
+    "LONG",
+    "LONG1",
+    "LONG4",
+    "BININT",
+    "BININT1",
+    "BININT2",
+    "FLOAT",
+    "BINFLOAT",
+    "STRING",
+    "BINSTRING",
+    "SHORT_BINSTRING",
+    "UNICODE",
+    "BINUNICODE",
+    "SHORT_BINUNICODE",
+    "BINUNICODE8",
+    "BINBYTES",
+    "SHORT_BINBYTES",
+    "BINBYTES8",
+}
+MARK = object()
 
 
-class _Dtype:
-    """A type of plain numbers; its state says the order of bytes."""
-
-    def __init__(self, code: str, *rest: object) -> None:
-        self.of = np.dtype(code)
-        if self.of.kind not in "iufb":
-            raise BadInput(f"arrays of {self.of} are not plain numbers")
-
-    def __setstate__(self, state: tuple) -> None:
-        self.of = self.of.newbyteorder(state[1])
+class _Name(str):
+    """A name that the pickle mentions; never looked up."""
 
 
 class _Array:
-    """An array, filled when its state is set."""
+    """An array on its way: filled when its state is set."""
 
-    def __init__(self, *rest: object) -> None:
-        self.value = None
-
-    def __setstate__(self, state: tuple) -> None:
-        _, shape, kind, columns_first, content = state
-        flat = np.frombuffer(_bytes(content), dtype=kind.of)
-        self.value = flat.reshape(shape, order="F" if columns_first else "C")
+    value: np.ndarray | None = None
 
 
-def _bytes(content: str | bytes, encoding: str = "") -> bytes:
-    return content.encode("latin1") if isinstance(content, str) else content
+class _Dtype:
+    """A dtype on its way."""
 
+    def __init__(self, code: str) -> None:
+        self.code, self.order = code, "<"
 
-MAKERS = {
-    "_reconstruct": _Array,
-    "scalar": lambda kind, content: np.frombuffer(_bytes(content), dtype=kind.of, count=1)[0],
-    "dtype": _Dtype,
-    "ndarray": object(),  # named, never called
-    "encode": _bytes,
-}
-MODULES = ("numpy", "numpy.core.multiarray", "numpy._core.multiarray", "_codecs")
-
-
-class _PlainData(pickle.Unpickler):
-    def find_class(self, module: str, name: str) -> Any:
-        """Returns what may be called. Raises BadInput for any other name."""
-        if module not in MODULES or name not in MAKERS:
-            raise BadInput(f"it refers to '{module} {name}', which is not plain data")
-        return MAKERS[name]
+    def dtype(self) -> np.dtype:
+        kind = np.dtype(f"{self.order if self.order in '<>=|' else '<'}{self.code}")
+        if kind.kind not in "iufb":
+            raise BadInput(f"arrays of {kind} are not plain numbers")
+        return kind
 
 
 def read(data: bytes, *, of: str) -> Any:
-    """What the pickle holds, plain. Raises BadInput naming what is not allowed, or what is damaged."""
+    """What the pickle holds, plain. Raises BadInput naming the instruction that is not allowed, or what is damaged."""
     try:
-        return _plain(_PlainData(io.BytesIO(data), encoding="latin1").load())
+        return _plain(_build(data))
     except BadInput as error:
         raise BadInput(f"{of}: {error}. Take the file from the data set's own archive") from error
-    except Exception as error:  # whatever Python's reader raises for bytes that are not a pickle
-        raise BadInput(
-            f"{of} is damaged ({first_line(error)}). Take the file from the data set's own archive"
-        ) from error
+    except (ValueError, IndexError, KeyError, TypeError, AttributeError, StopIteration) as error:
+        raise BadInput(f"{of} is damaged ({error}). Take the file from the data set's own archive") from error
+
+
+def _build(data: bytes) -> Any:
+    stack: list[Any] = []
+    memo: dict[int, Any] = {}
+
+    def since_mark() -> list[Any]:
+        at = len(stack) - 1 - next(depth for depth, item in enumerate(reversed(stack)) if item is MARK)
+        items = stack[at + 1 :]
+        del stack[at:]
+        return items
+
+    for code, argument, _ in pickletools.genops(data):
+        match code.name:
+            case "PROTO" | "FRAME" | "STOP":
+                pass
+            case "MARK":
+                stack.append(MARK)
+            case "EMPTY_LIST":
+                stack.append([])
+            case "EMPTY_DICT":
+                stack.append({})
+            case "EMPTY_TUPLE":
+                stack.append(())
+            case "LIST" | "TUPLE":
+                items = since_mark()
+                stack.append(items if code.name == "LIST" else tuple(items))
+            case "DICT":
+                items = since_mark()
+                stack.append(dict(zip(items[::2], items[1::2], strict=True)))
+            case "TUPLE1" | "TUPLE2" | "TUPLE3":
+                count = int(code.name[-1])
+                stack[-count:] = [tuple(stack[-count:])]
+            case "APPEND":
+                last = stack.pop()
+                stack[-1].append(last)
+            case "APPENDS":
+                items = since_mark()
+                stack[-1].extend(items)
+            case "SETITEM":
+                value, key = stack.pop(), stack.pop()
+                stack[-1][key] = value
+            case "SETITEMS":
+                items = since_mark()
+                stack[-1].update(zip(items[::2], items[1::2], strict=True))
+            case "NONE" | "NEWTRUE" | "NEWFALSE":
+                stack.append({"NONE": None, "NEWTRUE": True, "NEWFALSE": False}[code.name])
+            case name if name in VALUES:
+                stack.append(argument)
+            case "PUT" | "BINPUT" | "LONG_BINPUT":
+                memo[argument] = stack[-1]
+            case "MEMOIZE":
+                memo[len(memo)] = stack[-1]
+            case "GET" | "BINGET" | "LONG_BINGET":
+                stack.append(memo[argument])
+            case "POP":
+                stack.pop()
+            case "POP_MARK":
+                since_mark()
+            case "GLOBAL":
+                stack.append(_name(argument))
+            case "STACK_GLOBAL":
+                attribute, module = stack.pop(), stack.pop()
+                stack.append(_name(f"{module} {attribute}"))
+            case "REDUCE":
+                arguments, name = stack.pop(), stack.pop()
+                stack.append(_made(name, arguments))
+            case "BUILD":
+                state = stack.pop()
+                _fill(stack[-1], state)
+            case other:
+                raise BadInput(f"the instruction {other} is not allowed in plain data")
+    if len(stack) != 1:
+        raise BadInput("the file ends before its data does")
+    return stack[0]
+
+
+def _name(text: str) -> _Name:
+    if text not in ALLOWED:
+        raise BadInput(f"it refers to {text!r}, which is not plain data")
+    return _Name(text)
+
+
+def _made(name: Any, arguments: tuple) -> Any:
+    if not isinstance(name, _Name):
+        raise BadInput("it calls something that is not a name")
+    if name in ARRAYS:
+        return _Array()
+    if name in DTYPES:
+        return _Dtype(arguments[0])
+    if name in SCALARS:
+        return np.frombuffer(_raw(arguments[1]), dtype=arguments[0].dtype(), count=1)[0]
+    if name in BYTES:
+        return arguments[0].encode("latin1")
+    raise BadInput(f"it calls {name!s}")
+
+
+def _fill(made: Any, state: Any) -> None:
+    if isinstance(made, _Dtype):
+        made.order = state[1]
+    elif isinstance(made, _Array):
+        _, shape, kind, columns_first, content = state
+        flat = np.frombuffer(_raw(content), dtype=kind.dtype())
+        made.value = flat.reshape(shape, order="F" if columns_first else "C")
+    else:
+        raise BadInput("it sets the state of something that is not an array")
+
+
+def _raw(content: bytes | str) -> bytes:
+    return content.encode("latin1") if isinstance(content, str) else content
 
 
 def _plain(value: Any) -> Any:
