@@ -177,6 +177,8 @@ def frechet(
         if rated:
             table = table.beside(rated, scores=given.scores if given.prompts else {})
         shown(table)
+        if not (save_reference or store):
+            return table
         contents = next(iter(saved.values())).contents if saved else contents_of(left.reference.images)
         if save_reference:
             how = {"chosen": chosen, "source": str(reference), "contents": contents}
