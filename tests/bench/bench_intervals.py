@@ -9,7 +9,7 @@ import argparse
 import itertools
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,8 +18,7 @@ from compute.metrics.distribution import cfred, frechet, intervals, pairwise, re
 from compute.types import Undefined
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Sample:
+class Sample(NamedTuple):
     """One draw of prompts: features (n, d) of their real and generated images, (n, p) of their texts."""
 
     real: Floats
@@ -28,7 +27,7 @@ class Sample:
 
     def rows(self, kept: Ints) -> Sample:
         """The sample of these prompts alone."""
-        return Sample(real=self.real[kept], generated=self.generated[kept], condition=self.condition[kept])
+        return Sample(*(side[kept] for side in self))
 
 
 def draw(rng: np.random.Generator, *, n: int, d: int, alike: bool = False) -> Sample:
@@ -67,8 +66,7 @@ METRICS: dict[str, Callable[[Sample], float]] = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
-class Coverage:
+class Coverage(NamedTuple):
     """Of the intervals of one metric: the share that holds the target, and their width over four true deviations."""
 
     share: float
@@ -90,22 +88,20 @@ def coverage(
         left_out = intervals.leave_out(lambda rows, s=sample: statistic(s.rows(rows)), blocks)
         with suppress(Undefined):
             made.append(intervals.interval(statistic(sample), left_out, blocks))
-    known = [(each.low, each.high) for each in made]
-    held = [low <= values.mean() <= high for low, high in known]
-    width = float(np.median([high - low for low, high in known]) / (2 * 1.96 * values.std())) if known else np.nan
-    return Coverage(share=float(np.mean(held)) if held else np.nan, width=width, missing=samples - len(known))
+    ends = np.array([(each.low, each.high) for each in made]).reshape(-1, 2)
+    held = (ends[:, 0] <= values.mean()) & (values.mean() <= ends[:, 1])
+    width = np.median(ends[:, 1] - ends[:, 0]) / (2 * 1.96 * values.std()) if made else np.nan
+    return Coverage(held.mean() if made else np.nan, width, missing=samples - len(made))
 
 
 def main() -> None:
-    """Prints a table: a row a metric, a column an N and d."""
+    """Prints a line for each N, d and metric."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--samples", type=int, default=200)
     parser.add_argument("--metrics", nargs="*", default=list(METRICS))
-    parser.add_argument("--n", type=int, nargs="*", default=[20, 50, 200])
-    parser.add_argument("--d", type=int, nargs="*", default=[8, 64])
     options = parser.parse_args()
     print("coverage of 95% intervals / median width over the true one; alike: of equal distributions")
-    for alike, d, n, metric in itertools.product((False, True), options.d, options.n, options.metrics):
+    for alike, d, n, metric in itertools.product((False, True), (8, 64), (20, 50, 200), options.metrics):
         made = coverage(metric, n=n, d=d, samples=options.samples, targets=4 * options.samples, alike=alike)
         print(f"{metric:16} N {n:4} d {d:4} {'alike' * alike:6} {made.share:6.1%} / {made.width:.2f}", flush=True)
 
