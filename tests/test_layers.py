@@ -9,11 +9,12 @@ import ast
 import re
 import subprocess
 import sys
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
+from graphlib import TopologicalSorter
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -84,22 +85,20 @@ ROOMS = (
 )
 RANKS = {room: rank for rank, row in enumerate(ROOMS) for room in row}
 
-SQL_FILES = re.compile(
-    r"compute\.claims|compute\.io\.tables|compute\.database\.(store|schema)|leaderboard\.data\.(database|visitors\.visitor_queries)"
-)
+SQL_FILES = ("compute.claims", "compute.io.tables", "compute.database.store", "compute.database.schema")
+SQL_FILES += ("leaderboard.data.database", "leaderboard.data.visitors.visitor_queries")
 SQL = re.compile(
     r"\b(SELECT\s.+?\sFROM|INSERT\s+INTO|CREATE\s+(TABLE|VIEW)|DELETE\s+FROM|ATTACH\s+'|COPY\s+\w+\s+TO)\b",
     re.DOTALL,
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Import:
+class Import(NamedTuple):
     """One imported module or name; `late` inside a function or for type checkers only."""
 
     target: str
-    line: int
     late: bool
+    place: str  # file and line
 
 
 def module_name(path: Path) -> str:
@@ -111,161 +110,128 @@ MODULES = {module_name(path): path for path in FILES}
 
 
 @cache
-def tree(path: Path) -> ast.Module:
-    return ast.parse(path.read_text())
+def tree(name: str) -> ast.Module:
+    return ast.parse(MODULES[name].read_text())
 
 
 @cache
-def imports(path: Path) -> tuple[Import, ...]:
+def imports(name: str) -> tuple[Import, ...]:
     """Every import of a file; of `from package import name` the name below the package."""
 
     def walk(node: ast.AST, late: bool) -> Iterator[Import]:
         for child in ast.iter_child_nodes(node):
-            if isinstance(child, ast.Import):
-                for name in child.names:
-                    yield Import(target=name.name, line=child.lineno, late=late)
-            elif isinstance(child, ast.ImportFrom):
-                assert child.level == 0, f"{path}:{child.lineno}: relative import"
-                for name in child.names:
-                    yield Import(target=f"{child.module}.{name.name}", line=child.lineno, late=late)
+            if isinstance(child, ast.Import | ast.ImportFrom):
+                above = ""
+                if isinstance(child, ast.ImportFrom):
+                    assert child.level == 0, f"{name}:{child.lineno}: relative import"
+                    above = f"{child.module}."
+                for one in child.names:
+                    yield Import(above + one.name, late, f"{name}:{child.lineno}")
             else:
                 inside = isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
                 checking = isinstance(child, ast.If) and "TYPE_CHECKING" in ast.dump(child.test)
                 yield from walk(child, late or inside or checking)
 
-    return tuple(walk(tree(path), False))
+    return tuple(walk(tree(name), False))
 
 
-def edges(path: Path) -> Iterator[tuple[str, Import]]:
+@cache
+def edges(name: str) -> dict[str, Import]:
     """The project's own files that a file imports. A package's `__init__` is no arrow from the files inside it."""
-    name = module_name(path)
-    for found in imports(path):
-        for target in (found.target, found.target.rpartition(".")[0]):
-            own_package = MODULES.get(target, path).name == "__init__.py" and name.startswith(f"{target}.")
+    found = {}
+    for one in imports(name):
+        for target in (one.target, one.target.rpartition(".")[0]):
+            own_package = target in MODULES and MODULES[target].name == "__init__.py" and name.startswith(f"{target}.")
             if target in MODULES and target != name and not own_package:
-                yield target, found
+                found[target] = one
+    return found
 
 
 def room(name: str) -> str:
-    parts = name.split(".")
-    return next(room for end in range(len(parts), 0, -1) if (room := ".".join(parts[:end])) in RANKS)
+    while name not in RANKS:
+        name = name.rpartition(".")[0]
+    return name
 
 
-def begins_with(target: str, packages: tuple[str, ...]) -> bool:
-    return any(target == package or target.startswith(f"{package}.") for package in packages)
-
-
-def circles(graph: dict[str, set[str]]) -> list[list[str]]:
-    """The groups of files that reach each other."""
-    reach: dict[str, set[str]] = {}
-    for start in graph:
-        seen: set[str] = set()
-        left = [start]
-        while left:
-            new = graph[left.pop()] - seen
-            seen |= new
-            left += new
-        reach[start] = seen
-    groups = {frozenset(b for b in reach[a] if a in reach[b]) for a in graph if a in reach[a]}
-    return sorted(sorted(group) for group in groups)
+def begins_with(name: str, packages: tuple[str, ...]) -> bool:
+    return name.startswith(tuple(f"{package}." for package in packages)) or name in packages
 
 
 def test_every_room_is_in_the_order():
-    assert {"compute.database.store", "compute.types", "leaderboard.page", "leaderboard.data.board_table"} <= set(
-        MODULES
-    )
-    unknown = [room for room in RANKS if room not in MODULES]
-    assert unknown == []
-    top = [
-        name for name in MODULES if room(name) in ("compute", "leaderboard", "leaderboard.pages") and name != room(name)
-    ]
-    assert top == [], "not in ROOMS"
+    assert {*RANKS} <= {*MODULES}
+    alone = ("compute", "leaderboard", "leaderboard.pages")
+    assert [name for name in MODULES if room(name) in alone and name != room(name)] == [], "not in ROOMS"
 
 
 def test_imports_run_one_way():
     wrong = [
-        f"{path.relative_to(ROOT)}:{found.line} imports {target}"
-        for name, path in MODULES.items()
-        for target, found in edges(path)
+        f"{found.place} imports {target}"
+        for name in MODULES
+        for target, found in edges(name).items()
         if room(target) != room(name) and RANKS[room(target)] >= RANKS[room(name)]
     ]
     assert wrong == []
 
 
 def test_imports_have_no_circle():
-    graph = {name: {target for target, _ in edges(path)} for name, path in MODULES.items()}
-    assert circles(graph) == []
+    TopologicalSorter({name: edges(name) for name in MODULES}).prepare()
 
 
-def test_compute_knows_nothing_of_the_pages():
+EVERY = ("compute", "leaderboard", "likeness", "app")
+
+
+@pytest.mark.parametrize(
+    ("files", "but", "packages", "late"),
+    [
+        (("compute",), (), ("leaderboard", "gradio", "app"), False),
+        (("compute",), (FIGURES,), ("plotly",), False),
+        (("compute",), (FIGURES,), (FIGURES,), True),
+        (EVERY, (), HEAVY, True),
+        (EVERY, SQL_FILES, ("duckdb",), False),
+    ],
+    ids=["pages", "drawing", "figures", "heavy", "duckdb"],
+)
+def test_no_other_file_imports(files, but, packages, late):
+    """Nor, where `late`, before it is needed; compute draws in one folder that loads when a figure is asked for."""
     wrong = [
-        f"{path.relative_to(ROOT)}:{found.line} imports {found.target}"
-        for name, path in MODULES.items()
-        if name.startswith("compute")
-        for found in imports(path)
-        if begins_with(found.target, ("leaderboard", "gradio", "app"))
-    ]
-    assert wrong == []
-
-
-def test_compute_draws_in_one_folder_that_loads_when_a_figure_is_asked_for():
-    wrong = [
-        f"{path.relative_to(ROOT)}:{found.line} imports {found.target}"
-        for name, path in MODULES.items()
-        if name.startswith("compute.") and not name.startswith(FIGURES)
-        for found in imports(path)
-        if begins_with(found.target, ("plotly",)) or (begins_with(found.target, (FIGURES,)) and not found.late)
-    ]
-    assert wrong == []
-
-
-def test_no_file_imports_a_heavy_package_before_it_is_needed():
-    wrong = [
-        f"{path.relative_to(ROOT)}:{found.line} imports {found.target}"
-        for path in FILES
-        for found in imports(path)
-        if begins_with(found.target, HEAVY) and not found.late
+        f"{found.place} imports {found.target}"
+        for name in MODULES
+        if begins_with(name, files) and not begins_with(name, but)
+        for found in imports(name)
+        if begins_with(found.target, packages) and not (late and found.late)
     ]
     assert wrong == []
 
 
 def test_sql_stands_in_the_store_and_the_queries_only():
-    wrong = []
-    for name, path in MODULES.items():
-        if SQL_FILES.fullmatch(name):
-            continue
-        wrong += [
-            f"{name}:{found.line} imports duckdb" for found in imports(path) if begins_with(found.target, ("duckdb",))
-        ]
-        wrong += [
-            f"{name}:{node.lineno} holds SQL"
-            for node in ast.walk(tree(path))
-            if isinstance(node, ast.Constant) and isinstance(node.value, str) and SQL.search(node.value)
-        ]
+    wrong = [
+        f"{name}:{node.lineno} holds SQL"
+        for name in MODULES
+        if not begins_with(name, SQL_FILES)
+        for node in ast.walk(tree(name))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and SQL.search(node.value)
+    ]
     assert wrong == []
 
 
 def test_no_two_classes_share_a_name():
-    classes = defaultdict(list)
-    for name, path in MODULES.items():
-        for node in ast.walk(tree(path)):
-            if isinstance(node, ast.ClassDef):
-                classes[node.name.lstrip("_")].append(name)
-    shared = {name: where for name, where in classes.items() if len(where) > 1}
-    assert shared == {}
+    classes = Counter(
+        node.name.lstrip("_") for name in MODULES for node in ast.walk(tree(name)) if isinstance(node, ast.ClassDef)
+    )
+    assert [name for name, count in classes.items() if count > 1] == []
 
 
-@pytest.mark.parametrize("module", ["leaderboard.server", "compute.database.build"])
-def test_importing_it_loads_nothing_heavy(module):
-    code = f"import sys, {module}; print(*(name for name in {NOT_AT_START!r} if name in sys.modules))"
-    ended = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=120)
-    assert ended.returncode == 0, ended.stderr
-    assert ended.stdout.split() == []
-
-
-def test_the_app_reads_its_options_before_the_hub_s_library_is_imported():
-    """The library reads whether it is offline when it is imported, and `--offline` says so by the environment."""
-    code = "import sys, leaderboard.start; print(*(name for name in sys.modules if name == 'huggingface_hub'))"
+@pytest.mark.parametrize(
+    ("module", "packages"),
+    [
+        ("leaderboard.server", NOT_AT_START),
+        ("compute.database.build", NOT_AT_START),
+        # It reads whether it is offline when it is imported, and `--offline` says so by the environment.
+        ("leaderboard.start", ("huggingface_hub",)),
+    ],
+)
+def test_importing_it_loads_nothing_heavy(module, packages):
+    code = f"import sys, {module}; print(*(name for name in {packages!r} if name in sys.modules))"
     ended = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=120)
     assert ended.returncode == 0, ended.stderr
     assert ended.stdout.split() == []

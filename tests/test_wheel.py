@@ -14,7 +14,6 @@ import likeness.compute.types
 import pytest
 
 import compute.types
-from compute.__main__ import COMMANDS
 from compute.versions import DISTRIBUTION, VERSION, install_command
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -98,9 +97,6 @@ def test_a_wheel_is_built_and_runs_outside_the_checkout(tmp_path):
     assert "mieb-lite" in run(command, "list", "suites", **here)
     printed = run(python, "-c", HELP, **here)
     assert printed.endswith("loaded:\n") and "likeness run" in printed and "python -m compute" not in printed
-    assert all(f"\n  {name} " in printed for name in COMMANDS)
-    options = ("--host", "--port", "--database", "--suite", "--images", "--models", "--root-path", "--offline")
-    assert all(f"\n  {option} " in printed for option in options)
     assert not any(here["cwd"].iterdir())
     (here["cwd"] / "scores.csv").write_text("model,task,value\ngood,x,1\ngood,y,1\nbad,x,0\nbad,y,0\n")
     ranked = run(command, "rank", "scores.csv", **here)

@@ -104,12 +104,3 @@ def test_a_name_that_is_not_utf_8_is_one_sentence(tmp_path):
     put(tmp_path / os.fsdecode(b"gr\xfcn"), {"0.png": 0})
     line = error_line(likeness("task", "check", tmp_path))
     assert "UTF-8" in line and r"gr\udcfcn" in line
-
-
-def test_as_a_program(tmp_path):
-    def run(*words: str) -> subprocess.CompletedProcess:
-        words = (sys.executable, "-m", "compute", *words)
-        return subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=300)
-
-    ended = run("import", "scores", str(tmp_path / "none.csv"))
-    assert ended.returncode == 1 and ended.stderr.splitlines()[-1].startswith("Error: ")

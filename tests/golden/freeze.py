@@ -358,16 +358,13 @@ def differences(before: Any, now: Any, *, close: float, path: str = "") -> Itera
             else:
                 yield from differences(before[key], now[key], close=close, path=f"{path}/{key}")
     elif isinstance(before, list) and isinstance(now, list):
-        if all(isinstance(each, str) for each in (*before, *now)):
-            changed = difflib.unified_diff(before, now, lineterm="", n=0) if not alike(before, now, close) else ()
+        if len(before) == len(now) and not all(isinstance(each, str) for each in (*before, *now)):
+            yield from differences(dict(enumerate(before)), dict(enumerate(now)), close=close, path=path)
+            return
+        texts = [[each if isinstance(each, str) else json.dumps(each) for each in side] for side in (before, now)]
+        if not alike(*texts, close):
+            changed = difflib.unified_diff(*texts, lineterm="", n=0)
             yield from (f"{path} {line}" for line in changed if not line.startswith(("---", "+++", "@@")))
-        elif len(before) != len(now):
-            yield f"{path}: {len(before)} -> {len(now)} entries"
-            yield from (f"{path} lost {json.dumps(each)[:200]}" for each in before if each not in now)
-            yield from (f"{path} new {json.dumps(each)[:200]}" for each in now if each not in before)
-        else:
-            for at, (old, new) in enumerate(zip(before, now, strict=True)):
-                yield from differences(old, new, close=close, path=f"{path}[{at}]")
     elif before != now and not (isinstance(before, str) and isinstance(now, str) and alike([before], [now], close)):
         yield f"{path}: {json.dumps(before)[:200]} -> {json.dumps(now)[:200]}"
 

@@ -6,7 +6,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -15,6 +14,7 @@ import pytest
 from tests.compute.models.chat_server import running
 from tests.compute.tasks.pairbench.images import folder_of
 from tests.serving import ROOT
+from tests.test_wheel import run
 
 FAMILY = '''"""A metric that compares the mean grey levels of two images."""
 
@@ -40,6 +40,10 @@ def error_rate(accuracy):
     values = np.asarray(accuracy, float)
     return Figure(value=float(1 - values.mean()), n=len(values), stderr=float(values.std() / len(values) ** 0.5))
 '''
+ADAPTER = '    "brightness": Adapter(load=brightness.load, packages=("numpy", "pillow")),\n'
+RAW = """
+    _raw(key="error_rate", title="Errors", higher_is_better=False, compute=error_rate, inputs=("accuracy",)),
+"""
 PAGE = '''"""A page that counts models."""
 
 from leaderboard.html.templates import render
@@ -88,115 +92,91 @@ blocks.close(verbose=False)
 """
 
 
-class Copy:
-    """A copy of the repository to follow a recipe in."""
-
-    def __init__(self, root: Path) -> None:
-        self.root = root
-
-    def insert(self, name: str, after: str, text: str) -> None:
-        """Adds `text` behind the first `after` of a file."""
-        content = (self.root / name).read_text(encoding="utf-8")
-        assert after in content, f"{name} has no {after!r}"
-        self.write(name, content.replace(after, after + text, 1))
-
-    def append(self, name: str, line: str) -> None:
-        with (self.root / name).open("a", encoding="utf-8") as file:
-            file.write(line + "\n")
-
-    def write(self, name: str, text: str) -> None:
-        path = self.root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-
-    def python(self, *words: str) -> str:
-        """What a program prints; it must end well."""
-        ended = subprocess.run(
-            [sys.executable, *words],
-            cwd=self.root,
-            capture_output=True,
-            text=True,
-            timeout=300,
-            env=os.environ | {"LIKENESS_DATABASE": str(self.root / "likeness.duckdb"), "HF_HUB_OFFLINE": "1"},
-        )
-        assert ended.returncode == 0, ended.stderr[-3000:] + ended.stdout[-1000:]
-        return ended.stdout
-
-
 @pytest.fixture(scope="module")
-def copy(tmp_path_factory):
+def root(tmp_path_factory):
+    """A copy of the repository to follow a recipe in."""
     folder = tmp_path_factory.mktemp("recipes")
     for name in ("compute", "leaderboard", "assets"):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "*.duckdb*"))
     shutil.copy(ROOT / "app.py", folder)
-    return Copy(folder)
+    return folder
 
 
-def test_a_model_of_a_new_family_a_metric_and_a_task(copy):
+def follow(root: Path, *steps: tuple[str, str, str]) -> None:
+    """Adds a text behind the first place of a file that reads so, or at its end; a file that is not there is made."""
+    for name, after, text in steps:
+        path = root / name
+        path.parent.mkdir(exist_ok=True)
+        content = path.read_text(encoding="utf-8") if path.exists() else ""
+        assert after in content, f"{name} has no {after!r}"
+        path.write_text(content.replace(after, after + text, 1) if after else content + text, encoding="utf-8")
+
+
+def python(root: Path, *words: str) -> str:
+    """What a program prints in the copy."""
+    place = os.environ | {"LIKENESS_DATABASE": str(root / "likeness.duckdb"), "HF_HUB_OFFLINE": "1"}
+    return run(sys.executable, *words, cwd=root, env=place)
+
+
+def test_a_model_of_a_new_family_a_metric_and_a_task(root):
     """A model: one row; its family: one file, one row. A metric: one function, one row. A task: one row."""
-    heading = (copy.root / "assets/catalog/models.csv").open(encoding="utf-8").readline().strip().split(",")
+    heading = (root / "assets/catalog/models.csv").open(encoding="utf-8").readline().strip().split(",")
     row = {"key": "example/brightness", "title": "Brightness", "kind": "metric", "adapter": "brightness"}
     row |= {"abilities": "compare", "modalities": "image"}
-    copy.append("assets/catalog/models.csv", ",".join(row.get(column, "") for column in heading))
-    copy.write("compute/models/metrics/brightness.py", FAMILY)
-    copy.insert(
-        "compute/models/registry.py",
-        "ADAPTERS: dict[str, Adapter] = {\n",
-        '    "brightness": Adapter(load=brightness.load, packages=("numpy", "pillow")),\n',
-    )
-    copy.insert("compute/models/registry.py", "from compute.models.metrics import ", "brightness, ")
-    copy.append("compute/metrics/figures.py", METRIC)
-    copy.insert("compute/metrics/registry.py", "from compute.metrics.figures import ", "error_rate, ")
-    copy.insert(
-        "compute/metrics/registry.py",
-        "METRICS: tuple[Metric, ...] = (\n",
-        "    _raw(\n"
-        '        key="error_rate", title="Errors", higher_is_better=False, compute=error_rate, inputs=("accuracy",)\n'
-        "    ),\n",
-    )
-    tasks = (copy.root / "assets/catalog/tasks.csv").read_text(encoding="utf-8")
+    tasks = (root / "assets/catalog/tasks.csv").read_text(encoding="utf-8")
     task = re.search("^mini/image-choice,.*,choice,accuracy", tasks, re.MULTILINE)[0]
-    copy.insert("assets/catalog/tasks.csv", task, ";error_rate")
-    assert "example/brightness" in copy.python("-m", "compute", "list", "models")
+    registry, metrics = "compute/models/registry.py", "compute/metrics/registry.py"
+    follow(
+        root,
+        ("assets/catalog/models.csv", "", ",".join(row.get(column, "") for column in heading) + "\n"),
+        ("compute/models/metrics/brightness.py", "", FAMILY),
+        (registry, "ADAPTERS: dict[str, Adapter] = {\n", ADAPTER),
+        (registry, "from compute.models.metrics import ", "brightness, "),
+        ("compute/metrics/figures.py", "", METRIC),
+        (metrics, "from compute.metrics.figures import ", "error_rate, "),
+        (metrics, "METRICS: tuple[Metric, ...] = (\n", RAW),
+        ("assets/catalog/tasks.csv", task, ";error_rate"),
+    )
+    assert "example/brightness" in python(root, "-m", "compute", "list", "models")
     command = ("run", "--suite", "mini", "--models", "example/brightness", "--tasks", "mini/image-choice")
-    printed = copy.python("-m", "compute", *command, "--device", "cpu")
+    printed = python(root, "-m", "compute", *command, "--device", "cpu")
     assert "mini/image-choice" in printed and "example/brightness" in printed
-    scores = json.loads(copy.python("-c", SCORES, str(copy.root / "likeness.duckdb")))
+    scores = json.loads(python(root, "-c", SCORES, str(root / "likeness.duckdb")))
     assert scores.keys() == {"accuracy", "error_rate"}
     assert scores["accuracy"] + scores["error_rate"] == pytest.approx(1)
-    assert json.loads(copy.python("-c", LIVE)) == ["ready"]
+    assert json.loads(python(root, "-c", LIVE)) == ["ready"]
 
 
-def test_a_task_without_a_loader_names_what_is_missing(copy):
-    printed = copy.python("-c", NO_LOADER)
+def test_a_task_without_a_loader_names_what_is_missing(root):
+    printed = python(root, "-c", NO_LOADER)
     assert "'ordering'" in printed and "PROCEDURES" in printed and "compute/tasks/mini" in printed
 
 
-def test_a_judge_of_ones_own_rates_pairs_of_photographs(copy, monkeypatch):
+def test_a_judge_of_ones_own_rates_pairs_of_photographs(root, monkeypatch):
     page = (ROOT / "docs" / "judges.md").read_text("utf-8")
     named = re.search(r"--models (endpoint:\S+)", page)[1]
-    folder_of(copy.root / "images", 3)
-    monkeypatch.setenv("LIKENESS_RESULTS", str(copy.root / "results"))
-    copy.python("-m", "compute", "pairs", "make", "--images", "images", "--out", "pairs.parquet", "--splits", "cj,gb")
+    folder_of(root / "images", 3)
+    monkeypatch.setenv("LIKENESS_RESULTS", str(root / "results"))
+    python(root, "-m", "compute", "pairs", "make", "--images", "images", "--out", "pairs.parquet", "--splits", "cj,gb")
     with running() as server:
         monkeypatch.setenv("LIKENESS_ENDPOINT", server.url)
         command = ("run", "--suite", "pairbench", "--data", "pairs.parquet", "--models", named)
-        printed = copy.python("-m", "compute", *command)
+        printed = python(root, "-m", "compute", *command)
         assert server.state()["last"]["model"] == named.removeprefix("endpoint:")
     assert re.search(r"^\| own/pairs-pairs/cj +\| MMScore \| 18 +\| 0.00 +\| \d", printed, re.MULTILINE)
 
 
-def test_a_page(copy):
+def test_a_page(root):
     """One folder with page and template, and its name in VIEWS."""
-    copy.write("leaderboard/pages/census/__init__.py", '"""The page of numbers."""\n')
-    copy.write("leaderboard/pages/census/page.py", PAGE)
-    copy.write("leaderboard/pages/census/page.html", "<p>{{ models|thousands }} models</p>\n")
-    copy.insert("leaderboard/pages/__init__.py", "VIEWS: tuple[View, ...] = (\n    OVERVIEW,\n", "    CENSUS,\n")
-    copy.insert(
-        "leaderboard/pages/__init__.py",
-        "from leaderboard.page import View\n",
-        "from leaderboard.pages.census.page import CENSUS\n",
+    pages = "leaderboard/pages/__init__.py"
+    follow(
+        root,
+        ("leaderboard/pages/census/__init__.py", "", '"""The page of numbers."""\n'),
+        ("leaderboard/pages/census/page.py", "", PAGE),
+        ("leaderboard/pages/census/page.html", "", "<p>{{ models|thousands }} models</p>\n"),
+        (pages, "VIEWS: tuple[View, ...] = (\n    OVERVIEW,\n", "    CENSUS,\n"),
+        (pages, "from leaderboard.page import View\n", "from leaderboard.pages.census.page import CENSUS\n"),
     )
-    database = copy.root / "likeness.duckdb"
-    copy.python("-m", "compute", "build", "--path", str(database))
-    assert int(copy.python("-c", VISIT, str(database)).split()[-1]) >= 1
+    database = str(root / "likeness.duckdb")
+    python(root, "-m", "compute", "build", "--path", database)
+    assert int(python(root, "-c", VISIT, database).split()[-1]) >= 1

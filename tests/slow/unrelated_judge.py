@@ -12,7 +12,6 @@ import argparse
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
-import pandas as pd
 
 from compute.analysis.ranking import Ranking
 from compute.analysis.table import ScoreTable
@@ -44,33 +43,30 @@ JUDGES: dict[str, Answers] = {
 }
 
 
-def evidence(draw: np.random.Generator, answers: Answers, *, sources: int) -> dict[str, pd.DataFrame]:
+def ratings(draw: np.random.Generator, answers: Answers, *, sources: int) -> list[judge.Ratings]:
     """Of one task under both conditions."""
-    frames = {}
+    found = []
     for condition in judge.CONDITIONS:
         expected = judges.expected(condition, sources)
         forward, reverse = answers(draw, expected)
-        frames[condition] = judges.frame(expected=expected, forward=forward, reverse=reverse)
-    return frames
+        found.append(judge.Ratings.of_frame(judges.frame(expected=expected, forward=forward, reverse=reverse)))
+    return found
 
 
 def ranked(draw: np.random.Generator, answers: Answers, *, tasks: int = TASKS, sources: int = SOURCES) -> Ranking:
     """The suite of one judge, as a board of computed scores has it."""
-    figures = []
-    for _ in range(tasks):
-        frames = evidence(draw, answers, sources=sources).values()
-        parts = [judge.Ratings.of_frame(frame) for frame in frames]
-        figures.append(
-            judge.mean_of(judge.resampled(judge.MMSCORE, parts, draws=2))
-        )  # of one task no interval is taken
+    figures = [  # of one task no interval is taken
+        judge.mean_of(judge.resampled(judge.MMSCORE, ratings(draw, answers, sources=sources), draws=2))
+        for _ in range(tasks)
+    ]
     values, bias = (np.array([[getattr(figure, name) for figure in figures]]) for name in ("whole", "bias"))
     return Ranking.of(ScoreTable(values=values, bias=bias, lower=np.zeros(tasks), upper=np.ones(tasks)))
 
 
 def truth(answers: Answers) -> float:
     """The MMScore on endless sources."""
-    frames = evidence(np.random.default_rng(0), answers, sources=50_000).values()
-    cells = [judge.MMSCORE.cells(judge.Ratings.of_frame(frame)) for frame in frames]
+    parts = ratings(np.random.default_rng(0), answers, sources=50_000)
+    cells = [judge.MMSCORE.cells(part) for part in parts]
     counts = [np.bincount(cell, minlength=width).astype(float) for cell, _, width in cells]
     return float(np.mean([judge.MMSCORE.value(each) for each in counts]))
 

@@ -13,7 +13,6 @@ from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -62,8 +61,8 @@ def folder(tmp_path):
     return tmp_path / "ray"
 
 
-def execute(folder: Path, address: str, *, workers: int = 2) -> list[Outcome]:
-    cluster = RayCluster(address=address, workers=workers)
+def execute(folder: Path, address: str) -> list[Outcome]:
+    cluster = RayCluster(address=address, workers=3)
     try:
         return crewed.execute(folder, cluster)
     finally:
@@ -78,10 +77,10 @@ def hold_again(folder: Path) -> bool:
     return len(names) == 2
 
 
-def beside(folder: Path, address: str, do: Callable[[], None], *, workers: int = 2) -> None:
+def beside(folder: Path, address: str, do: Callable[[], None]) -> None:
     """Executes on the cluster in a thread, while `do` interferes."""
     with ThreadPoolExecutor(1) as pool:
-        ended = pool.submit(execute, folder, address, workers=workers)
+        ended = pool.submit(execute, folder, address)
         try:
             do()
         finally:
@@ -89,35 +88,22 @@ def beside(folder: Path, address: str, do: Callable[[], None], *, workers: int =
         assert [outcome.state for outcome in ended.result(PATIENCE)] == ["made"]
 
 
-def test_a_worker_killed_in_the_middle_loses_its_shard_alone(cluster, folder, whole):
+def test_a_machine_that_joins_takes_part_and_a_killed_worker_loses_its_shard_alone(cluster, folder, whole):
+    """Of three workers two have room. Both wait until a third encodes, which has room on the new machine alone."""
     (folder / "hold").touch()
 
-    def kill() -> None:
+    def interfere() -> None:
         wait((folder / "held").exists)
+        wait(lambda: hold_again(folder))
+        cluster.add_node(num_cpus=2, object_store_memory=100 << 20)
+        wait(lambda: len(processes(folder)) == 3)
         os.kill(int((folder / "held").read_text()), signal.SIGKILL)
 
-    beside(folder, cluster.address, kill)
+    beside(folder, cluster.address, interfere)
     assert files(folder) == whole
     times = Counter(encoded(folder))
     assert set(times) == set(range(TOTAL))
     assert 0 < sum(count - 1 for count in times.values()) <= SHARD
-
-
-def test_a_machine_that_joins_takes_part(cluster, folder, whole):
-    """Of three workers two have room. Both wait until a third encodes, which has room on the new machine alone."""
-    (folder / "hold").touch()
-    joined: list[Any] = []
-
-    def join() -> None:
-        wait((folder / "held").exists)
-        wait(lambda: hold_again(folder))
-        joined.append(cluster.add_node(num_cpus=2, object_store_memory=100 << 20))
-        wait(lambda: len(processes(folder)) == 3)
-
-    beside(folder, cluster.address, join, workers=3)
-    cluster.remove_node(joined[0])
-    assert files(folder) == whole
-    assert sorted(encoded(folder)) == list(range(TOTAL))
 
 
 DRIVER = """
