@@ -1,8 +1,9 @@
 """Judges behind an OpenAI-compatible chat endpoint: vLLM, SGLang, TGI, `transformers serve`, or a hosted one.
 
 Where it is and its key come from the environment alone: LIKENESS_ENDPOINT (such as http://localhost:8000/v1) and
-LIKENESS_ENDPOINT_KEY. LIKENESS_ENDPOINT_CONCURRENCY, _ATTEMPTS and _TIMEOUT (seconds) change how it is asked. The key
-is sent to that address and goes nowhere else; without one, none is sent, not even the hub's.
+LIKENESS_ENDPOINT_KEY. LIKENESS_ENDPOINT_CONCURRENCY, _ATTEMPTS and _TIMEOUT (seconds) change how it is asked,
+_INPUT_PRICE and _OUTPUT_PRICE (US dollars for a million tokens) what an answer cost where the endpoint does not say.
+The key is sent to that address and goes nowhere else; without one, none is sent, not even the hub's.
 """
 
 from __future__ import annotations
@@ -72,6 +73,7 @@ class Endpoint:
         key: str = "",
         limits: Limits | None = None,
         options: Mapping[str, Any] = DEFAULTS,
+        prices: tuple[float, float] | None = None,  # of input and output, US dollars for a million tokens
         answers: AnswerLog | None = None,
     ) -> None:
         self._max_tokens = options["max_tokens"]
@@ -87,7 +89,7 @@ class Endpoint:
         }
         self.answers = answers or AnswerLog(row, settings={"adapter": "endpoint", **self.settings})
         self.settings["max_tokens_holds"] = rule(self._max_tokens)
-        self.limits = limits or Limits()
+        self.limits, self.prices = limits or Limits(), prices
         parts = urlsplit(url)
         self._shown = f"{parts.scheme}://{parts.netloc}{parts.path}"
         hidden = [parts.query and url, parts.query, *(value for _, value in parse_qsl(parts.query))]
@@ -102,7 +104,14 @@ class Endpoint:
         the key is refused, another LikenessError where no question can succeed, and BadItem for an image that cannot be
         read; answers that came before are stored.
         """
-        return self.answers.answered(limited(questions, self._max_tokens), self._ask)
+        return [self._priced(reply) for reply in self.answers.answered(limited(questions, self._max_tokens), self._ask)]
+
+    def _priced(self, reply: Reply) -> Reply:
+        """With its cost, where the endpoint has not stated it and prices and tokens are known."""
+        if not self.prices or reply.cost is not None or None in (reply.input_tokens, reply.output_tokens):
+            return reply
+        asked, said = self.prices
+        return replace(reply, cost=(reply.input_tokens * asked + reply.output_tokens * said) / 1e6)
 
     @cached_property
     def _client(self) -> openai.OpenAI:
@@ -208,11 +217,15 @@ class Endpoint:
 
 
 def _hiding(secrets: list[str]) -> Callable[[str], str]:
-    """A function that removes secrets from a text, as they are, in JSON or percent-encoded; those of fewer than 8
-    characters are none, and would take letters out of answers."""
-    kept = [secret for secret in secrets if len(secret) > 7]
-    forms = {form for secret in kept for form in (secret, quote(secret, safe=""), json.dumps(secret)[1:-1])}
-    pattern = re.compile("|".join(map(re.escape, sorted(forms, key=len, reverse=True))) or r"(?!)")
+    """A function that removes secrets from a text, as they are, in JSON or percent-encoded.
+
+    One shorter than 8 characters is removed only as a word: else it would take letters out of answers.
+    """
+    forms = {
+        form for secret in filter(None, secrets) for form in (secret, quote(secret, safe=""), json.dumps(secret)[1:-1])
+    }
+    words = [(re.escape(form), len(form) < 8) for form in sorted(forms, key=len, reverse=True)]
+    pattern = re.compile("|".join(rf"(?<!\w){form}(?!\w)" if short else form for form, short in words) or r"(?!)")
     return lambda text: pattern.sub("...", text)
 
 
@@ -236,10 +249,12 @@ def load(row: Model, hardware: Hardware, folder: Path | None) -> Endpoint:
         attempts=int(_number("ATTEMPTS", Limits.attempts)),
         timeout=_number("TIMEOUT", Limits.timeout),
     )
+    sides = [side for side in ("INPUT_PRICE", "OUTPUT_PRICE") if os.environ.get(f"{URL}_{side}")]
+    prices = tuple(_number(side, 0, lowest=0) for side in sides) if len(sides) == 2 else None
     key = os.environ.get(KEY, "").strip()
     if not (key.isascii() and key.isprintable()):  # it cannot be sent, and the client's error would show it
         raise BadInput(f"{KEY} has a line break or an invalid character. Copy the key again")
-    return Endpoint(row=row, url=url, key=key, limits=limits, options=options)
+    return Endpoint(row=row, url=url, key=key, limits=limits, options=options, prices=prices)
 
 
 def _address() -> str:
@@ -289,13 +304,13 @@ def _is_address(url: str) -> bool:
         return False
 
 
-def _number(name: str, default: float) -> float:
-    """A number from 1 on from LIKENESS_ENDPOINT_<name>."""
+def _number(name: str, default: float, *, lowest: float = 1) -> float:
+    """A number from `lowest` on from LIKENESS_ENDPOINT_<name>."""
     given = os.environ.get(f"{URL}_{name}", "")
     try:
         number = float(given or default)
     except ValueError:
         number = math.nan
-    if not 1 <= number <= 1e6:
-        raise BadInput(f"{URL}_{name} is a number from 1; got {given!r}")
+    if not lowest <= number <= 1e6:
+        raise BadInput(f"{URL}_{name} is a number from {lowest:g}; got {given!r}")
     return number

@@ -35,6 +35,15 @@ def test_tokens_and_seconds(server):
     assert (reply.input_tokens, reply.output_tokens, reply.cost) == (100, 10, None) and reply.seconds > 0
 
 
+def test_prices_of_the_environment_make_the_cost_and_change_no_answer(server, monkeypatch):
+    """The stand-in counts 100 and 10 tokens. Without both prices the cost is unknown, and not 0."""
+    monkeypatch.setenv("LIKENESS_ENDPOINT_INPUT_PRICE", "2.5")
+    assert only(load(ROW, CPU, None)).cost is None
+    monkeypatch.setenv("LIKENESS_ENDPOINT_OUTPUT_PRICE", "10")
+    assert only(load(ROW, CPU, None)).cost == pytest.approx((100 * 2.5 + 10 * 10) / 1e6)
+    assert server.requests() == 1
+
+
 def test_an_image_that_cannot_be_read_is_named_and_the_rest_is_stored(server):
     damaged = replace(picture(b"no image"), name="photo 7.png")
     with pytest.raises(BadItem, match=r"photo 7.png") as raised:
