@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,8 +11,8 @@ import typer
 from compute import paths
 from compute.cli import workspace
 from compute.cli.command import grouped
-from compute.engine.settings import DataFolder, Offline
-from compute.engine.workspace import catalog_with_own, check_writable, stay_offline
+from compute.engine.settings import Offline
+from compute.engine.workspace import catalog_with_own, stay_offline
 from compute.importing import Imported
 from compute.options import taking
 from compute.types import BadInput, counted, slug
@@ -154,43 +153,4 @@ def eval_results(
     _store(imported, kind=f"eval-results-{of}", source=where, **how, what="figure")
 
 
-def parti_prompts(
-    *,
-    out: Annotated[Path, "The table to write, a Parquet file."],
-    generators: Annotated[
-        Sequence[str], "Data sets of diffusers-parti-prompts, comma-separated; default: the arena's four."
-    ] = (),
-    votes: Annotated[list[Path], "Votes: generator, prompt or its row, perhaps votes. Repeatable."] = (),
-    revision: Annotated[str, "Of the data sets: a commit; default: the newest."] = "",
-    data: DataFolder = None,
-    offline: Offline = False,
-) -> Iterator[str]:
-    """Parti-Prompts' published generations and votes, as one table: prompt, generator, image, votes.
-
-    `frechet --human` takes it as votes. The layout of the votes is assumed, as none is documented.
-    """
-    from compute.importing import parti_prompts as parti
-    from compute.tasks import parquet
-    from compute.tasks.source import Source
-
-    if out.suffix != ".parquet":
-        raise BadInput(f"{out.name}: the table ends in .parquet")
-    check_writable(out.absolute().parent)
-    if offline:
-        stay_offline()
-    source = Source(root=data, offline=offline)
-    tables = {}
-    for name in generators or parti.GENERATORS:
-        repo = f"{parti.ORGANISATION}/{name}"
-        workspace.say(f"Reading {repo}")
-        tables[name] = parquet.table(source.folder(repo, revision=revision), repo=repo, split="train")
-    made, notes = parti.write(out, generations=tables, votes=tuple(votes))
-    for note in notes:
-        workspace.warn(note)
-    if not votes:
-        workspace.warn("without --votes the column of votes is empty")
-    images = f"{made['rows']:,} images of {made['prompts']:,} prompts by {len(tables)} generators"
-    yield f"{out}: {images}, {made['votes']:,} votes"
-
-
-group = grouped(mteb_results, scores, eval_results, parti_prompts)
+group = grouped(mteb_results, scores, eval_results)

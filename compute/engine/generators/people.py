@@ -67,8 +67,8 @@ def read(path: Path, *, generated: Sequence[str]) -> People:
     - `generator` with `rate` (a share, 0.8 or 80%), `elo`, `rating` or `score`, or `rank`; there may be a rank as well;
     - `winner`, `loser` and perhaps `votes`: a row a comparison;
     - `first`, `second`, `choice` (one of the two names, or a word of `compute.io.votes`), LMArena's too;
-    - `prompt`, `generator`, `votes`, as `import parti-prompts` writes: each vote of a prompt is for one generator over
-      all others that have a row for that prompt.
+    - `prompt`, `generator`, `votes`: each vote of a prompt is for one generator over all others that have a row for
+      that prompt.
 
     Votes are fitted by Bradley and Terry over all generators that they name. Raises BadInput naming the file, the row
     and what is wrong, also where fewer than two of the compared generators are rated, Undefined for votes that no
