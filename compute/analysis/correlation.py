@@ -40,6 +40,8 @@ def _kendall(x: Floats) -> Floats:
     As scipy.stats.kendalltau of every two columns, which takes a hundred times as long.
     """
     models, tasks = x.shape
+    if not tasks:
+        return np.empty((0, 0))
     packed, which = np.unique(np.packbits(~np.isnan(x), axis=0), axis=1, return_inverse=True)
     patterns = np.unpackbits(packed, axis=0, count=models).astype(np.float32)  # of gaps: few are distinct, mostly
     score = np.zeros((tasks, tasks))

@@ -1,8 +1,8 @@
 """One pass over what a cache is missing: run in batches, and stored as it goes, so that the next goes on from there.
 
-What is missing is cut into shards of a fixed number of items, and batches are cut inside a shard. So the files do not
-depend on how many processes encode, nor on which of them has which shard; nor, in batches of a size that is given, do
-the vectors. Else the size of batches is found from shard to shard.
+What is missing is cut into shards of a fixed number of items, and batches are cut inside a shard. So in batches of a
+size that is given the vectors do not depend on how many processes encode, nor on which of them has which shard. Else
+the size of batches is found from shard to shard.
 """
 
 from __future__ import annotations

@@ -205,6 +205,10 @@ class Subject:
             from compute.models import load
         return load(self.row, hardware=self.hardware)
 
+    def unload(self) -> None:
+        """Frees the model; it is loaded again when it is needed."""
+        self.__dict__.pop("model", None)
+
     def _embeds(self, modality: str) -> bool:
         return all(self.can(ability) for ability in ABILITY[modality])
 

@@ -229,24 +229,24 @@ def resampled(
 ) -> list[Resampled]:
     """The figure of every part, resampled over sources: one draw takes the same sources in all; NaN where undefined."""
     codes, sources = resampling.numbered([part.sources for part in parts])
-    if not all(map(len, parts)):
-        nothing = np.full(draws, np.nan)
-        return [Resampled(whole=np.nan, drawn=nothing, bias=np.nan, sources=sources)] * len(parts)
-    sums = []  # of every part the counts of each source (sources, width)
-    for part, source in zip(parts, codes, strict=True):
-        cells, pair, width = quantity.cells(part)
-        counts = np.bincount(source[pair] * width + cells, minlength=sources * width)
+    nothing = Resampled(whole=np.nan, drawn=np.full(draws, np.nan), bias=np.nan, sources=sources)
+    figures, filled = [nothing] * len(parts), [at for at, part in enumerate(parts) if len(part)]
+    if not filled:
+        return figures
+    sums = []  # of every part with pairs the counts of each source (sources, width)
+    for at in filled:
+        cells, pair, width = quantity.cells(parts[at])
+        counts = np.bincount(codes[at][pair] * width + cells, minlength=sources * width)
         sums.append(counts.reshape(sources, width).astype(float))
     ends = np.cumsum([each.shape[1] for each in sums])[:-1]
     drawn = np.split(resampling.totals(np.hstack(sums), draws=draws), ends, axis=1)
-    figures = []
-    for part, each, counts in zip(parts, sums, drawn, strict=True):
+    for at, each, counts in zip(filled, sums, drawn, strict=True):
         whole, left_out = float(quantity.value(each.sum(axis=0))), quantity.value(each.sum(axis=0) - each)
         if quantity.unrelated is None or np.isnan(whole):
             bias = resampling.jackknife_bias(whole, left_out)
         else:
-            bias = resampling.finite_bias(whole, unrelated=quantity.unrelated(part), left_out=left_out)
-        figures.append(Resampled(whole=whole, drawn=quantity.value(counts), bias=bias, sources=sources))
+            bias = resampling.finite_bias(whole, unrelated=quantity.unrelated(parts[at]), left_out=left_out)
+        figures[at] = Resampled(whole=whole, drawn=quantity.value(counts), bias=bias, sources=sources)
     return figures
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -100,17 +100,19 @@ def _one_label(subject: Subject, data: Probe, options: Mapping[str, Any]) -> Evi
         raise Undefined(f"The training items have {len(present)} class: a probe needs two")
     taken, union, train, test = _encoded(subject, data)
     draws = [(train[np.searchsorted(union, draw)], data.train.labels[draw]) for draw in taken]
-    scores, steps = zip(*regressions(draws, test, iterations=options["iterations"]), strict=True)
     known = _known(data)
     right = known[data.test.labels]
     right = np.where(np.isin(right, present), np.searchsorted(present, right), -1)
-    answers = np.stack([each.argmax(axis=1) for each in scores], axis=1)
-    value = _margin(scores[0], right)
+    answers, steps, value = np.empty((len(right), len(draws)), dtype=int), [], None
+    for at, (scores, taken_steps) in enumerate(regressions(draws, test, iterations=options["iterations"])):
+        value = _margin(scores, right) if value is None else value
+        answers[:, at] = scores.argmax(axis=1)
+        steps.append(taken_steps)
     hits = answers == right[:, None]
     classes = np.array(data.train.classes, dtype=object)
     settings = {
         "classifier": "logistic",
-        "iterations": list(steps),
+        "iterations": steps,
         "converged": [each < options["iterations"] for each in steps],
         "classes_without_training_items": len(data.test.classes) - int(np.isin(known, present).sum()),
     }
@@ -235,10 +237,10 @@ def _regressions(
 
 def regressions(
     problems: Sequence[tuple[Floats32, NDArray]], test: Floats32, *, iterations: int
-) -> list[tuple[Floats32, int]]:
+) -> Iterator[tuple[Floats32, int]]:
     """Fits a logistic regression to each pair of vectors (n, d) and labels (n,), as MIEB's public code does.
 
-    Returns what each says of the test items, log-probabilities (n, k) up to a constant a row in the order of the
+    Yields what each says of the test items, log-probabilities (n, k) up to a constant a row in the order of the
     labels, and its steps of L-BFGS: those allowed where it has not converged.
 
     Each on one thread, so that results do not depend on the number of cores; side by side on all of them.
@@ -250,9 +252,10 @@ def regressions(
     with warnings.catch_warnings(), threadpool_limits(1), ThreadPoolExecutor(os.cpu_count()) as pool:
         warnings.simplefilter("ignore", ConvergenceWarning)  # to stop early is the protocol
         fits = list(pool.map(lambda problem: LogisticRegression(max_iter=iterations).fit(*problem), problems))
-    scores = [model.decision_function(test) for model in fits]
-    whole = [each if each.ndim == 2 else np.stack([np.zeros_like(each), each], axis=1) for each in scores]
-    return [(each, int(model.n_iter_.max())) for each, model in zip(whole, fits, strict=True)]
+    for model in fits:  # one at a time: for many items and classes each is large
+        scores = model.decision_function(test)
+        whole = scores if scores.ndim == 2 else np.stack([np.zeros_like(scores), scores], axis=1)
+        yield whole, int(model.n_iter_.max())
 
 
 def ranking_precision(truth: Bools, scores: NDArray[Any]) -> Floats:

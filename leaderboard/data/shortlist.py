@@ -19,7 +19,7 @@ from leaderboard.data.database import Database
 from leaderboard.data.languages import NAMES, code_of, name_of
 from leaderboard.data.leaders import ranked_rows
 from leaderboard.data.models.loading_code import loading_code
-from leaderboard.data.models.model_facts import facts, license_kind
+from leaderboard.data.models.model_facts import facts, license_kind, own_facts
 from leaderboard.data.scope import WHOLE, Scope
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html.formatting import number
@@ -113,7 +113,7 @@ class ShortlistedModel:
     @property
     def loads(self) -> bool:
         """Whether there is code here that loads it."""
-        return bool(loading_code(self.facts))
+        return own_facts(self.facts["options"]) is not None or bool(loading_code(self.facts))
 
     def sentence(self, best: str, model: str) -> str:
         """The test in a sentence, with these names of the two."""

@@ -127,7 +127,7 @@ def encode(
         for reference in saved.values():
             reference.check(key, subject.settings)
         bad |= subject.bad
-        subject.__dict__.pop("_model", None)
+        subject.unload()
         counts = "; ".join(f"{done.encoded:,} encoded in {duration(done.seconds)}" for done in subject.done)
         report(f"{key} ({at} of {len(rows)}): {counts or 'nothing to encode, all features are stored'}")
     left = sets.without(bad)

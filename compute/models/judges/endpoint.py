@@ -8,7 +8,6 @@ The key is sent to that address and goes nowhere else; without one, none is sent
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import queue
@@ -20,7 +19,7 @@ from functools import cached_property, lru_cache
 from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qsl, quote, urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 from compute.content import decoding
 from compute.content.messages import REFUSAL, Picture, Question, Reply
@@ -217,15 +216,16 @@ class Endpoint:
 
 
 def _hiding(secrets: list[str]) -> Callable[[str], str]:
-    """A function that removes secrets from a text, as they are, in JSON or percent-encoded.
+    """A function that removes secrets from a text: as they are, in JSON or percent-encoded, wholly or in part.
 
     One shorter than 8 characters is removed only as a word: else it would take letters out of answers.
     """
-    forms = {
-        form for secret in filter(None, secrets) for form in (secret, quote(secret, safe=""), json.dumps(secret)[1:-1])
-    }
-    words = [(re.escape(form), len(form) < 8) for form in sorted(forms, key=len, reverse=True)]
-    pattern = re.compile("|".join(rf"(?<!\w){form}(?!\w)" if short else form for form, short in words) or r"(?!)")
+    forms = []
+    for secret in sorted(filter(None, secrets), key=len, reverse=True):
+        signs = (rf"(?:\\?{re.escape(sign)}|%(?:25)*(?i:{ord(sign):02x})|\\u(?i:{ord(sign):04x}))" for sign in secret)
+        plain = "".join(signs) if secret.isascii() else re.escape(secret)
+        forms.append(plain if len(secret) > 7 else rf"(?<![^\W_]){plain}(?![^\W_])")
+    pattern = re.compile("|".join(forms) or r"(?!)")
     return lambda text: pattern.sub("...", text)
 
 

@@ -299,8 +299,10 @@ def _dimensions(family: str, files: CheckpointFiles) -> int | None:
     stated = STATED.get(family, "hidden_size")
     if family == "vision":
         return getattr(config, "hidden_sizes", [getattr(config, stated, None)])[-1]
-    siglip = family == "siglip"
-    of = config if family in STATED else config.vision_config if siglip else config.get_text_config()
+    if family == "siglip":
+        of = getattr(config, "vision_config", config)
+    else:
+        of = config if family in STATED else config.get_text_config()
     size = getattr(of, stated, None)
     if family == "sentence_transformer":
         return sentence_transformer.width(files.folder, files.json, hidden_size=size)

@@ -45,8 +45,8 @@ def read(path: Path) -> list[Sample]:
         for line in list(csv.reader(handle))[1:]:
             try:
                 name, reference, answer, *alternatives = line
-                alternatives[int(answer)]
-            except (ValueError, IndexError) as error:
+                range(len(alternatives)).index(int(answer))
+            except ValueError as error:
                 raise BadInput(
                     f"{path.name}: {line} is not name, reference, answer, alternatives. "
                     "Delete the file and the questions are resampled from the same seed"

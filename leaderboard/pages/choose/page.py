@@ -118,7 +118,7 @@ CHOOSE = View(
     key="choose",
     title="Choose a model",
     sentence="Say what you need. The shortlist has at most five models: the best that fits, then models that are not "
-    "significantly worse than it, by their mean.",
+    "significantly worse than it, by their mean. Where no code here loads the best, the best that it loads is below.",
     group="Choose",
     draw=draw,
 )

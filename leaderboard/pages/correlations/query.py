@@ -72,5 +72,5 @@ def read(parameters: tuple[Parameter, ...], address: Mapping[str, str]) -> Corre
     """The choice of a query string. Raises BadInput for a value that does not exist: no other is taken in its place."""
     values, note = parse(parameters, {**PRESETS.get(address.get("preset", ""), {}), **address})
     if note:
-        raise BadInput(note)
+        raise BadInput(note.replace("; the default is shown instead", ""))
     return query_of(values)

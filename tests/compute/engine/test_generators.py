@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import json
+import weakref
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +15,7 @@ import pytest
 from typer.testing import Result
 
 import compute
+from compute import models
 from compute.database import build, store
 from compute.engine.generators import interface
 from compute.engine.generators.backbones import BUNDLED, PAPERS, choose
@@ -266,6 +269,21 @@ def test_what_is_odd_is_said_beside_defined_numbers(change, words, left, few):
     assert any(row["value"] is not None for row in found.values())
     [run] = (few / "results").glob("own__clean/**/run.json")
     assert any(words in line for line in json.loads(run.read_text())["settings"]["warnings"])
+
+
+def test_one_backbone_is_in_memory_at_a_time(few, monkeypatch):
+    loaded, load = [], models.load
+
+    def watched(*row, **how):
+        gc.collect()
+        assert not any(each() for each in loaded), "the backbone before is still in memory"
+        model = load(*row, **how)
+        loaded.append(weakref.ref(model))
+        return model
+
+    monkeypatch.setattr(models, "load", watched)
+    compared(few, "clean", more="--metrics fd --backbones tiny,efficientnet-lite0")
+    assert len(loaded) == 2
 
 
 def test_the_table_is_printed_before_a_full_disk_refuses_it(few, monkeypatch):

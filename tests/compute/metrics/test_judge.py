@@ -155,6 +155,8 @@ def test_controllability_by_hand():
     assert figure.low < figure.value <= figure.high <= 1
     with pytest.raises(Undefined, match="invariant condition"):
         judge.controllability({"sensitive": evidence["sensitive"]})
+    with pytest.raises(Undefined, match="invariant condition"):
+        judge.controllability(evidence | {"invariant": evidence["invariant"].head(0)})
 
 
 def test_the_conditions_of_a_task_share_their_sources():

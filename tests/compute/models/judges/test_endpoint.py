@@ -221,3 +221,16 @@ def test_what_an_address_hides_is_not_told():
     with pytest.raises(NoService, match="http://127.0.0.1:9/v1") as raised:
         asked.reply([question(1)])
     assert "hidden" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("key", "repeated"),
+    [
+        ("ab/cd+ef=gh12", "ab/cd+ef=gh12 ab%2fcd%2Bef%3dgh12 ab/cd%252Bef=gh12 ab\\/cd+ef=gh12"),
+        ("sk-1234", "the key sk-1234, and sk-1234."),
+    ],
+)
+def test_a_key_that_an_endpoint_repeats_is_not_stored(server, key, repeated):
+    server.faults = [{"status": 400, "error": repeated}]
+    stored = str(judge(server, key=key).reply([question(1)]))
+    assert key not in stored and "gh12" not in stored and "1234" not in stored
