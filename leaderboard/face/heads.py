@@ -39,9 +39,11 @@ BASE = "./"  # Gradio's own base address of every page: all are directly below t
 # What Gradio says of itself on every page. Its configuration, which comes first in a script, has no such text:
 # signs of markup are escaped there.
 GRADIO_OWN = re.compile(r"""\s*<meta\s+(?:property|name)="(?:og|twitter):[^>]*?/?>|\s*<title>[^<]*</title>""")
-# Gradio's own scripts wait until the first screen is painted: on a slow line they would delay its style sheets.
+# Gradio's own scripts wait until the first screen is painted: on a slow line they would delay its style sheets. And
+# until its element is parsed: one made after its class was defined has no attributes yet, and shows itself as embedded.
 AFTER_FIRST = (
-    r'<script>(document.hidden ? setTimeout : requestAnimationFrame)(() => setTimeout(() => import("\1")));</script>'
+    "<script>(function start() { (document.hidden ? setTimeout : requestAnimationFrame)(() => setTimeout(() => "
+    r"""document.querySelector('gradio-app') ? import("\1") : start())); })();</script>"""
 )
 CHARSET = '<meta charset="utf-8" />'
 GRADIO_START = re.compile(r'<script type="module" crossorigin src="([^"]+)"></script>')

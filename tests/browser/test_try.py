@@ -260,7 +260,7 @@ def test_one_press_answers_a_first_visit_and_the_answer_takes_the_focus(tray):
     row.locator("summary").press("Enter")
     assert page.evaluate(OVERLAPS) == []
     example(page, "rocket").click()
-    page.get_by_text("The inputs have changed since: compare again.").wait_for()
+    page.get_by_text("The inputs or the question have changed since: compare again.").wait_for()
 
 
 @pytest.mark.parametrize(

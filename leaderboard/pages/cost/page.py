@@ -64,9 +64,15 @@ def draw(site: Site) -> None:
             texts.calculator(suite_items(suite), suite=suite, rate=rate, times=site.db.query("image_times"), size=size),
         )
 
+    def without_it(**values: Any) -> dict[Any, Any]:
+        """The page without a model that does not exist, the suites for one of those."""
+        if not values["suite"]:
+            return {head: instead("cost?suite=", listed())}
+        return dict(zip(canvas.outputs, page(**values | {"model": ""}), strict=True))
+
     canvas.bind(
         page,
-        instead=lambda suite, **_: {head: "" if suite else instead("cost?suite=", listed())},
+        instead=without_it,
         parts=[PartialRedraw(("rate",), [cost], calculator)],
     )
 

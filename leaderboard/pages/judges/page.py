@@ -118,12 +118,11 @@ def page(cache: SuiteCache, *, suite: str, splits: str, judge: str) -> tuple[str
     return head, _detail(cache, model=model, suite=suite)
 
 
-def _all_lead(boards: Mapping[str, Board]) -> list[str]:
-    """The titles of the judges that lead every metric."""
-    if len(boards) < len(METRICS):
-        return []
-    first, *others = (board.at(0) for board in boards.values())
-    return [row.title for row in first.itertuples() if all(row.model in set(lead["model"]) for lead in others)]
+def _all_lead(boards: Mapping[str, Board]) -> str:
+    """The title of the judge that leads every metric, alone and among others; empty for none."""
+    leads = [board.at(0) for board in boards.values() if (board.judges["place"] > 0).sum() > 1]
+    titles = {title for lead in leads for title in lead["title"]}
+    return titles.pop() if len(leads) == len(METRICS) and len(titles) == 1 else ""
 
 
 def _detail(cache: SuiteCache, *, model: str, suite: str) -> str:

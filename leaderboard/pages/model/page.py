@@ -24,7 +24,7 @@ from leaderboard.data.payload import plain, standing
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html.components import lazy_tables
 from leaderboard.html.formatting import NOTHING, blank, model_url, number, or_dash, parameters_text, span
-from leaderboard.html.labels import KIND_NOTES, MODEL_KINDS, model_kind, suite_choices
+from leaderboard.html.labels import KIND_NOTES, MODEL_KINDS, SUSPECT, model_kind, suite_choices
 from leaderboard.html.templates import macro, render
 from leaderboard.page import Canvas, Site, View, controls, subject_heading
 from leaderboard.pages.model import figures
@@ -249,7 +249,8 @@ def _size_front(table: BoardTable, ranked: Ranking, index: int) -> dict[str, Any
 def _outstanding(shown: Field) -> dict[str, Any]:
     """Where it differs most from the field, and which rows are nearest; None of those where people rank the rows."""
     z = shown.standing.z
-    order = [at for at in np.argsort(-np.nan_to_num(z, nan=0.0)) if not np.isnan(z[at])]
+    doubtful = shown.table.marks[shown.row, shown.columns] & SUSPECT > 0
+    order = [at for at in np.argsort(-np.nan_to_num(z, nan=0.0)) if not (np.isnan(z[at]) or doubtful[at])]
 
     def facts(at: int) -> dict[str, Any]:
         index = shown.columns[at]
