@@ -39,12 +39,20 @@ BASE = "./"  # Gradio's own base address of every page: all are directly below t
 # What Gradio says of itself on every page. Its configuration, which comes first in a script, has no such text:
 # signs of markup are escaped there.
 GRADIO_OWN = re.compile(r"""\s*<meta\s+(?:property|name)="(?:og|twitter):[^>]*?/?>|\s*<title>[^<]*</title>""")
-# Gradio's own scripts wait until the first screen is painted: on a slow line they would delay its style sheets. And
-# until its element is parsed: one made after its class was defined has no attributes yet, and shows itself as embedded.
-AFTER_FIRST = (
-    "<script>(function start() { (document.hidden ? setTimeout : requestAnimationFrame)(() => setTimeout(() => "
-    r"""document.querySelector('gradio-app') ? import("\1") : start())); })();</script>"""
-)
+# Gradio's own scripts wait until the first screen is painted: on a slow line they would delay its style sheets. Nothing
+# is painted in a hidden tab or in a frame that is out of view: there a timer starts them. And they wait until Gradio's
+# element is parsed: one made after its class was defined has no attributes yet, and shows itself as embedded.
+AFTER_FIRST = r"""<script>(() => {
+let begun = false;
+const start = () => {
+  if (begun) return;
+  if (!document.querySelector('gradio-app')) { setTimeout(start, 20); return; }
+  begun = true;
+  import("\1");
+};
+requestAnimationFrame(() => setTimeout(start));
+setTimeout(start, document.hidden ? 0 : 1500);
+})();</script>"""
 CHARSET = '<meta charset="utf-8" />'
 GRADIO_START = re.compile(r'<script type="module" crossorigin src="([^"]+)"></script>')
 BODY = re.compile(r"</head>.*?<body[^>]*>", re.DOTALL)

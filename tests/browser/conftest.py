@@ -144,11 +144,11 @@ addEventListener('message', ({ data, source }) => {
   if (height) document.getElementById(id).style.height = `${height}px`;
 });
 """
-# The frames' heights once they have not changed for as long as a page needs to answer.
+# Whether the frames' heights have not changed for as long as a page needs to answer.
 STEADY = """() => {
   const heights = [...document.querySelectorAll('iframe')].map((frame) => frame.clientHeight);
   if (`${window.seen?.heights}` !== `${heights}`) window.seen = { heights, since: performance.now() };
-  return performance.now() - window.seen.since > 5000 && heights;
+  return performance.now() - window.seen.since > 5000;
 }"""
 # How far down the page goes: its last line, of what does not scroll in a box of its own.
 CONTENT = (
@@ -156,8 +156,8 @@ CONTENT = (
 )
 
 
-def framed(visit: Callable[..., Any], addresses: Sequence[str]) -> list[tuple[int, Any]]:
-    """The heights that pages' frames settle at on another site, whose script sizes them, and the frames."""
+def framed(visit: Callable[..., Any], addresses: Sequence[str]) -> list[Any]:
+    """Frames of pages on another site, whose script sizes them, once their heights have settled."""
     html = "<title>Other</title><link rel=icon href='data:,'>" + "".join(
         f"<iframe id=f{at} style='border: 0; width: 100%' src='{address}'></iframe>"
         for at, address in enumerate(addresses)
@@ -168,7 +168,8 @@ def framed(visit: Callable[..., Any], addresses: Sequence[str]) -> list[tuple[in
         frames = [each.content_frame() for each in page.query_selector_all("iframe")]
         for frame in frames:
             frame.locator("footer, article").first.wait_for(state="attached")
-        return list(zip(page.wait_for_function(STEADY, polling=100).json_value(), frames, strict=True))
+        page.wait_for_function(STEADY, polling=100)
+        return frames
 
 
 @contextmanager
