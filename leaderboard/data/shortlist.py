@@ -176,8 +176,8 @@ class Shortlist:
             if self.usable:
                 test = self.usable.sentence(best.facts[name], "it")
                 lead += f" The best model that code here loads is {self.usable.facts[name]}: {test}"
-        if self.usable and self.usable.row == second.row and not best.loads:
-            return f"{lead}{rest}"
+                if self.usable.row == second.row:
+                    return f"{lead}{rest}"
         test = second.sentence(best.facts[name], "it")
         return f"{lead} The runner-up is {second.facts[name]}: {test}{rest}"
 

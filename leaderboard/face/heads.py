@@ -43,13 +43,7 @@ GRADIO_OWN = re.compile(r"""\s*<meta\s+(?:property|name)="(?:og|twitter):[^>]*?/
 # is painted in a hidden tab or in a frame that is out of view: there a timer starts them. And they wait until Gradio's
 # element is parsed: one made after its class was defined has no attributes yet, and shows itself as embedded.
 AFTER_FIRST = r"""<script>(() => {
-let begun = false;
-const start = () => {
-  if (begun) return;
-  if (!document.querySelector('gradio-app')) { setTimeout(start, 20); return; }
-  begun = true;
-  import("\1");
-};
+const start = () => (document.querySelector('gradio-app') ? import("\1") : setTimeout(start, 20)); // a module runs once
 requestAnimationFrame(() => setTimeout(start));
 setTimeout(start, document.hidden ? 0 : 1500);
 })();</script>"""

@@ -114,8 +114,10 @@ def renewed(parameter: Choice, keys: Sequence[str]) -> Choice:
     return replace(parameter, choices=tuple(keys), default=default)
 
 
-def parse(parameters: Sequence[Parameter], query: Mapping[str, str]) -> tuple[dict[str, Any], str]:
-    """Values by key, and a sentence on what was ignored (empty if nothing was).
+def parse(
+    parameters: Sequence[Parameter], query: Mapping[str, str], *, instead: str = "; the default is shown instead"
+) -> tuple[dict[str, Any], str]:
+    """Values by key, and a sentence on what was ignored (empty if nothing was); `instead` says what is taken for it.
 
     Of a parameter with a noun, unknown keys are skipped and named; the value is None where none is left.
     """
@@ -134,9 +136,9 @@ def parse(parameters: Sequence[Parameter], query: Mapping[str, str]) -> tuple[di
                 (ignored if text else empty).append(parameter.key)
         values[parameter.key] = value
     if ignored:
-        sentences.append(f"The address has an unknown value for {', '.join(ignored)}; the default is shown instead.")
+        sentences.append(f"The address has an unknown value for {', '.join(ignored)}{instead}.")
     if empty:
-        sentences.append(f"Nothing is chosen under {', '.join(empty)}; the default is shown instead.")
+        sentences.append(f"Nothing is chosen under {', '.join(empty)}{instead}.")
     return values, " ".join(filter(None, sentences))
 
 

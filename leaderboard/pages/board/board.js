@@ -16,7 +16,7 @@ import { createPicker } from './picker.js';
 import { FACETS, filterRows, originsOf, shownRows } from './rows.js';
 import { createSelection } from './selection.js';
 import { SIZE_KEYS } from './sizes.js';
-import { defaultFamilies, defaultTasks, ignoredInWords, LEAD, MOST_PINNED, MOST_SELECTED, parse, rankQuery, suiteOf, suiteRule, tableQuery, write } from './state.js';
+import { ignoredInWords, LEAD, MOST_PINNED, MOST_SELECTED, parse, rankQuery, suiteOf, suiteRule, tableQuery, usualColumns, write } from './state.js';
 import { forgetWidths } from './titles.js';
 import { createWeights } from './weights.js';
 
@@ -253,7 +253,7 @@ class Board {
   /** Counts the tasks of one data set or split alone, or all, and shows their columns. */
   choosePart(tasks) {
     const { payload } = this;
-    this.change({ tasks, families: defaultFamilies(payload, tasks), columns: defaultTasks(payload, tasks) });
+    this.change({ tasks, ...usualColumns(payload, tasks) });
   }
 
   /** Back to the suite's own mean; of a part, with the suite's own columns. */

@@ -7,7 +7,7 @@ import { rounded } from '../../js/number.js';
 import { axisOf, partOf } from './interval.js';
 import { linesOf, shortNames } from './names.js';
 import { cellAt, FACTS, familyIndex, kindTitle, originsOf, originTitle } from './rows.js';
-import { defaultFamilies, defaultTasks } from './state.js';
+import { usualColumns } from './state.js';
 import { breakable, textWidth, titleSize, widthFor } from './titles.js';
 
 const DOUBTFUL = 2;
@@ -110,7 +110,7 @@ function isShown(board, key) {
 export function scoresShown(board) {
   const { payload, ranking, state } = board;
   const chosen = new Set([...state.families, ...state.columns]);
-  const usual = [...defaultFamilies(payload, state.tasks), ...defaultTasks(payload, state.tasks)];
+  const usual = Object.values(usualColumns(payload, state.tasks)).flat();
   // What the visitor chose stays also where it is empty; of the usual columns those with a score are shown.
   const own = usual.length !== chosen.size || usual.some((key) => !chosen.has(key));
   const rows = own ? [] : originRows(board);

@@ -4,7 +4,7 @@ import { columnHint, isOn, OPTIONAL } from './columns.js';
 import { button, el } from '../../js/dom.js';
 import { popover } from './popover.js';
 import { fillGroupList } from './grouplist.js';
-import { defaultFamilies, defaultTasks } from './state.js';
+import { defaultTasks, usualColumns } from './state.js';
 
 const tasksOf = (payload) => payload.columns.filter(({ kind }) => kind === 'task').map(({ key }) => key);
 
@@ -43,7 +43,7 @@ export function createPicker(board) {
     });
     const extra = boxes.length ? [el('div', { class: 'lk-list', role: 'group', 'aria-label': 'Besides the scores' }, ...boxes.map(({ node }) => node))] : [];
     panel.append(...extra, el('div', { class: 'lk-foot' }, button('Default columns', () => {
-      const usual = [...defaultFamilies(payload, board.state.tasks), ...defaultTasks(payload, board.state.tasks)];
+      const usual = Object.values(usualColumns(payload, board.state.tasks)).flat();
       list.set(usual);
       apply(new Set(usual));
       board.change(Object.fromEntries(boxes.map(({ key }) => [key, ''])));
@@ -55,7 +55,7 @@ export function createPicker(board) {
   const whole = button('All tasks', () => {
     const { payload, state: { tasks } } = board;
     const all = whole.getAttribute('aria-pressed') === 'false';
-    board.change(all ? { families: [], columns: tasksOf(payload) } : { families: defaultFamilies(payload, tasks), columns: defaultTasks(payload, tasks) });
+    board.change(all ? { families: [], columns: tasksOf(payload) } : usualColumns(payload, tasks));
   });
 
   function refresh() {

@@ -15,7 +15,7 @@ export const MOST_PINNED = 20;
 const same = (one, other) => one.length === other.length && one.every((value, at) => value === other[at]);
 
 /** Keys of the families shown when nothing was chosen but the tasks that count: of a part of the suite, none. */
-export function defaultFamilies(payload, counted = []) {
+function defaultFamilies(payload, counted = []) {
   if (partOf(payload, counted)) return [];
   return payload.columns.filter((column) => column.kind === 'family' && column.default)
     .slice(0, MOST_FAMILIES).map(({ key }) => key);
@@ -26,6 +26,9 @@ export function defaultTasks(payload, counted = []) {
   if (partOf(payload, counted)) return counted;
   return payload.columns.filter((column) => column.kind === 'task' && column.default).map(({ key }) => key);
 }
+
+/** The columns shown when nothing was chosen but the tasks that count. */
+export const usualColumns = (payload, counted = []) => ({ families: defaultFamilies(payload, counted), columns: defaultTasks(payload, counted) });
 
 /** Weight of each category when nothing was chosen: the first preset, else one each. */
 const defaultWeights = (payload) => presetWeights(payload, payload.presets[0]);
@@ -49,7 +52,7 @@ export function presetOf(payload, weights) {
 export function defaults(payload) {
   return {
     q: '', sort: { key: 'rank', down: false }, ...Object.fromEntries(FACETS.map(({ key }) => [key, []])), sizes: ANY_SIZE, origin: defaultOrigin(payload), models: [], pin: [],
-    families: defaultFamilies(payload), columns: defaultTasks(payload),
+    ...usualColumns(payload),
     ...suiteRule(payload), select: [], ...Object.fromEntries(SWITCHED.map((key) => [key, ''])),
   };
 }
@@ -89,8 +92,7 @@ export function parse(search, payload) {
   state.origin = readOrigin(payload, state);
   const tasks = keysOf('task');
   state.tasks = query.has('tasks') ? ordered(list('tasks', tasks)) : readPart(query, payload, drop);
-  state.families = defaultFamilies(payload, state.tasks);
-  state.columns = defaultTasks(payload, state.tasks);
+  Object.assign(state, usualColumns(payload, state.tasks));
   if (query.get('families') === 'none') state.families = [];
   else if (query.has('families')) {
     const families = ordered(list('families', keysOf('family')));

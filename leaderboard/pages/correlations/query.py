@@ -70,7 +70,7 @@ def query_of(values: Mapping[str, Any]) -> CorrelationQuery:
 
 def read(parameters: tuple[Parameter, ...], address: Mapping[str, str]) -> CorrelationQuery:
     """The choice of a query string. Raises BadInput for a value that does not exist: no other is taken in its place."""
-    values, note = parse(parameters, {**PRESETS.get(address.get("preset", ""), {}), **address})
+    values, note = parse(parameters, {**PRESETS.get(address.get("preset", ""), {}), **address}, instead="")
     if note:
-        raise BadInput(note.replace("; the default is shown instead", ""))
+        raise BadInput(note)
     return query_of(values)
