@@ -36,7 +36,13 @@ def add(suite_cache: SuiteCache, live: Live) -> None:
     """Adds the endpoints to the Blocks that are being built."""
 
     def choose_model(
-        need: str, language: str = "", max_parameters: float = 0, open_weights: bool = False, license: str = ""
+        need: str,
+        language: str = "",
+        max_parameters: float = 0,
+        open_weights: bool = False,
+        license: str = "",
+        suite: str = "",
+        smallest_first: bool = False,
     ) -> dict[str, Any]:
         """Chooses models for a need: the best that fits, the runner-up and whether it is significantly worse.
 
@@ -47,10 +53,13 @@ def add(suite_cache: SuiteCache, live: Live) -> None:
 
         Args:
             need: one of these words.
-            language: of the texts, such as swa or Swahili; many: over many languages. Empty: any.
+            language: of the texts, such as swa or Swahili, or several with commas between; many: over many languages.
+                Empty: any.
             max_parameters: the most parameters, such as 1000000000 for 1 B. 0: any. An unknown size does not fit.
             open_weights: only models whose weights can be downloaded.
             license: permissive, stated, unknown, or licences such as mit,apache-2.0. Empty: any.
+            suite: key of another suite to choose by; list_suites names them. Empty: the usual one for the need.
+            smallest_first: of models that are not significantly worse than the best, the smallest first.
 
         Returns:
             answer (string): the result as a sentence
@@ -69,12 +78,13 @@ def add(suite_cache: SuiteCache, live: Live) -> None:
             shortlist (array): at most five that are not significantly worse, the best first; each has model (a key),
                 title, parameters, dimension, open_weights, license, released, rank (among all), mean, difference
                 from the best with low and high (95% interval) over shared_tasks, significantly_worse (null: the best,
-                or not tested) and trained (on data of these tasks)
+                or not tested), trained (on data of these tasks), and of several languages weakest_language with its
+                weakest_mean
         """
         wanted = Conditions(
             language=language, max_parameters=max_parameters, open_weights=open_weights, license=license
         )
-        return records.choice(suite_cache, need, wanted)
+        return records.choice(suite_cache, need, wanted, suite=suite, smallest=smallest_first)
 
     def compare_models(
         models: list[str] | str, suite: str = "", origin: str = "", tasks: bool = False

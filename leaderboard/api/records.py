@@ -197,9 +197,9 @@ def model_scores(suite_cache: SuiteCache, model: str, *, suite: str = "", origin
 # ---- a choice
 
 
-def choice(suite_cache: SuiteCache, need: str, wanted: Conditions) -> Record:
-    """The shortlist for a need as a record, with the answer as a sentence. Raises BadInput."""
-    found = shortlist(suite_cache, need=need, conditions=wanted)
+def choice(suite_cache: SuiteCache, need: str, wanted: Conditions, *, suite: str, smallest: bool) -> Record:
+    """The shortlist for a need as a record, with the answer as a sentence. Raises BadInput, UnknownKey."""
+    found = shortlist(suite_cache, need=need, conditions=wanted, suite=suite, smallest=smallest)
     models = [_shortlisted(suite_cache, found, each) for each in found.choices]
     return {
         "answer": found.answer(name="key"),
@@ -226,6 +226,8 @@ def _shortlisted(suite_cache: SuiteCache, found: Shortlist, model: ShortlistedMo
         "shared_tasks": test.n if test else len(found.tasks),
         "significantly_worse": SIGNIFICANT.get(model.reading),
         "trained": model.trained,
+        "weakest_language": model.weakest[0],
+        "weakest_mean": _rounded(model.weakest[1], found.digits),
     }
 
 

@@ -231,7 +231,8 @@ class BoardTable:
 
 
 def load(db: Database, *, suite: str, scope: Scope = WHOLE) -> BoardTable:
-    """The table of one suite, of one condition and metric or language where `scope` names them.
+    """The table of one suite, of one condition and metric or of languages where `scope` names them. Of several
+    languages a task counts that has scores in each; its score is the mean over its subsets in them.
 
     Raises UnknownKey for a suite that is not there, and as `ScopeChoices.check` does.
     """
@@ -246,7 +247,12 @@ def load(db: Database, *, suite: str, scope: Scope = WHOLE) -> BoardTable:
     choices.check(scope)
     parts = None
     if scope.language:
-        parts = spoken[spoken["language"] == scope.language]
+        codes = scope.language.split(",")
+        parts = spoken[spoken["language"].isin(codes)]
+        parts = parts[parts.groupby("task")["language"].transform("nunique") == len(codes)]
+        parts = parts.drop_duplicates(["task", "source", "subset"])  # a subset may be of a pair of languages
+        if parts.empty:
+            raise BadInput(f"No task of {about['title']} has scores in each of {languages.name_of(scope.language)}")
     elif scope.subset:
         keys = tasks["key"][[scope.subset in subsets for subsets in tasks["subsets"]]]
         parts = pd.DataFrame({"task": keys, "source": keys, "subset": scope.subset})

@@ -31,7 +31,7 @@ SEVERAL = {
     "worse": ("{0} {1} significantly worse", "is", "are"),
     "alone": ("{0} {1} significantly by itself only", "differs", "differ"),
     "same": ("{0} {1} not differ significantly", "does", "do"),
-    "unknown": ("it is unknown whether {0} {1}", "differs", "differ"),
+    "unknown": ("the difference {1} of unknown significance for {0}", "is", "is"),
     "none": ("{0} cannot be compared", "", ""),
 }
 

@@ -24,13 +24,19 @@ WHOLE = ("default", "average")  # subsets that are not part of their task
 def code_of(spelling: str) -> str:
     """The code of a language from any of its codes, with or without a script, or its name: `swh`, `sw`, `swa-Latn` and
     `Swahili` are `swa`."""
-    bare = spelling.partition("-")[0].lower()
+    bare = spelling.strip().partition("-")[0].lower()
     return _CODES.get(bare, bare)
 
 
+def codes_in(spellings: str) -> str:
+    """The codes of languages with commas between, each once, in their order."""
+    return ",".join(sorted({code_of(each) for each in spellings.split(",") if each.strip()}))
+
+
 def name_of(code: str) -> str:
-    """The name of a language; its code where the list above has none."""
-    return NAMES.get(code, code)
+    """The name of a language, or of several with commas between; the code where the list above has none."""
+    *names, last = (NAMES.get(each, each) for each in code.split(","))
+    return f"{', '.join(names)} and {last}" if names else last
 
 
 def codes_of(spellings: Iterable[str]) -> frozenset[str]:

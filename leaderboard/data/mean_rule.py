@@ -12,7 +12,10 @@ from leaderboard.data.languages import name_of
 from leaderboard.html.labels import CONDITIONS
 from leaderboard.web.parameters import Number
 
-OF_A_LANGUAGE = "A task counts by the mean of its parts in this language; a pair of languages counts for both."
+OF_A_LANGUAGE = (
+    "A task counts by the mean of its parts in this language, of several languages if it has parts in each; a pair of "
+    "languages counts for both."
+)
 WEIGHT = Number(key="w", default=1, low=0, high=100)
 COVERAGE = Number(key="coverage", default=0, low=0, high=1)
 MOST_NAMES = 3  # tasks that are named; of more the number is given

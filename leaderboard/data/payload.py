@@ -179,7 +179,7 @@ def encode(data: dict[str, Any]) -> bytes:
 
 def _choices(db: Database, table: BoardTable) -> dict[str, Any]:
     """The scopes of a suite, each with the words for it. A metric names the conditions that it has scores of."""
-    offered, metrics = table.choices, db.keyed("metrics")
+    offered, metrics, spoken = table.choices, db.keyed("metrics"), table.scope.language
     return {
         "conditions": [
             {"key": key, "title": key.capitalize(), "hint": labels.CONDITIONS.get(key, "")} for key in offered.subsets
@@ -195,7 +195,8 @@ def _choices(db: Database, table: BoardTable) -> dict[str, Any]:
         ],
         "languages": [
             {"key": key, "title": name_of(key), "hint": f"{tasks} tasks"} for key, tasks in offered.languages.items()
-        ],
+        ]
+        + [{"key": spoken, "title": name_of(spoken), "hint": "the tasks with scores in each"}] * ("," in spoken),
         "splits": offered.splits,
     }
 

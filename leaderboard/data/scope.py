@@ -11,19 +11,20 @@ import pandas as pd
 
 from compute.tasks.pairbench.splits import SPLITS, split_of
 from compute.types import BadInput
-from leaderboard.data.languages import code_of, name_of
+from leaderboard.data.languages import codes_in, name_of
 
 LONGEST_KEY = 100  # characters of a condition's or metric's key
+MOST_LANGUAGES = 6  # at once
 MOST_SUBSETS = 4  # more are languages or sizes of items, which nobody ranks by
 
 
 @dataclass(frozen=True, kw_only=True)
 class Scope:
-    """A subset of every task, a metric and a language; empty: the whole task, its headline, and all languages."""
+    """A subset of every task, a metric and languages; empty: the whole task, its headline, and all languages."""
 
     subset: str = ""
     metric: str = ""
-    language: str = ""  # its code
+    language: str = ""  # its code, or of several with commas between
 
     def __bool__(self) -> bool:
         return bool(self.suffix)
@@ -40,8 +41,8 @@ WHOLE = Scope()
 def scope_of(query: str) -> Scope:
     """The condition, metric and language of a query string; whether the suite has them is the table's to say."""
     params = {key: values[-1][:LONGEST_KEY] for key, values in parse_qs(query[:8000]).items()}
-    language = code_of(params.get("language", ""))
-    return Scope(subset=params.get("condition", ""), metric=params.get("metric", ""), language=language)
+    languages = codes_in(params.get("language", ""))
+    return Scope(subset=params.get("condition", ""), metric=params.get("metric", ""), language=languages)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,11 +60,14 @@ class ScopeChoices:
     languages: Mapping[str, int] = field(default_factory=dict)
 
     def check(self, scope: Scope) -> None:
-        """Raises BadInput for a scope that the suite does not have."""
+        """Raises BadInput for a scope that the suite does not have, and for too many languages."""
+        spoken = scope.language.split(",")
+        if len(spoken) > MOST_LANGUAGES:
+            raise BadInput(f"{len(spoken)} languages are too many for one ranking: choose at most {MOST_LANGUAGES}")
         for noun, key, known in (
             ("condition", scope.subset, self.subsets),
             ("metric", scope.metric, self.metrics),
-            ("language", scope.language, self.languages),
+            *(("language", code, self.languages) for code in spoken),
         ):
             if key and key not in known:
                 there = f"there are: {', '.join(known)}" if known else "it cannot be ranked by one"

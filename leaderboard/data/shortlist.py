@@ -16,7 +16,7 @@ from compute.types import BadInput, unknown
 from leaderboard.data.board_table import BoardTable
 from leaderboard.data.comparison import ComparedLine, of_mean
 from leaderboard.data.database import Database
-from leaderboard.data.languages import NAMES, code_of, name_of
+from leaderboard.data.languages import NAMES, codes_in, name_of
 from leaderboard.data.leaders import ranked_rows
 from leaderboard.data.models.loading_code import loading_code
 from leaderboard.data.models.model_facts import facts, license_kind, own_facts
@@ -56,7 +56,7 @@ NEEDS = {key: ModelUse(**use) for key, use in words_beside(__file__).items()}
 class Conditions:
     """What a model must meet. Unknown sizes, licences and weights meet no condition."""
 
-    language: str = ""  # any, MANY, or the code or name of one
+    language: str = ""  # any, MANY, or codes or names, commas between
     max_parameters: float = 0  # 0: any
     license: str = ""  # licences or kinds of them, commas between; empty: any, also an unknown one
     open_weights: bool = False
@@ -99,6 +99,7 @@ class ShortlistedModel:
     mean: float
     line: ComparedLine | None  # its mean after that of the best; None: it is the best
     trained: bool  # on the data of a task behind its mean
+    weakest: tuple[str, float] = ("", np.nan)  # of several languages the one with its lowest mean, and that
 
     @property
     def test(self) -> Comparison | None:
@@ -136,6 +137,7 @@ class Shortlist:
     fitting: int = 0  # of these, the ones that meet every condition
     unknown_size: int = 0  # excluded because their size is not stated, though they meet the other conditions
     unknown_license: int = 0
+    smallest: ShortlistedModel | None = None  # of those not significantly worse, where it is asked for
     ties: int = 0  # fitting models not significantly worse than the best, itself among them
     untested: int = 0  # fitting models that cannot be tested against the best
     on_items: str = ""  # of evidence from one task, what its items say of the lead, as a sentence
@@ -145,7 +147,8 @@ class Shortlist:
     def answer(self, *, name: str = "title") -> str:
         """The result in words; models by `name`, title or key."""
         if not self.tasks:
-            return f"No task asks this in {self.language}, so there is no evidence to choose by."
+            language = f" in {self.language}" if self.language else ""
+            return f"No task of {self.table.suite['title']} asks this{language}, so there is no evidence to choose by."
         if not self.ranked:
             return (
                 f"No model has the scores that a mean over these {len(self.tasks)} tasks needs, so there is no "
@@ -171,6 +174,12 @@ class Shortlist:
         elif not ties and others > 1:
             rest = " Every other model that can be compared with the best is significantly worse."
         lead = f"{best.facts[name]} has the highest mean of the {self.fitting} models that fit, {where}."
+        if self.smallest:
+            is_best = self.smallest.row == best.row
+            lead += f" The smallest model that is not significantly worse is {self.smallest.facts[name]}." * (
+                not is_best
+            )
+            lead += " It is also the smallest of those that are not significantly worse." * is_best
         if not best.loads:
             lead += " No code here loads it."
             if self.usable:
@@ -182,28 +191,37 @@ class Shortlist:
         return f"{lead} The runner-up is {second.facts[name]}: {test}{rest}"
 
 
-def shortlist(suite_cache: SuiteCache, *, need: str, conditions: Conditions) -> Shortlist:
-    """The models for one of NEEDS under conditions.
+def shortlist(
+    suite_cache: SuiteCache, *, need: str, conditions: Conditions, suite: str = "", smallest: bool = False
+) -> Shortlist:
+    """The models for one of NEEDS under conditions, by the tasks of its suite or of another `suite`.
 
     The best is the fitting model with the highest mean. Those that are not significantly worse, as the ranking of all
     models on these tasks has it, follow by their rank, at the same rank by licence and size, those that no code
-    here loads last; then, as far as there is room, those that cannot be compared, by their mean. Raises BadInput
-    for a need, language or kind of licence that is not known.
+    here loads last, or `smallest` first; then, as far as there is room, those that cannot be compared, by their mean.
+    Of several languages the tasks count that have scores in each. Raises BadInput for a need, language or kind of
+    licence that is not known, UnknownKey for a suite.
     """
-    language = conditions.language and code_of(conditions.language)
+    language = codes_in(conditions.language)
+    codes = language.split(",") if language else []
     if need not in NEEDS:
         raise BadInput(unknown("need", need, NEEDS, listed=True))
-    if language not in ("", MANY, *NAMES):
-        raise BadInput(unknown("language", language, (MANY, *NAMES)))
+    for code in codes:
+        if code not in (MANY, *NAMES):
+            raise BadInput(unknown("language", code, (MANY, *NAMES)))
+    if MANY in codes and len(codes) > 1:
+        raise BadInput(f"{MANY} is of all languages: choose it alone, or name the languages")
     about, scope = NEEDS[need], WHOLE
+    about = about._replace(suite=suite or about.suite)
     table = suite_cache.table(about.suite)
     conditions.check(table.models["license"])
-    in_words = {"": "", MANY: "many languages"}.get(language, name_of(language))
+    in_words = {"": "", MANY: "many languages"}.get(language) or (name_of(language) if language else "")
     if language not in ("", MANY):
-        if language not in table.choices.languages:
-            return Shortlist(table=table, tasks=frozenset(), language=in_words)
         scope = Scope(language=language)
-        table = suite_cache.table(about.suite, scope)
+        try:
+            table = suite_cache.table(about.suite, scope)
+        except BadInput:
+            return Shortlist(table=table, tasks=frozenset(), language=in_words)
     tasks = about.tasks(table, language=language)
     nothing = Shortlist(table=table, tasks=tasks, language=in_words, categories=about.asked(language))
     try:
@@ -228,9 +246,10 @@ def shortlist(suite_cache: SuiteCache, *, need: str, conditions: Conditions) -> 
             trained=bool((table.marks[row, ranked.table.chosen] & TRAINED).any()),
         )
 
-    def openness(row: int) -> tuple[bool, int, int, float]:
-        kind = license_kind(known[row]["license"])
-        return not models[row].loads, int(ranked.rank[row]), LICENSES.index(kind), known[row]["parameters"] or np.inf
+    def openness(row: int) -> tuple[float, bool, int, int, float]:
+        kind, size = license_kind(known[row]["license"]), known[row]["parameters"] or np.inf
+        order = (not models[row].loads, int(ranked.rank[row]), LICENSES.index(kind), size)
+        return size if smallest else 0, *order
 
     models = {row: model(row) for row in fitting}
     # By the mean first: over few tasks a model far behind is not significantly worse either.
@@ -238,9 +257,12 @@ def shortlist(suite_cache: SuiteCache, *, need: str, conditions: Conditions) -> 
     untested = [row for row in fitting if models[row].reading in ("unknown", "none")]
     picked = [*fitting[:1], *ties, *untested][:MOST]
     counted = np.array([column.task in tasks for column in table.columns])
+    weakest = _weakest(suite_cache, about.suite, tasks, codes, [table.rows[row].id for row in picked])
+    level = [*fitting[:1], *ties]
     return replace(
         nothing,
-        choices=tuple(models[row] for row in picked),
+        choices=tuple(replace(models[row], weakest=weakest.get(table.rows[row].id, ("", np.nan))) for row in picked),
+        smallest=models[min(level, key=lambda row: known[row]["parameters"] or np.inf)] if smallest and level else None,
         runner_up=models[fitting[1]] if len(fitting) > 1 else None,
         usable=next((models[row] for row in fitting if models[row].loads), None),
         origin=table.origin,
@@ -254,6 +276,21 @@ def shortlist(suite_cache: SuiteCache, *, need: str, conditions: Conditions) -> 
         suspect=int((table.marks[np.ix_(picked, counted)] & SUSPECT > 0).sum()) if picked else 0,
         digits=table.category_columns[0].digits,
     )
+
+
+def _weakest(
+    suite_cache: SuiteCache, suite: str, tasks: frozenset[str], codes: Sequence[str], rows: Sequence[str]
+) -> dict[str, tuple[str, float]]:
+    """Of several languages, the one in which each of some rows has its lowest mean over the tasks, and that mean."""
+    found: dict[str, tuple[str, float]] = {}
+    for code in codes if len(codes) > 1 else ():
+        scope = Scope(language=code)
+        table, ranked = suite_cache.table(suite, scope), suite_cache.ranked(suite, (), tasks, scope=scope)
+        for row in rows:
+            mean = float(ranked.mean[table.row(row)]) * table.category_columns[0].scale
+            if mean < found.get(row, ("", np.inf))[1]:
+                found[row] = (name_of(code), mean)
+    return found
 
 
 def _on_items(db: Database, table: BoardTable, tasks: Collection[str], means: np.ndarray) -> str:

@@ -50,6 +50,8 @@ class Choice:
             value = text if text in self.choices or not self.spellings else _meant(self, text)
             return value if value in self.choices else None
         keys = list(dict.fromkeys(filter(None, text.split(","))))
+        if self.spellings:
+            keys = list(dict.fromkeys(_meant(self, key) if key not in self.known else key for key in keys[:MOST_READ]))
         return keys if self.least <= len(keys) <= self.most and self.known.issuperset(keys) else None
 
     def write(self, value: Any) -> str:

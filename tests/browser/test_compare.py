@@ -11,10 +11,20 @@ RESULT = ".bc-comparison"
 
 
 def pick(page: Any, typed: str) -> None:
-    box = page.get_by_label("Models (type to search")
+    box = page.get_by_label("Models (type")
     box.fill(typed)
     page.get_by_role("option", name=typed).first.wait_for()
     box.press("Enter")
+
+
+def test_a_hub_id_or_a_part_of_a_name_is_taken_though_the_list_has_neither(visit):
+    page = settle(visit("compare?models=QuanSun/EVA02-CLIP-bigE-14-plus"), ".bc-pairs")
+    box = page.get_by_label("Models (type")
+    box.fill("google/siglip-SO400m-patch14-384")
+    with page.expect_navigation():
+        box.press("Enter")
+    settle(page, "[data-answer]")
+    assert page.locator(".bc-models .token").all_inner_texts() == ["EVA02-CLIP bigE/14+", "SigLIP SO400M/14 384 px"]
 
 
 def test_a_result_is_read_aloud_in_view_and_in_the_address(visit):

@@ -8,7 +8,7 @@ export const PARTS = ['dataset', 'split']; // in the address; they choose the ta
 /** The condition, metric and language a query string names, as a query string of data/board; '' for the whole suite. */
 export function scopeOf(search) {
   const query = new URLSearchParams(search);
-  const named = SCOPE.flatMap((key) => (/^[a-z0-9_-]{1,60}$/.test(query.get(key) ?? '') ? [[key, query.get(key)]] : []));
+  const named = SCOPE.flatMap((key) => (/^[a-z0-9_,-]{1,60}$/.test(query.get(key) ?? '') ? [[key, query.get(key)]] : []));
   return new URLSearchParams(named).toString();
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import partial
 
 import gradio as gr
@@ -13,6 +14,7 @@ from leaderboard.data.languages import NAMES, SPELLINGS
 from leaderboard.data.leaders import by_language
 from leaderboard.data.models.loading_code import evaluation_command, loading_code
 from leaderboard.data.models.model_facts import license_kind
+from leaderboard.data.scope import MOST_LANGUAGES
 from leaderboard.data.shortlist import MANY, MOST, NEEDS, Conditions, shortlist
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html.templates import render
@@ -32,6 +34,7 @@ GENERATORS = "generators"  # a need that has a page of its own
 SIZES = ("100m", "200m", "500m", "1b", "2b", "3b", "4b", "7b", "10b")
 SIZE = re.compile(r"(\d+\.?\d*)\s*([mb])", re.IGNORECASE)
 UNITS = {"m": 1e6, "b": 1e9}
+SMALLEST = "smallest"
 HARDWARE = {
     "cpu": ("Laptop, no GPU (≤ 500 M)", 5e8),
     "gpu8": ("GPU with 8 GB (≤ 2 B)", 2e9),
@@ -40,21 +43,19 @@ HARDWARE = {
 }
 CHOICES = {
     "need": [*((need.title, key) for key, need in NEEDS.items()), ("Rank image generators", GENERATORS)],
-    "language": [
-        ("English, or any", ""),
-        ("Many languages", MANY),
-        *((f"{name} alone", code) for code, name in NAMES.items()),
-    ],
+    "language": [("Many languages", MANY), *((name, code) for code, name in NAMES.items())],
     "size": [("Any", ""), *((f"At most {key[:-1]} {key[-1].upper()}", key) for key in SIZES)],
     "license": [("Any or unknown", ""), ("Open (MIT, …)", "permissive"), ("Any that is stated", "stated")],
     "hardware": [("Any", ""), *((text, key) for key, (text, _) in HARDWARE.items())],
+    "order": [("Best first", ""), ("Smallest first", SMALLEST)],
 }
 LABELS = {
     "need": "What for",
-    "language": "Language",
+    "language": "Languages",
     "size": "Size (or type: 350 M)",
     "license": "Licence",
     "hardware": "Hardware",
+    "order": "Order",
 }
 
 
@@ -71,13 +72,24 @@ def draw(site: Site) -> None:
                 )
             else:
                 look |= {"scale": 5, "min_width": 280} if key == "need" else {}
-                rule = {"spellings": SPELLINGS} if key == "language" else {}
-                canvas.choose(key, listed, default=listed[0][1], rule=rule, **look)
+                rule, default = {}, listed[0][1]
+                if key == "language":
+                    rule, default = {"spellings": SPELLINGS, "most": MOST_LANGUAGES}, ()
+                    look |= {"multiselect": True, "max_choices": MOST_LANGUAGES, "label": "Languages (any)"}
+                canvas.choose(key, listed, default=default, rule=rule, **look)
+        canvas.choose("suite", partial(suites, site), label="By the tasks of", scale=4, min_width=150)
     answer = canvas.html("<p class='pg-waiting'></p>", elem_id="shortlist")
     canvas.bind(
         lambda **answers: [shown(site.suite_cache, **answers)],
         instead=lambda **answers: {answer: shown(site.suite_cache, **answers | {"size": ""})},
     )
+
+
+def suites(site: Site) -> list[tuple[str, str]]:
+    """The suites to choose by; first, the usual one of each need."""
+    about = site.suite_cache.db.query("suites")
+    ranked = about[about["aggregate"] != "human"]
+    return [("The usual suite", ""), *zip(ranked["title"], ranked["key"], strict=True)]
 
 
 def most_parameters(size: str) -> float:
@@ -90,15 +102,23 @@ def most_parameters(size: str) -> float:
 
 
 def shown(
-    suite_cache: SuiteCache, *, need: str, language: str = "", size: str = "", license: str = "", hardware: str = ""
+    suite_cache: SuiteCache,
+    *,
+    need: str,
+    language: Sequence[str] = (),
+    size: str = "",
+    license: str = "",
+    hardware: str = "",
+    order: str = "",
+    suite: str = "",
 ) -> Markup:
     """The shortlist for the answers, as markup."""
     if need == GENERATORS:
         return render("pages/choose/generators.html")
     limits = [most_parameters(size)] if size else []
     limits += [HARDWARE[hardware][1]] if hardware else []
-    conditions = Conditions(language=language, max_parameters=min(limits, default=0), license=license)
-    result = shortlist(suite_cache, need=need, conditions=conditions)
+    conditions = Conditions(language=",".join(language), max_parameters=min(limits, default=0), license=license)
+    result = shortlist(suite_cache, need=need, conditions=conditions, suite=suite, smallest=order == SMALLEST)
     about, scope = result.table.suite, result.table.scope
     return render(
         "pages/choose/page.html",
@@ -107,7 +127,7 @@ def shown(
         command=partial(evaluation_command, suite=about["key"]),
         license_kind=license_kind,
         languages=by_language(suite_cache, result.choices[0].facts["key"])[:MOST] if result.choices else [],
-        many=language == MANY,
+        many=MANY in language,
         hardware=hardware,
         suite=about,
         board=f"board?suite={about['key']}" + (f"&language={scope.language}" if scope.language else ""),

@@ -63,7 +63,7 @@ def draw(site: Site) -> None:
             multiselect=True,
             max_choices=MOST,
             elem_classes="bc-models",
-            label="Models (type to search; the first is the reference)",
+            label="Models (type a name or hub id; the first is the reference)",
             scale=5,
             min_width=300,
         )

@@ -90,6 +90,9 @@ def test_a_language_ranks_by_the_means_of_its_own_subsets(suite_cache, suite, la
     ("suite", "scope", "words"),
     [
         ("mieb", Scope(language="xyz"), "no language 'xyz'"),
+        ("mieb", Scope(language="deu,xyz"), "no language 'xyz'"),
+        ("mieb", Scope(language="ara,ces,deu,fra,jpn,spa,swa"), "at most 6"),
+        ("mieb-lite", Scope(language="swa,xho"), "language|each"),
         ("pairbench", Scope(language="eng"), "cannot be ranked by one"),
         ("pairbench", Scope(subset="blind"), "no condition 'blind'; there are: sensitive, invariant"),
         ("pairbench", Scope(subset="default"), "no condition 'default'"),

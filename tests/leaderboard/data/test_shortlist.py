@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from compute.types import BadInput
+from compute.types import LikenessError
 from leaderboard.data.models.model_facts import PERMISSIVE
+from leaderboard.data.scope import Scope
 from leaderboard.data.shortlist import MOST, NEEDS, Conditions, shortlist
 
 ANY = Conditions()
@@ -45,14 +46,45 @@ def test_the_best_that_fits_leads_and_no_significantly_worse_model_follows(suite
     assert best.loads or result.usable.facts["title"] in result.answer(), "the best that one can use is named"
 
 
+def test_of_several_languages_the_mean_is_over_tasks_in_each_and_the_weakest_is_named(suite_cache):
+    together = shortlist(suite_cache, need="search", conditions=Conditions(language="German,swa,ja"))
+    [task] = together.tasks
+    alone = {
+        name: suite_cache.ranked("mieb", (), together.tasks, scope=Scope(language=code))
+        for name, code in {"German": "deu", "Swahili": "swa", "Japanese": "jpn"}.items()
+    }
+    for choice in together.choices:
+        model = choice.facts["key"]
+        means = {name: 100 * of.mean[of.table.models.index(model)] for name, of in alone.items()}
+        assert choice.weakest == (min(means, key=means.get), pytest.approx(min(means.values())))
+        assert choice.mean == pytest.approx(np.mean(list(means.values())))  # of one task, whose parts count alike
+    assert task == "mieb/xm3600t2iretrieval" and together.language in together.answer()
+
+
+def test_the_smallest_that_is_not_significantly_worse_comes_first_where_it_is_asked_for(suite_cache):
+    best, *rest = shortlist(suite_cache, need="search", conditions=ANY, suite="mieb-lite", smallest=True).choices
+    usual = shortlist(suite_cache, need="search", conditions=ANY, suite="mieb-lite")
+    sizes = [choice.facts["parameters_m"] for choice in rest]
+    assert best.row == usual.choices[0].row and sizes == sorted(sizes)
+    assert usual.smallest is None and usual.table.suite["key"] == "mieb-lite"
+    assert sizes[0] < min(choice.facts["parameters_m"] for choice in usual.choices)
+
+
+def test_a_suite_without_such_tasks_is_no_evidence(suite_cache):
+    found = shortlist(suite_cache, need="search", conditions=ANY, suite="vidore-v3")
+    assert not found.choices and found.table.suite["title"] in found.answer()
+
+
 @pytest.mark.parametrize(
     ("wrong", "key"),
     [
+        ({"conditions": Conditions(language="many,swa")}, "many"),
+        ({"suite": "mieb-light"}, "mieb-lite"),
         ({"need": "serch"}, "search"),
         ({"conditions": Conditions(language="klingon")}, "language"),
         ({"conditions": Conditions(license="permisive")}, "permissive"),
     ],
 )
 def test_an_unknown_answer_is_an_error_with_the_known_ones(suite_cache, wrong, key):
-    with pytest.raises(BadInput, match=key):
+    with pytest.raises(LikenessError, match=key):
         shortlist(suite_cache, **({"need": "search", "conditions": ANY} | wrong))
