@@ -51,14 +51,16 @@ export function reveal(find, { focus = null } = {}) {
       until = performance.now() + SETTLING;
       if (focus) take(focus(node));
     }
+    node.closest('details')?.setAttribute('open', '');
     show(node);
   }
 }
 
-/** Shows what the address names after `#`, where Python draws it only after the page has loaded. */
+/** Shows what the address names after `#`, where Python draws it only after the page has loaded, or within what is closed. */
 export function revealNamed() {
   const name = named(location.hash.slice(1));
-  if (name && !document.getElementById(name)) reveal(() => document.getElementById(name), { focus: (node) => node.querySelector('h2') ?? node });
+  const there = name && document.getElementById(name);
+  if (name && (!there || there.closest('details:not([open])'))) reveal(() => document.getElementById(name), { focus: (node) => node.querySelector('h2') ?? node });
 }
 
 /** The name that a fragment stands for; '' where it is not well formed. */
