@@ -48,6 +48,7 @@ class TowerFamily(NamedTuple):
     pooled: str = "the model's own, projected"  # in words, where no option names the pooling
     poolings: tuple[str, ...] = tuple(POOLINGS)
     padding: str = MASKED
+    lowered: tuple[str, ...] = ()  # tokenizers that keep capitals, of models trained without them
     spare: tuple[str, ...] = ()  # weights that a checkpoint may lack
 
 
@@ -130,8 +131,11 @@ def towers_of(
     if longest >= 10**9:
         raise BadInput(f"{name}: neither tokenizer nor model says how long a text may be; {remedy}")
 
+    lowered = type(tokenizer).__name__ in family.lowered
+
     def tokens(text: str) -> list[int]:
-        return tokenizer(prefix + text, truncation=True, max_length=longest)["input_ids"]
+        shown = (prefix + text).lower() if lowered else prefix + text
+        return tokenizer(shown, truncation=True, max_length=longest)["input_ids"]
 
     def read(ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
         seen = mask if family.padding == MASKED else None
@@ -148,6 +152,7 @@ def towers_of(
         pad=tokenizer.pad_token_id or 0,
         left=tokenizer.padding_side == "left",
     )
+    towers.settings["text"] |= {"lowered": True} if lowered else {}
     return towers
 
 
@@ -201,8 +206,9 @@ TwoTowers = partial(
 CLIP = TwoTowers(kinds=("clip", "metaclip_2"), padding=BUCKETED)
 # PickScore (Kirstain et al. 2023): a CLIP model; option `processor` names the checkpoint whose processor it uses.
 PICKSCORE = CLIP._replace(options={**CLIP.options, "processor": None})
-# SigLIP (Zhai et al. 2023) and SigLIP 2: texts padded to full length and no padding masked, as in training.
-SIGLIP = TwoTowers(kinds=("siglip", "siglip2"), padding=FULL)
+# SigLIP (Zhai et al. 2023) and SigLIP 2: texts padded to full length and no padding masked, as in training. SigLIP 2
+# was trained on lowercase texts (its authors' demo); its tokenizer, Gemma's, does not make them so.
+SIGLIP = TwoTowers(kinds=("siglip", "siglip2"), padding=FULL, lowered=("GemmaTokenizer",))
 ALIGN = TwoTowers(kinds=("align",))
 # BLIP (Li et al. 2022): the first token of either tower, projected as for its contrastive loss, of length 1.
 BLIP = TwoTowers(

@@ -24,6 +24,10 @@ from leaderboard.web.parameters import Text
 READY = (
     ("Search in many languages, open licence, at most 1 B", "language=many&size=1b&license=permissive"),
     ("Find documents, at most 3 B", "need=documents&size=3b"),
+    (
+        "French and German documents, open licence, at most 4 B",
+        "need=documents&language=fra,deu&size=4b&license=permissive",
+    ),
     ("Search in Swahili", "language=swa"),
     ("Classify images on a laptop", "need=classification&hardware=cpu"),
     ("Judge the quality of images", "need=quality"),

@@ -237,9 +237,16 @@ def clip(folder: Path, *, seed: int = 0, binary: bool = False) -> Path:
     return folder
 
 
-def siglip(folder: Path) -> Path:
+def siglip(folder: Path, *, gemma: bool = False) -> Path:
+    """SigLIP; `gemma`: SigLIP 2 of one size of images, as published: the same network with Gemma's tokenizer."""
     folder.mkdir(parents=True)
-    sentence_pieces(folder, kind="SiglipTokenizer", length=16)
+    if gemma:
+        pieces = ["<pad>", "<eos>", "<bos>", "<unk>", "<mask>", "▁", *ascii_lowercase, *ascii_lowercase.upper()]
+        tokenizer = transformers.GemmaTokenizer(vocab={piece: at for at, piece in enumerate(pieces)}, merges=[])
+        tokenizer.model_max_length = 16
+        tokenizer.save_pretrained(folder)
+    else:
+        sentence_pieces(folder, kind="SiglipTokenizer", length=16)
     image_processor(folder, "SiglipImageProcessor")
     torch.manual_seed(1)
     transformers.SiglipModel(
@@ -255,6 +262,18 @@ def siglip(folder: Path) -> Path:
             vision_config=PATCHED,
         )
     ).save_pretrained(folder)
+    return folder
+
+
+def metaclip2(folder: Path) -> Path:
+    """MetaCLIP 2: CLIP's towers with a vocabulary of many languages."""
+    folder.mkdir(parents=True)
+    word_tokens(folder, length=16)
+    image_processor(folder, "CLIPImageProcessor", crop=True)
+    torch.manual_seed(7)
+    ends = {"vocab_size": 64, "max_position_embeddings": 16, "pad_token_id": 0, "bos_token_id": 2, "eos_token_id": 3}
+    config = transformers.MetaClip2Config(projection_dim=24, text_config={**LAYERS, **ends}, vision_config=PATCHED)
+    transformers.MetaClip2Model(config).save_pretrained(folder)
     return folder
 
 
@@ -346,12 +365,21 @@ def blip(folder: Path, *, kind: str = "BlipForImageTextRetrieval") -> Path:
 
 
 def vision(folder: Path, kind: str) -> Path:
-    """An image encoder of the library: dinov2, ijepa, vit_mae (with its decoder, as published) or resnet."""
+    """An image encoder of the library: dinov2, dinov3_vit, dinov3_convnext, ijepa, vit_mae (with its decoder, as
+    published) or resnet."""
     folder.mkdir(parents=True)
     torch.manual_seed(5)
     if kind == "dinov2":
         image_processor(folder, "BitImageProcessor", crop=True)
         model = transformers.Dinov2Model(transformers.Dinov2Config(**PATCHED))
+    elif kind == "dinov3_vit":
+        image_processor(folder, "DINOv3ViTImageProcessor")
+        model = transformers.DINOv3ViTModel(transformers.DINOv3ViTConfig(**PATCHED, num_register_tokens=2))
+    elif kind == "dinov3_convnext":
+        image_processor(folder, "DINOv3ViTImageProcessor")
+        model = transformers.DINOv3ConvNextModel(
+            transformers.DINOv3ConvNextConfig(hidden_sizes=[8, 16, 24, 32], depths=[1] * 4, image_size=SIDE)
+        )
     elif kind == "ijepa":
         image_processor(folder, "ViTImageProcessor")
         model = transformers.IJepaModel(transformers.IJepaConfig(**PATCHED), add_pooling_layer=False)

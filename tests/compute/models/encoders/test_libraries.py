@@ -239,6 +239,10 @@ CASES: dict[str, Case] = {
     "clip, old weights": Case("clip", partial(checkpoints.clip, binary=True), features(16), 16),
     "siglip": Case("siglip", checkpoints.siglip, features(16, masked=False, padding="max_length"), 16),
     "siglip2": Case("siglip", checkpoints.siglip2, features(16, masked=False, padding="max_length"), 16),
+    "siglip2, one size": Case(
+        "siglip", partial(checkpoints.siglip, gemma=True), features(16, masked=False, padding="max_length"), 16
+    ),
+    "metaclip_2": Case("clip", checkpoints.metaclip2, features(16), 16),
     "align": Case("align", checkpoints.align, features(24), 24),
     "blip": Case("blip", checkpoints.blip, blip, 24),
     "pickscore": Case(
@@ -259,6 +263,8 @@ CASES: dict[str, Case] = {
     "t5": Case("t5", text("t5"), texts_by(mean, 512, "T5EncoderModel"), 512),
     "dinov2": Case("vision", vision("dinov2"), images_by("cls")),
     "dinov2, mean": Case("vision", vision("dinov2"), images_by("mean"), options=options(pooling="mean")),
+    "dinov3_vit": Case("vision", vision("dinov3_vit"), images_by("cls")),
+    "dinov3_convnext": Case("vision", vision("dinov3_convnext"), images_by("pooler")),
     "ijepa": Case("vision", vision("ijepa"), images_by("mean")),
     "vit_mae": Case("vision", vision("vit_mae"), images_by("cls")),
     "resnet": Case("vision", vision("resnet"), images_by("pooler")),
@@ -320,6 +326,15 @@ def test_options_of_texts(kind, tmp_path):
     plain, led = (load(row(folder, kind, **given), hardware=CPU) for given in ({}, {"text_prefix": "a photo of "}))
     assert led.prepare("text", "a cat") == plain.prepare("text", "a photo of a cat")
     assert len(load(row(folder, kind, max_tokens=6), hardware=CPU).prepare("text", LONG)) == 6
+
+
+def test_siglip_2_is_shown_lower_case_which_its_tokenizer_does_not_make(tmp_path):
+    """Its authors' demo does so; capitals were never trained."""
+    encoder = load(row(checkpoints.siglip(tmp_path / "tiny", gemma=True), "siglip"), hardware=CPU)
+    assert encoder.prepare("text", "A Red Cat") == encoder.prepare("text", "a red cat")
+    assert encoder.settings["text"]["lowered"]
+    tokenizer = transformers.AutoTokenizer.from_pretrained(tmp_path / "tiny")
+    assert tokenizer("A Red Cat")["input_ids"] != tokenizer("a red cat")["input_ids"]
 
 
 def test_options_of_every_checkpoint(clip):
