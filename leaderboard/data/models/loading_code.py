@@ -46,6 +46,7 @@ def loading_code(model: Mapping[str, Any]) -> str:
         "pooled": ".mean(dim=1)" if "ijepa" in name else "[:, 0]",
         "architecture": options.get("architecture", f"hf-hub:{name}"),
         "tag": f', pretrained="{options["tag"]}"' if "tag" in options else "",
+        "lower": ".lower()" if "siglip2" in name else "",  # it never saw capitals, and its tokenizer keeps them
         "size": f", img_size={options['image_size']}" if "image_size" in options else "",
         "kind": options.get("dreamsim_type"),
         "task": DENSE if blank(model["late_interaction"]) or not model["late_interaction"] else LATE,
