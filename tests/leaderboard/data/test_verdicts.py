@@ -42,7 +42,8 @@ def test_several_rows_in_one_sentence():
     )
     assert line(*tests, kind="mean", title="Your mean").sentence() == (
         "Compared with A in your mean, B and C are significantly better; D is significantly worse; "
-        "the difference is of unknown significance for E (E over fewer categories), because printed means stand for it; "
+        "the difference is of unknown significance for E (E over fewer categories), because printed means stand for "
+        "it; "
         "F cannot be compared (no shared task)."
     )
 
