@@ -107,6 +107,15 @@ def test_an_empty_choice_that_is_offered_names_nothing():
     assert parse((required,), {"judge": ""})[0] == {"judge": None}
 
 
+def test_of_several_values_each_may_be_spelled_otherwise():
+    parameter = Choice(
+        key="language", default=(), choices=("deu", "swa"), spellings={"swh": "swa", "de": "deu"}, most=2
+    )
+    assert parse((parameter,), {"language": "swh,DE,swa"}) == ({"language": ["swa", "deu"]}, "")
+    values, note = parse((parameter,), {"language": "swh,klingon"})
+    assert values == {"language": []} and note
+
+
 def test_other_spellings_are_the_same_choice():
     parameter = Choice(
         key="language", default="", choices=("", "swa"), noun="language", spellings={"swahili": "swa", "xx": "none"}
