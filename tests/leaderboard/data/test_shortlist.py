@@ -1,48 +1,13 @@
-"""The shortlist is never surer than its evidence, and what is not known meets no condition."""
+"""What a shortlist cannot be asked for; what it finds is frozen in tests/golden."""
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 from compute.types import BadInput
-from leaderboard.data.models.model_facts import PERMISSIVE
-from leaderboard.data.shortlist import MOST, NEEDS, Conditions, shortlist
+from leaderboard.data.shortlist import Conditions, shortlist
 
 ANY = Conditions()
-
-
-@pytest.mark.parametrize(
-    "conditions",
-    [ANY, Conditions(max_parameters=1e9, license="permissive"), Conditions(max_parameters=5e8, license="stated")],
-    ids=["any", "open", "small"],
-)
-@pytest.mark.parametrize("need", NEEDS)
-def test_the_best_that_fits_leads_and_no_significantly_worse_model_follows(suite_cache, need, conditions):
-    result = shortlist(suite_cache, need=need, conditions=conditions)
-    assert len(result.choices) <= MOST and result.fitting <= result.ranked
-    assert result.fitting or not result.choices and result.runner_up is None
-    if not result.choices:
-        return
-    for choice in result.choices:
-        size, license = choice.facts["parameters_m"], choice.facts["license"]
-        assert not conditions.max_parameters or size * 1e6 <= conditions.max_parameters
-        assert not conditions.license or license in PERMISSIVE or conditions.license == "stated" and license
-    best, *others = result.choices
-    tested, untested = others[: result.ties - 1], others[result.ties - 1 :]
-    assert {choice.reading for choice in tested} <= {"same"} and {each.reading for each in untested} <= {"unknown"}
-    assert best.test is None and all(choice.mean <= best.mean for choice in others)
-    assert all(choice.test.low <= choice.test.difference <= choice.test.high for choice in tested)
-    ranked = suite_cache.ranked(NEEDS[need].suite, (), result.tasks)
-    rows = [result.table.row(choice.row) for choice in result.choices]
-    assert not ranked.better[np.ix_(rows[:1], rows)].any()
-    order = [
-        (not each.loads, each.rank, each.facts["license"] not in PERMISSIVE, not each.facts["license"])
-        for each in tested
-    ]
-    assert order == sorted(order), "the higher mean first: over few tasks a model far behind is not worse either"
-    assert not best.loads or result.usable.row == best.row
-    assert best.loads or result.usable.facts["title"] in result.answer(), "the best that one can use is named"
 
 
 @pytest.mark.parametrize(
