@@ -86,17 +86,3 @@ def database(once):
     from compute.database.build import build
 
     return once("database", lambda folder: build(folder / "likeness.duckdb", results=folder / "results").path)
-
-
-@pytest.fixture(scope="session")
-def papers_database(once):
-    """The same without the public results: what is known where a paper's figures are all there is."""
-    from compute import paths
-    from compute.database.build import build
-
-    def make(folder: Path) -> Path:
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(paths, "IMPORTED", folder / "none")
-            return build(folder / "likeness.duckdb", results=folder / "results").path
-
-    return once("papers", make)

@@ -10,7 +10,6 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from compute.analysis.intervals import Z95
-from compute.analysis.table import ScoreTable
 from compute.arrays import Floats, Floats32, Ints
 from compute.types import BadInput
 
@@ -137,43 +136,6 @@ def extreme_pairs(*, correlation: Correlation, method: str, models: int = ENOUGH
         pairs=len(ready),
         models=models,
     )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Leftover:
-    """How tasks of a category correlate over models, once every model's and task's mean is taken off."""
-
-    models: int  # with every score
-    apart: float  # mean over pairs of tasks that count as independent; NaN without any
-    low: float  # 95% interval of it, over models
-    high: float
-    together: float  # mean over pairs that share a cluster; NaN without any
-
-
-def leftover(table: ScoreTable) -> Leftover | None:
-    """Mean residual correlations of a table's tasks, in categories of three or more; None for fewer than four models.
-
-    Independent tasks of equal variance give -1 / (tasks - 1), as residuals sum to 0; a value above 0 is dependence. The
-    correlation of a pair is the sum of models' products of standardised residuals, so the interval follows from models.
-    """
-    x = table.turned[:, table.counted]
-    codes = table.codes[table.counted]
-    clusters = np.arange(len(codes)) if table.clusters is None else table.clusters[table.counted]
-    x = x[~np.isnan(x).any(axis=1)]
-    if len(x) < 4:
-        return None
-    products, pairs = np.zeros((2, len(x))), np.zeros(2)  # apart and together
-    for code in np.flatnonzero(np.bincount(codes) > 2):
-        y = x[:, codes == code]
-        z = y - y.mean(axis=1, keepdims=True) - y.mean(axis=0) + y.mean()
-        z /= np.maximum(np.sqrt((z**2).sum(axis=0)), 1e-300)
-        member = (clusters[codes == code][:, None] == np.unique(clusters)).astype(float)
-        for sums, whole in ((products, z), (pairs, np.ones((1, z.shape[1])))):
-            squares = [whole.sum(axis=1) ** 2, ((whole @ member) ** 2).sum(axis=1), (whole**2).sum(axis=1)]
-            sums += np.squeeze(-np.diff(squares, axis=0) / 2)
-    apart, together = np.divide(products.sum(axis=1), pairs, out=np.full(2, np.nan), where=pairs > 0)
-    half = Z95 * np.sqrt(len(x)) * products[0].std(ddof=1) / pairs[0] if pairs[0] else np.nan
-    return Leftover(models=len(x), apart=apart, low=apart - half, high=apart + half, together=together)
 
 
 def off_diagonal(matrix: ArrayLike) -> Floats:

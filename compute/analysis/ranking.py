@@ -27,8 +27,8 @@ import numpy as np
 import pandas as pd
 
 from compute.analysis.ranks import means, variance
-from compute.analysis.ranks.friedman import FRIEDMAN_NEMENYI, WILCOXON_HOLM, PairTest, pair_test
-from compute.analysis.ranks.means import BORDA, CATEGORY_MEAN, UNRANKED
+from compute.analysis.ranks.friedman import PairTest, pair_test
+from compute.analysis.ranks.means import CATEGORY_MEAN, UNRANKED
 from compute.analysis.ranks.variance import FEW, listed
 from compute.analysis.significance import FEWEST_SETS, TOO_FEW, class_letters, decisions, decisions_on_items, item_error
 from compute.analysis.table import WHOLE, ScoreTable, shown
@@ -40,7 +40,6 @@ from compute.types import BadInput, argument, printable
 SLACK = 1e-9  # of a share of tasks, which is a quotient
 INTERVALS, CRITICAL_DIFFERENCE = "intervals", "critical-difference"  # figures of a ranking
 ALONE = "only one model has a rank"
-NO_RANGE = "Borda points decide no pair; choose a test of all pairs"
 OF_TASKS = "Intervals are about other tasks of these kinds; these tasks count as a sample of them."
 ON_ITEMS = "Ranges and classes are about other items of these few tasks; other tasks of the kinds were not tried."
 NOTHING = "–"
@@ -59,7 +58,7 @@ class Ranking(ShowsItself):
     rank: Ints  # 1 is best, ties 1, 2, 2, 4
     rank_low: Ints  # best rank of the interval, which covers at least 95%
     rank_high: Ints
-    mean: Floats  # in the unit of the scores; by Borda points their sum
+    mean: Floats  # in the unit of the scores
     mean_low: Floats  # of the 95% interval, which like the rank is of the mean less its excess
     mean_high: Floats
     excess: Floats  # what the mean has too much for few items, where known of all, and for easy tasks where some lack
@@ -79,8 +78,8 @@ class Ranking(ShowsItself):
 
     @classmethod
     def of(cls, table: ScoreTable, *, apart: bool = False, test: str = "") -> Ranking:
-        """Ranks the models of a table; `apart`, those of each origin by themselves. `test`: FRIEDMAN_NEMENYI or
-        WILCOXON_HOLM decides which pairs differ, else `significance.decisions`. Raises BadInput where the tasks that
+        """Ranks the models of a table; `apart`, those of each origin by themselves. `test`: one of `friedman.TESTS`
+        decides which pairs differ, else `significance.decisions`. Raises BadInput where the tasks that
         count differ in direction or scale, and where the test needs scores that are missing."""
         groups = [np.array(table.origins) == origin for origin in dict.fromkeys(table.origins)] if apart else []
         models, used = len(table.models), table.counted
@@ -116,13 +115,7 @@ class Ranking(ShowsItself):
             unknown=("",) * models,
             why=("",) * models,
         )
-        if table.aggregate == BORDA:
-            _, total = means.borda(np.where(enough[:, None], scores, np.nan)[:, used], higher=table.higher[used])
-            found.rank[:] = means.rank(total)
-            unknown = tuple("" if rank == UNRANKED or test else NO_RANGE for rank in found.rank)
-            found = replace(found, mean=total, unknown=unknown)
-        else:
-            found = _by_mean(found, enough, groups, tested=bool(test))
+        found = _by_mean(found, enough, groups, tested=bool(test))
         have = (~np.isnan(scores[:, used])).sum(axis=1)
         why = means.unranked_because(
             found.mean, enough, have, of=int(used.sum()), least=table.least, printed=bool(stands_in.any())
@@ -133,7 +126,7 @@ class Ranking(ShowsItself):
     @property
     def higher_is_better(self) -> bool:
         """Of the mean."""
-        return self.table.aggregate == BORDA or self.table.higher_is_better
+        return self.table.higher_is_better
 
     @property
     def scored(self) -> Ints:
@@ -144,15 +137,6 @@ class Ranking(ShowsItself):
     def coverage(self) -> Floats:
         """The share of the counting tasks with their own score [models]."""
         return self.scored / self.table.counted.sum()
-
-    @cached_property
-    def borda(self) -> Floats:
-        """Borda points over the counting tasks [models], those of each origin by themselves."""
-        table, points = self.table.columns(np.flatnonzero(self.table.counted)), np.empty(len(self.rank))
-        for origin in set(table.origins):
-            rows = np.flatnonzero(np.array(table.origins) == origin)
-            points[rows] = means.borda(table.values[rows], higher=table.higher)[1]
-        return points
 
     @property
     def partial(self) -> Bools:
@@ -185,8 +169,6 @@ class Ranking(ShowsItself):
         tasks = int(counted.sum())
         many = f"{tasks:,} {'task' if tasks == 1 else 'tasks'}"
         categories = len(np.unique(table.codes[counted]))
-        if table.aggregate == BORDA:
-            return f"Borda points over {many}: one for every model beaten on a task"
         if table.aggregate == CATEGORY_MEAN and categories > 1:
             return f"the mean of {categories} category means, {many} in all"
         return f"the mean of {many}" if tasks > 1 else f"the task {table.tasks[int(counted.argmax())]}"
@@ -207,8 +189,7 @@ class Ranking(ShowsItself):
                 "the first that is worse than one begins the next class."
             )
         if self.tested is not None:
-            agree = "" if self.table.aggregate == BORDA else " A pair that the means order otherwise is not."
-            notes.append(f"{self.tested}{agree}")
+            notes.append(f"{self.tested} A pair that the means order otherwise is not.")
         if (largest := self._likely_bound()) is not None:
             notes.append(
                 f"Intervals reach beyond 0 to {largest}, between which all scores lie. If no mean can, give "
@@ -229,24 +210,19 @@ class Ranking(ShowsItself):
         if self.partial.any():
             those = _shown([models[row] for row in np.flatnonzero(self.partial)])
             notes.append(
-                f"Ranked without a score on some tasks, which may be the harder ones: {those}."
-                + (
-                    ""
-                    if self.table.aggregate == BORDA
-                    else " Their ranks and intervals are of the mean as if they had all (after `of`), and pairs are "
-                    "compared on the tasks of both."
-                )
+                f"Ranked without a score on some tasks, which may be the harder ones: {those}. Their ranks and "
+                "intervals are of the mean as if they had all (after `of`), and pairs are compared on the tasks of "
+                "both."
             )
         for reason in dict.fromkeys(filter(None, self.unknown)):
             rows = [row for row, own in enumerate(self.unknown) if own == reason]
             those, first = [models[row] for row in rows], rows[0]
             what = "interval" if self.rank_low[first] == UNRANKED else "interval of the mean"
             what = what if np.isnan(self.mean_low[first]) else "rank interval"
-            how = f" ({argument('test', FRIEDMAN_NEMENYI)})" if reason == NO_RANGE else ""
-            notes.append(f"No {what}{'' if len(those) == len(models) else f' of {_shown(those)}'}: {reason}{how}.")
+            notes.append(f"No {what}{'' if len(those) == len(models) else f' of {_shown(those)}'}: {reason}.")
         for reason in dict.fromkeys(filter(None, self.why)):
             notes.append(f"{reason}: {_shown([m for m, own in zip(models, self.why, strict=True) if own == reason])}.")
-        return (*self.lead, *notes, *(() if self.table.aggregate == BORDA else self.table.unlike_scales))
+        return (*self.lead, *notes, *self.table.unlike_scales)
 
     def frame(self) -> pd.DataFrame:
         """A row a model, best first: rank, model, rank_low, rank_high, class, mean, mean_low, mean_high, few, tasks,
@@ -288,18 +264,18 @@ class Ranking(ShowsItself):
         rows, models, digits = self._ranked, self.table.models, self.digits()
         if len(rows) < 2:
             return " ".join(map(printable, (f"{len(rows)} of {len(models)} models have a rank.", *self.notes[1:])))
-        first, second, unit = rows[0], rows[1], " points" if self.table.aggregate == BORDA else ""
+        first, second = rows[:2]
         gap = rounded(abs(np.diff((self.mean - self.excess)[rows[:2]])[0]), digits)
-        as_if = self.partial.any() and self.table.aggregate != BORDA
+        as_if = self.partial.any()
         shown = self.mean - self.excess * as_if
         ends = [rounded(end, digits) for end in (self.mean_low[first], self.mean_high[first]) if not np.isnan(end)]
         level = "at least 95%" if self.few[first] else "95%"
         interval = f" ({level} interval {' to '.join(ends)})" if ends else ""
-        ties, rule = self.rank[second] == 1, self.about.partition(":")[0]
+        ties = self.rank[second] == 1
         sentences = [
-            f"{models[first]} {'shares first place among' if ties else 'leads'} {len(rows):,} models by {rule}: "
-            f"{rounded(shown[first], digits)}{unit}{interval}, "
-            + (f"equal to {models[second]}." if ties else f"{gap}{unit} ahead of {models[second]}."),
+            f"{models[first]} {'shares first place among' if ties else 'leads'} {len(rows):,} models by {self.about}: "
+            f"{rounded(shown[first], digits)}{interval}, "
+            + (f"equal to {models[second]}." if ties else f"{gap} ahead of {models[second]}."),
         ]
         if as_if:
             sentences.append("Some scores are missing, and means are as if every model had all.")
@@ -411,7 +387,7 @@ class Ranking(ShowsItself):
         """1 or 100 where the scores look like shares or percentages, no bounds are set and an interval leaves them."""
         counted = self.table.counted
         values, bounds = self.table.values[:, counted], (self.table.lower[counted], self.table.upper[counted])
-        unbounded = self.table.aggregate != BORDA and not np.isfinite(bounds).any()
+        unbounded = not np.isfinite(bounds).any()
         if not (unbounded and values.size and np.nanmin(values, initial=np.inf) >= 0):
             return None
         largest = next((bound for bound in (1, 100) if np.nanmax(values, initial=0) <= bound), None)
@@ -424,7 +400,9 @@ def _by_mean(found: Ranking, enough: Bools, groups: Sequence[Ints], *, tested: b
     table = found.table
     blocks, counted = table.blocks, table.counted
     if unlike := table.unlike_tasks:
-        raise BadInput(f"There is no mean: {unlike}. Rank by Borda points, or give one kind weight 0")
+        raise BadInput(
+            f"There is no mean: {unlike}. Choose tasks of one kind ({argument('only')}), or give one kind weight 0"
+        )
     higher = table.higher_is_better
     lowest, highest = table.lower[counted].min(), table.upper[counted].max()  # no mean lies beyond its metrics' bounds
     mean = np.where(enough, means.mean_of_blocks(found.scores, blocks), np.nan)
@@ -501,8 +479,6 @@ def _tested(found: Ranking, test: str) -> Ranking:
             f"The test {test} needs every score of the ranked models; {lacking:,} are missing. Rank only the "
             f"models that have all ({argument('coverage')} 1), or skip tasks ({argument('ignore')})"
         )
-    if test == WILCOXON_HOLM and (unlike := table.unlike_tasks):
-        raise BadInput(f"Wilcoxon's test compares sizes of differences, but {unlike}. Use {FRIEDMAN_NEMENYI}")
     turned = np.where(found.rank[:, None] == UNRANKED, np.nan, np.where(table.higher, scores, -scores))[:, used]
     result = pair_test(turned, clusters=None if clusters is None else clusters[used], test=test)
     classes, average, rank = [""] * len(found.rank), result.average_rank[rows], found.rank[rows]

@@ -64,7 +64,7 @@ class ScoreTable:
     values: Floats  # [models, tasks], NaN: missing
     stderr: Floats = None  # type: ignore[assignment]  # [models, tasks], NaN where it is not known; NaN
     bias: Floats = None  # type: ignore[assignment]  # [models, tasks], of the values in finite samples, NaN unknown; NaN
-    aggregate: str = CATEGORY_MEAN  # the rule of the mean: one of AGGREGATES, or `borda`
+    aggregate: str = CATEGORY_MEAN  # the rule of the mean: one of AGGREGATES
     weights: Floats = None  # type: ignore[assignment]  # [categories] >= 0; 1
     task_weights: Floats = None  # type: ignore[assignment]  # [tasks] >= 0, 0: not in the mean; 1
     clusters: Ints | None = None  # [tasks], equal where tasks share their data; None: no two do
@@ -262,7 +262,7 @@ class ScoreTable:
             return ()
         return (
             f"Tasks differ in scale: scores reach {size[most]:g} on {self.tasks[most]} and {size[least]:g} on "
-            f"{self.tasks[least]}. Unless they share a unit, a mean follows the larger: rank by Borda points.",
+            f"{self.tasks[least]}. Unless they share a unit, a mean follows the larger.",
         )
 
 

@@ -9,26 +9,21 @@ import numpy as np
 
 from compute.analysis.ranking import Ranking
 from compute.analysis.ranks.friedman import TESTS
-from compute.analysis.ranks.means import BORDA, CATEGORY_MEAN, TASK_MEAN
-from compute.analysis.table import shown
-from compute.interface.score_checks import check_scales, far_apart
+from compute.analysis.ranks.means import CATEGORY_MEAN, TASK_MEAN
+from compute.interface.score_checks import check_scales
 from compute.interface.score_layouts import TableOfScores
 from compute.interface.score_reading import ScoreReading
 from compute.options import taking
 from compute.types import BadInput, argument
 
-RULES = (CATEGORY_MEAN, TASK_MEAN, BORDA)
+RULES = (CATEGORY_MEAN, TASK_MEAN)
 
 
 @taking(ScoreReading)
 def rank(
     scores: TableOfScores,
     *,
-    aggregate: Annotated[
-        str,
-        "category-mean, task-mean, or borda: for tasks of different directions or units; intervals of ranks only by "
-        "--test.",
-    ] = CATEGORY_MEAN,
+    aggregate: Annotated[str, "category-mean or task-mean."] = CATEGORY_MEAN,
     test: Annotated[str, "Decide pairs by friedman-nemenyi or wilcoxon-holm instead of the board's own test."] = "",
     coverage: Annotated[float, "The least share of the tasks that a model needs for a rank."] = 1.0,
     bounds: Annotated[tuple[float, float] | None, "The least and largest possible mean, such as 0,100."] = None,
@@ -39,9 +34,8 @@ def rank(
     `scores` may also be a frame of pandas or polars, a dictionary, or what other programs write (`score_layouts`), such
     as mteb's `BenchmarkResults` and its frames, of which the mean over subsets and splits counts; the arguments from
     `model` on say how to read it (`ScoreReading`). Each of `groups` counts as one task in the intervals, not in the
-    mean. `borda` gives points for every model beaten on a task. The tests of `compute.analysis.ranks.friedman` count
-    every task alike. Intervals keep to `bounds`. Source of the statistics: `compute.analysis.ranking`. Raises BadInput
-    in one sentence.
+    mean. The tests of `compute.analysis.ranks.friedman` count every task alike. Intervals keep to `bounds`. Source of
+    the statistics: `compute.analysis.ranking`. Raises BadInput in one sentence.
     """
     if aggregate not in RULES:
         raise BadInput(f"No rule {aggregate!r}. Use one of {', '.join(RULES)}")
@@ -56,21 +50,7 @@ def rank(
     if len(table.models) < 2:
         many = "1 model" if table.models else "no models"
         raise BadInput(f"The table has {many}; a ranking needs two or more. Add rows")
-    if aggregate == BORDA and not set(weights.values()) <= {0, 1}:
-        raise BadInput("Borda points take no weights but 0, which excludes tasks. Or rank by a mean")
     least, most = (np.full(len(table.tasks), limit) for limit in limits)
     chosen = replace(table, aggregate=aggregate, least=coverage, lower=least, upper=most).weighted(weights)
-    ways = [
-        [chosen.tasks[at] for at in np.flatnonzero(chosen.counted & (chosen.higher == way))] for way in (False, True)
-    ]
-    if aggregate != BORDA and all(ways):
-        raise BadInput(
-            f"Lower is better on {shown(ways[0])}, higher on {shown(ways[1])}: they have no mean. Rank by Borda "
-            f"points, {argument('aggregate', BORDA)}, or choose tasks of one kind ({argument('only')})"
-        )
-    if aggregate != BORDA:
-        check_scales(chosen, told=weights)
-    elif task := far_apart(chosen):
-        note = f"Scores on {shown([task])} are far above those on all other tasks: is it a fact of the models?"
-        chosen = replace(chosen, notes=(*chosen.notes, note))
+    check_scales(chosen, told=weights)
     return Ranking.of(chosen, test=test)

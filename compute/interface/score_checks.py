@@ -79,7 +79,7 @@ def check_scales(table: ScoreTable, *, told: Collection[str]) -> None:
     if task and task not in told:
         raise BadInput(
             f"Scores on {shortened(task)!r} are over {APART:g} times those on every other task: a mean would follow it "
-            f"alone. If it is a fact of the models, omit it ({argument('ignore')}); else rank by Borda points. If all "
+            f"alone. If it is a fact of the models, omit it ({argument('ignore')}). If all "
             f"share a unit, say so by naming it: {argument('weights', {task: 1})}"
         )
 

@@ -5,7 +5,7 @@ them. Nothing is downloaded.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,6 @@ from PIL import Image, ImageFilter
 from compute.content.items import content_key
 from compute.io.files import words_beside
 from compute.live.inputs import Input, text, thumbnail
-from compute.live.questions import LiveQuestion
 from compute.tasks.drawing.render import photo_path
 from compute.types import BadInput
 
@@ -45,30 +44,6 @@ class Example:
         return self.modality == "image" and not self.file
 
 
-@dataclass(frozen=True, kw_only=True)
-class ReadyQuestion:
-    """A question about examples, ready to ask. `mode` and `question` (the attribute) as in compute.live.questions.
-
-    `expected` is the index of the right option; of a pair it is None, and the two match. Which models get it is
-    computed, never written down.
-    """
-
-    key: str
-    title: str
-    mode: str
-    inputs: tuple[str, ...]  # keys of EXAMPLES, in order
-    expected: int | None = None
-    lesson: str  # what the comparison is for, in a sentence
-    question: str = ""
-
-    @property
-    def live(self) -> LiveQuestion:
-        """The question with its inputs. Raises NotHere where scikit-image's files are missing."""
-        return LiveQuestion(
-            mode=self.mode, inputs=tuple(load(key) for key in self.inputs), attribute=self.question or "quality"
-        )
-
-
 def _cat_face(whole: Image.Image) -> Image.Image:
     return whole.crop((130, 70, 370, 270))
 
@@ -92,7 +67,6 @@ CHANGES: dict[str, Callable[[Image.Image], Image.Image]] = {
 }
 _KNOWN = words_beside(__file__)
 EXAMPLES, UNLIKE = (tuple(Example(**facts) for facts in _KNOWN[name]) for name in ("examples", "unlike"))
-COMPARISONS = tuple(ReadyQuestion(**facts | {"inputs": tuple(facts["inputs"])}) for facts in _KNOWN["comparisons"])
 
 
 @lru_cache(maxsize=MOST)
@@ -114,7 +88,11 @@ def unrelated(modality: str) -> tuple[Input, ...]:
 
 @cache
 def listing() -> dict[str, list[dict[str, Any]]]:
-    """Every example and ready question, as JSON; `thumbnail` is relative to the app's root."""
+    """Every example and ready comparison, as JSON; `thumbnail` is relative to the app's root.
+
+    Of a comparison `mode` and `question` (the attribute) are as in compute.live.questions; `expected` is the index of
+    the right option, None where the two of a pair match.
+    """
 
     def listed(example: Example) -> dict[str, Any]:
         names = ("key", "title", "modality", "credit", "licence", "synthetic")
@@ -127,7 +105,7 @@ def listing() -> dict[str, list[dict[str, Any]]]:
 
     return {
         "inputs": [listed(example) for example in EXAMPLES],
-        "comparisons": [asdict(ready) | {"inputs": list(ready.inputs)} for ready in COMPARISONS],
+        "comparisons": [{"expected": None, "question": ""} | facts for facts in _KNOWN["comparisons"]],
     }
 
 

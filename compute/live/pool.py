@@ -170,13 +170,6 @@ class Pool:
         with self._lock:
             return tuple(self._models)
 
-    def drop(self, row: Model) -> None:
-        """Drops the row's model, unless it is in use."""
-        with self._lock:
-            if row.key in self._models and not self._models[row.key].users:
-                del self._models[row.key]
-        encoding.release()
-
     def room(self) -> int:
         """The whole budget in bytes, measured at the first call, before any model is loaded."""
         if self._room is None:

@@ -123,11 +123,6 @@ class Answer:
         """Why it has no percentile; empty also for a model that is not calibrated for the question."""
         return "" if self.reference else self.domain.why
 
-    @property
-    def is_outside(self) -> bool:
-        """Whether the model was calibrated, and on other inputs."""
-        return bool(self.why) and self.few is None
-
     @cached_property
     def standings(self) -> tuple[Place, ...]:
         """Where each score is in the distribution; empty without one, and of odd one out."""

@@ -24,7 +24,6 @@ from compute.paths import DATABASE
 from compute.types import DatabaseError
 
 MEMORY_MB, THREADS = 256, 2  # of DuckDB for one file; what needs more goes to its private folder for a while
-VECTORS = 1  # of DuckDB, 2,048 rows each: what is read at once of an answer in parts
 COPIED_AT_ONCE = 1 << 20  # bytes
 # By name, each with its comment.
 QUERIES = dict(
@@ -68,18 +67,6 @@ class OpenDatabase:
         if not hasattr(self._local, "cursor"):
             self._local.cursor = self._connection.cursor()
         return self._local.cursor.execute(sql, values or [])
-
-    def parts(self, sql: str) -> Iterator[pd.DataFrame]:
-        """The answer to one SELECT without question marks, some thousand rows at a time, at least one frame."""
-        cursor = self._connection.cursor()
-        try:
-            cursor.execute(sql)
-            part = cursor.fetch_df_chunk(VECTORS)
-            yield part
-            while len(part := cursor.fetch_df_chunk(VECTORS)):
-                yield part
-        finally:
-            cursor.close()
 
     def free_later(self) -> None:
         """What queries have freed goes back to the system, also after another file was closed."""

@@ -7,7 +7,7 @@ from datetime import date
 
 import numpy as np
 
-from compute.analysis.pareto import Front, front
+from compute.analysis.pareto import ON, Front, front
 from compute.analysis.ranking import Ranking
 from leaderboard.data.board_table import BoardTable
 
@@ -38,16 +38,12 @@ def front_of(ranked: Ranking, *, rows: Sequence[int], cost: np.ndarray) -> Front
     )
 
 
-def size_front(table: BoardTable, ranked: Ranking) -> dict[int, tuple[str, list[int], int]]:
-    """Where every row stands on the front of score and parameters among the rows of its origin.
-
-    Of each its state, the rows that beat it, cheapest first, and how many of no larger size have a higher mean and
-    cannot be tested.
-    """
+def size_front(table: BoardTable, ranked: Ranking) -> dict[int, int]:
+    """The rows on the front of score and parameters among the rows of their origin, in order; of each how many of no
+    larger size have a higher mean and cannot be tested."""
     cost, out = costs(table, SIZE), {}
     for origin in {row.origin for row in table.rows}:
         rows = table.rows_of(origin)
         found = front_of(ranked, rows=rows, cost=cost)
-        for at, row in enumerate(rows):
-            out[int(row)] = found.states[at], [rows[each] for each in found.beaten_by[at]], int(found.untested[at])
-    return out
+        out |= {row: int(found.untested[at]) for at, row in enumerate(rows) if found.states[at] == ON}
+    return dict(sorted(out.items()))

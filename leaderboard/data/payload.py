@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from compute.analysis.pareto import ON
 from compute.analysis.ranking import Ranking
 from compute.analysis.ranks.means import rank
 from compute.rounding import clean, rounded
@@ -26,7 +25,7 @@ from leaderboard.html import labels
 COLUMN_FACTS = ("key", "title", "group", "kind", "metric", "metric_title", "higher", "digits", "n", "default")
 NO_VOTES = "the paper prints no number of votes"
 STANDING = {  # of a row, and as a ranking calls it
-    **{name: name for name in ("rank", "rank_low", "rank_high", "why", "excess", "borda", "coverage", "covered")},
+    **{name: name for name in ("rank", "rank_low", "rank_high", "why", "excess", "coverage", "covered")},
     **{name: name for name in ("mean", "mean_low", "mean_high")},
     "tie_class": "classes",
     "few_tasks": "few",
@@ -139,7 +138,7 @@ def standing(table: BoardTable, ranked: Ranking | None) -> pd.DataFrame:
     frame = pd.DataFrame(found, index=range(rows), columns=list(STANDING))
     for name in ("rank", "rank_low", "rank_high"):
         frame[name] = frame[name].where(frame[name] > 0).astype("Int64")
-    for name in ("mean", "mean_low", "mean_high", "excess", "borda", "coverage", "covered"):
+    for name in ("mean", "mean_low", "mean_high", "excess", "coverage", "covered"):
         unit = scale if name in ("mean", "mean_low", "mean_high", "excess") else 1.0
         frame[name] = [value if math.isnan(value) else clean(value, scale=unit) for value in frame[name]]
     return frame
@@ -160,8 +159,7 @@ def ranking(table: BoardTable, ranked: Ranking | None, *, with_categories: bool 
     nothing.
     """
     out = plain(standing(table, ranked)).rename(columns=SHORT).to_dict("list")
-    fronts = {} if ranked is None else size_front(table, ranked)
-    front = {row: untested for row, (state, _, untested) in sorted(fronts.items()) if state == ON}
+    front = {} if ranked is None else size_front(table, ranked)
     out |= {"fixed": [], "front": list(front), "front_untested": list(front.values())}
     out["changed"] = changed_rule(table, ranked)
     if ranked is not None:

@@ -91,7 +91,6 @@ class Live:
         self.rate, self.judge_rate = rate(), rate(JUDGE_VARIABLE)
         hide(folder for row in self.own for folder in own_models.folders(row))
         self._borrowed = on_gpu(self.pool.run, seconds=_seconds)
-        self.wanted: set[str] = set()  # keys of the models that a visitor has asked
         self._shared: dict[tuple, Any] = {}  # vectors of the unrelated examples, the same for everyone
         self._downloads: dict[str, Event] = {}  # by session: set to stop its download
 
@@ -171,8 +170,6 @@ class Live:
         is asked that answers through the host's endpoint: that costs the host, and is for a visitor's press to start.
         """
         until, calibrations = self._clock() + LONGEST, self.calibrations()
-        if session:
-            self.wanted.update(row.key for row in models)
         for row in models:
             own = calibrations.of(row.key, question.pairing)
             among = {"until": until, "session": session, "cache": cache, "judges": judges}

@@ -87,10 +87,10 @@ def safe_cell(text: str) -> str:
     return f"'{text}" if text.startswith(FORMULA) and not NO_FORMULA.fullmatch(text) else text
 
 
-def csv_bytes(frame: pd.DataFrame, *, header: bool = True) -> bytes:
-    """The frame as CSV with safe cells, with its headings if `header`."""
+def csv_bytes(frame: pd.DataFrame) -> bytes:
+    """The frame as CSV with safe cells."""
     safe = frame.map(lambda cell: safe_cell(cell) if isinstance(cell, str) else cell)
-    return safe.rename(columns=safe_cell).to_csv(index=False, lineterminator="\n", header=header).encode()
+    return safe.rename(columns=safe_cell).to_csv(index=False, lineterminator="\n").encode()
 
 
 def safe_csv(content: bytes) -> bytes:

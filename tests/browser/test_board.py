@@ -306,22 +306,18 @@ def test_columns_are_switched_and_the_sorted_one_is_in_view(board):
     columns.get_by_label("NIGHTS", exact=True).uncheck()
     wait_query(page, "columns", None)
     assert page.evaluate(IN_VIEW, "unisim/nights"), "the table is sorted by what is not shown"
-    columns.get_by_label("Borda points").check()
     assert columns.get_by_label("Intervals of the mean").is_checked(), "they are drawn where there is room"
     columns.get_by_label("Dimension").check()
     wait_query(page, "dimension", "show")
     page.keyboard.press("Escape")
-    assert (
-        header(page, "borda").count() == header(page, "dimension").count() == 1
-        and page.locator(".lk-axis i").count() >= 2
-    )
+    assert header(page, "dimension").count() == 1 and page.locator(".lk-axis i").count() >= 2
     columns = panel(page, "Columns")
     columns.get_by_label("Intervals of the mean").uncheck()
     wait_query(page, "interval", "hide")
     assert not page.locator(".lk-axis").count()
     columns.get_by_role("button", name="Default columns").click()
     wait_query(page, "interval", None)
-    assert header(page, "borda").count() == header(page, "dimension").count() == 0
+    assert header(page, "dimension").count() == 0
     page.keyboard.press("Escape")
     every = page.get_by_role("button", name="All tasks")
     every.click()

@@ -266,7 +266,7 @@ def test_judges_show_examples_and_lead_to_their_pages(visit):
     page.locator(".jd-panel a", has_text="Example Eye").first.click()
     page.locator(".jd-detail h2", has_text="Example Eye on Mini pairs").wait_for()
     page.get_by_role("link", name="Everything about Example Eye").click()
-    page.get_by_role("heading", name="As a judge").wait_for()
+    page.get_by_role("link", name="As a judge").wait_for()
 
 
 # ---- claims and SQL

@@ -193,7 +193,7 @@ def test_faults_of_a_table_are_one_line(scores):
         (("rank", scores, "--bounds", "1,0"), "--bounds are"),
         (("rank", scores, "--bounds", "1"), "--bounds are"),
         (("rank", scores, "--category", "R=fid a"), "(--ignore)"),
-        (("rank", scores, "--ignore", "license", "--lower-is-better", "fid a"), "--aggregate borda"),
+        (("rank", scores, "--ignore", "license", "--lower-is-better", "fid a"), "--only"),
         (("compare", "clip", "dino"), "(--scores)"),
     ):
         assert_refused(likeness(*words), BadInput, said)

@@ -38,12 +38,6 @@ def suite_cache(database):
 
 
 @pytest.fixture(scope="session")
-def papers_cache(papers_database):
-    """The same of the papers' figures alone."""
-    return SuiteCache(Database(papers_database))
-
-
-@pytest.fixture(scope="session")
 def imported_suite_cache(once):
     """The same with one model measured again on every task of unisim-core but the last, from a file."""
     tasks = [task for task in shipped().tasks if "unisim-core" in task.suites][:-1]

@@ -34,7 +34,7 @@ import numpy as np
 from leaderboard.web.gradio_app import UNREADABLE
 from tests.compute.live import hostile
 from tests.compute.live.pictures import png
-from tests.serving import ROOT, Server, serving, wait
+from tests.serving import ROOT, Server, serving
 from tests.slow.visitor import JSON, Answer, Visitor
 
 ATTACKER, OTHER, INNOCENT = "127.0.0.10", "127.0.0.20", "127.0.0.99"
@@ -280,15 +280,6 @@ def get_under_many_names(port: int) -> list[Answer]:
     return answers
 
 
-def ask_ready_twice(port: int) -> list[Answer]:
-    """Has all models that are free load, and waits until they have answered."""
-    answers = []
-    for _ in range(2):
-        answers.append(Visitor(port, ATTACKER).get("/live/ready"))
-        wait(lambda: time.sleep(0.5) or json.loads(Visitor(port, ATTACKER).get("/live/ready").body)["done"])
-    return answers
-
-
 def send_thin(port: int) -> list[Answer]:
     """Pictures of one line, and functions of DuckDB that hear no interrupt; each is over within 2 s."""
     visitor = Visitor(port, ATTACKER)
@@ -373,7 +364,6 @@ ATTACKS: dict[str, Callable[[int], list[Answer]]] = {
     **{f"400 at once: {path}": partial(get_at_once, path=path) for path in HEAVY},
     "300 forwarded names": get_under_many_names,
     "largest studies of ten addresses": send_studies,
-    "models that are ready, twice": ask_ready_twice,
     "two addresses hold the queries": hold_queries,
     "thin pictures, deaf queries": send_thin,
     "crafted files": send_files,

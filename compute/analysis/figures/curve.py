@@ -19,7 +19,7 @@ def curve(result: Smaller, *, held_out: HeldOut | None, own: Fidelity | None) ->
     held-out models (median and quartiles of the halves), the choice, and the suite of the paper."""
     selection, figure = result.selection, go.Figure()
     first = selection.fewest - 1  # before it some category has no task
-    if held_out is not None and held_out.size:
+    if held_out is not None:
         low, middle, high = (_shown(np.quantile(held_out.curve[:, first:], q, axis=0)) for q in (0.25, 0.5, 0.75))
         steps = np.arange(first + 1, first + 1 + len(middle), dtype=np.int16)
         figure.add_scatter(

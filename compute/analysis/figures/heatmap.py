@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from compute.analysis.correlation import Correlation
 from compute.analysis.figures.style import PALETTE, plain
 from compute.rounding import rounded, rounded_array
 
-SMALL = 40  # axes up to which a cell carries its interval; above, one byte a cell
+SMALL = 40  # axes up to which a cell carries its interval
 NAMED = 60  # axes up to which both sides are labelled
 WRITTEN = 12  # axes up to which the number is written in the cell
 MOST_BLANKS = 2000  # blank cells that are marked one by one
@@ -22,7 +21,6 @@ BAND = 0.014  # width of a strip of groups, of the figure's
 # MIEB has ten categories, PALETTE seven colours and a grey: and four of Paul Tol's muted scheme.
 BANDS = (*PALETTE[:-1], "#882255", "#DDCC77", "#117733", "#332288", PALETTE[-1])
 RUN = 4  # axes of one group in a row whose name is written next to them
-GAP = -128  # a blank cell among whole percents
 # Orange to blue through nothing: distinct for colour-blind readers, and at 0 the page shows through, light or dark.
 # Less than full strength at the ends keeps text readable on them.
 ENDS = ("213,94,0", "0,114,178")
@@ -32,40 +30,26 @@ WIDTHS = (0.75, 1.25)
 SHARES = (1.0, 0.5, 0.2)
 
 
-@dataclass(frozen=True, kw_only=True)
-class CellScale:
-    """Correlation and share of strength as one number: `reach` times the correlation from the centre of its share."""
-
-    reach: int
-    centres: tuple[int, ...]  # of SHARES
-
-    def values(self, r: np.ndarray, share: np.ndarray) -> np.ndarray:
-        """Whole numbers of correlations and indices of SHARES; NaN stays."""
-        return np.asarray(self.centres)[share] + np.rint(self.reach * r)
-
-    def colours(self) -> dict[str, Any]:
-        """The colours of a heatmap of such numbers; below them, at GAP, nothing is drawn."""
-        top = self.centres[-1] + self.reach
-
-        def at(value: float) -> float:
-            return (value - GAP) / (top - GAP)
-
-        stops: list[tuple[float, str]] = [(0.0, "rgba(0,0,0,0)")]
-        for centre, share in zip(self.centres, SHARES, strict=True):
-            alpha = STRENGTH * share
-            negative, positive = (f"rgba({end},{{:g}})" for end in ENDS)
-            stops += [
-                (at(centre - self.reach), stops[-1][1]),
-                (at(centre - self.reach), negative.format(alpha)),
-                (at(centre), negative.format(0)),
-                (at(centre), positive.format(0)),
-                (at(centre + self.reach), positive.format(alpha)),
-            ]
-        return {"zmin": GAP, "zmax": top, "showscale": False, "colorscale": stops}
+CENTRES = (0, 300, 600)  # of SHARES: a cell's number is that of its share plus the correlation in percent
 
 
-PERCENTS = CellScale(reach=100, centres=(0, 300, 600))
-BYTES = CellScale(reach=42, centres=(-85, 0, 85))  # all in a byte: 1/42 of the scale is finer than an eye sees
+def _colours() -> dict[str, Any]:
+    """The colours of a heatmap of such numbers."""
+    low, top = CENTRES[0] - 100, CENTRES[-1] + 100
+    stops: list[tuple[float, str]] = []
+    for centre, share in zip(CENTRES, SHARES, strict=True):
+        alpha = STRENGTH * share
+        negative, positive = (f"rgba({end},{{:g}})" for end in ENDS)
+        stops += [
+            ((value - low) / (top - low), colour)
+            for value, colour in (
+                (centre - 100, negative.format(alpha)),
+                (centre, negative.format(0)),
+                (centre, positive.format(0)),
+                (centre + 100, positive.format(alpha)),
+            )
+        ]
+    return {"zmin": low, "zmax": top, "showscale": False, "colorscale": stops}
 
 
 def heatmap(
@@ -73,46 +57,35 @@ def heatmap(
 ) -> go.Figure:
     """Correlations [axes, axes] as colours, fainter where the interval is wide, blank where NaN.
 
-    `groups` [axes] are drawn as a band along both sides where there are several and many axes. Of many axes a cell is a
-    byte, or two where an interval is wide.
+    `groups` [axes] are drawn as a band along both sides where there are several and many axes. Of many axes a cell says
+    the correlation alone.
     """
     names, size = list(labels), len(labels)
     r, n, low, high = correlation.r, correlation.n, correlation.low, correlation.high
     share = np.where(np.isnan(r), 0, np.digitize(np.nan_to_num(high - low, nan=np.inf), WIDTHS, right=True))
     percent = rounded_array(r, 0, scale=100)
-    figure = go.Figure()
-    if size <= SMALL:
-        # Too few models for an interval leave any correlation possible.
-        bounds = np.where(np.isnan(low), -1, low), np.where(np.isnan(high), 1, high)
-        detail = np.stack([rounded_array(r, 2), n, *(rounded_array(bound, 2) for bound in bounds)], axis=2)
-        figure.add_heatmap(
-            z=PERCENTS.values(percent / 100, share).astype(np.float32),
-            x=names,
-            y=names,
-            **PERCENTS.colours(),
-            customdata=detail.astype(np.float32),
-            hoverongaps=False,
-            xgap=1,
-            ygap=1,
-            text=[["" if np.isnan(value) else rounded(value, 2).replace("-", "−") for value in row] for row in r]
-            if size <= WRITTEN
-            else None,
-            texttemplate="%{text}" if size <= WRITTEN else None,
-            hovertemplate="%{y}<br>%{x}<br>%{customdata[0]:.2f}, 95% interval %{customdata[2]:.2f} to "
-            "%{customdata[3]:.2f}, %{customdata[1]} models<extra></extra>",
-        )
-    else:
-        whole = np.nan_to_num(percent, nan=GAP).astype(np.int8)
-        wide = bool(share.any())
-        figure.add_heatmap(
-            z=np.nan_to_num(BYTES.values(percent / 100, share), nan=GAP).astype(np.int8) if wide else whole,
-            x=names,
-            y=names,
-            **(BYTES if wide else PERCENTS).colours(),
-            customdata=whole if wide else None,
-            hovertemplate=f"%{{y}}<br>%{{x}}<br>%{{{'customdata' if wide else 'z'}}} / 100; click for models and "
-            "interval<extra></extra>",
-        )
+    small, figure = size <= SMALL, go.Figure()
+    # Too few models for an interval leave any correlation possible.
+    bounds = np.where(np.isnan(low), -1, low), np.where(np.isnan(high), 1, high)
+    detail = np.stack([rounded_array(r, 2), n, *(rounded_array(bound, 2) for bound in bounds)], axis=2)
+    more = ", 95% interval %{customdata[2]:.2f} to %{customdata[3]:.2f}, %{customdata[1]} models"
+    figure.add_heatmap(
+        z=(np.array(CENTRES)[share] + percent).astype(np.float32),
+        x=names,
+        y=names,
+        **_colours(),
+        customdata=detail.astype(np.float32) if small else np.nan_to_num(percent).astype(np.int8),
+        hoverongaps=False,
+        xgap=int(small),
+        ygap=int(small),
+        text=[["" if np.isnan(value) else rounded(value, 2).replace("-", "−") for value in row] for row in r]
+        if size <= WRITTEN
+        else None,
+        texttemplate="%{text}" if size <= WRITTEN else None,
+        hovertemplate=f"%{{y}}<br>%{{x}}<br>%{{customdata[0]:.2f}}{more}<extra></extra>"
+        if small
+        else "%{y}<br>%{x}<br>%{customdata} / 100; click for models and interval<extra></extra>",
+    )
     rows, columns = np.nonzero(np.isnan(r))
     if 0 < len(rows) <= MOST_BLANKS:
         kind = np.uint8 if size < 256 else np.int16
@@ -123,7 +96,7 @@ def heatmap(
             yaxis="y2",
             mode="markers",
             customdata=n[rows, columns].astype(np.int16),
-            marker={"symbol": "x-thin-open", "size": 5 if size <= SMALL else 3, "color": "#7F7F7F"},
+            marker={"symbol": "x-thin-open", "size": 5 if small else 3, "color": "#7F7F7F"},
             hovertemplate=f"blank: %{{customdata}} models with both, or all equal; {minimum} are needed<extra></extra>",
         )
     named = size <= NAMED

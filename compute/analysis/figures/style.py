@@ -56,15 +56,6 @@ def unmarked(text: str) -> str:
     return text.replace("<", "‹").replace(">", "›")
 
 
-Box = tuple[float, float, float, float]  # left, bottom, right, top, px
-
-
-def pixels(x: np.ndarray, y: np.ndarray, *, width: float, height: float) -> tuple[np.ndarray, np.ndarray]:
-    """About where points are in a figure of that size, px from the left and from the bottom."""
-    across, up = (np.ptp(values) or 1.0 for values in (x, y))
-    return (x - x.min()) / across * width * 0.9 + width * 0.05, (y - y.min()) / up * height * 0.9
-
-
 def label_sides(
     names: Sequence[str],
     x: np.ndarray,
@@ -72,14 +63,14 @@ def label_sides(
     *,
     width: float = 1000,
     height: float = 330,
-    taken: Sequence[Box] = (),
 ) -> list[str]:
     """The side of its point where each name hides neither points nor other names; empty if no side fits.
 
-    The figure's size in px decides; a narrower one may still overlap. `taken`: where no name may stand.
+    The figure's size in px decides; a narrower one may still overlap.
     """
-    px, py = pixels(x, y, width=width, height=height)
-    occupied = [*taken, *((a - 5, b - 5, a + 5, b + 5) for a, b in zip(px, py, strict=True))]
+    across, up = (np.ptp(values) or 1.0 for values in (x, y))
+    px, py = (x - x.min()) / across * width * 0.9 + width * 0.05, (y - y.min()) / up * height * 0.9
+    occupied = [(a - 5, b - 5, a + 5, b + 5) for a, b in zip(px, py, strict=True)]  # left, bottom, right, top, px
     sides = []
     for name, a, b in zip(names, px, py, strict=True):
         long, high = 5.6 * len(name), 11
@@ -93,7 +84,7 @@ def label_sides(
             (
                 side
                 for side, box in boxes.items()
-                if box[0] >= 0 and box[2] <= width and not any(meet(box, other) for other in occupied)
+                if box[0] >= 0 and box[2] <= width and not any(_meet(box, other) for other in occupied)
             ),
             "",
         )
@@ -112,6 +103,5 @@ def at_sides(names: Sequence[str], sides: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def meet(box: Box, other: Box) -> bool:
-    """Whether two boxes overlap."""
+def _meet(box: Sequence[float], other: Sequence[float]) -> bool:
     return box[0] < other[2] and box[2] > other[0] and box[1] < other[3] and box[3] > other[1]

@@ -137,22 +137,18 @@ def select(
     table: ScoreTable,
     *,
     size: int | None = None,
-    hours: float | None = None,
     thresholds: Sequence[float] = THRESHOLDS,
     method: str = "spearman",
     exclude: Ints | Sequence[int] = (),
 ) -> Selection:
-    """Chooses `size` tasks, or tasks within `hours` per model, that order models like the whole table; else the `knee`.
+    """Chooses `size` tasks that order models like the whole table; else the `knee`.
 
-    exclude: task indices never to choose, with a budget those of unknown hours among them. `method` is the correlation
-    used for dropping. First redundant tasks go (`drop_redundant`; the last dropped come back if fewer than `size`
-    remain), then tasks are added greedily by Spearman with the full mean, ties by Pearson, then fewer hours, then the
-    lower index; every category with a task to choose gets one first. The order goes on to half of the tasks, as far as
-    they were not dropped; the knee is one of this curve. Within a budget, a second pass weighs gain by hours, and the
-    best stretch of the better pass is chosen. Deterministic. Raises BadInput where the request cannot be met.
+    exclude: task indices never to choose. `method` is the correlation used for dropping. First redundant tasks go
+    (`drop_redundant`; the last dropped come back if fewer than `size` remain), then tasks are added greedily by
+    Spearman with the full mean, ties by Pearson, then fewer hours, then the lower index; every category with a task to
+    choose gets one first. The order goes on to half of the tasks, as far as they were not dropped; the knee is one of
+    this curve. Deterministic. Raises BadInput where the request cannot be met.
     """
-    if size is not None and hours is not None:
-        raise BadInput("Give either a number of tasks or hours, not both")
     codes = table.codes
     allowed = np.setdiff1d(np.flatnonzero(table.counted), np.asarray(exclude, int))
     if not len(allowed):
@@ -166,17 +162,13 @@ def select(
         raise BadInput(
             f"Cannot choose {size} tasks: there are {len(pool)} to choose from, {needed} categories to keep."
         )
-    if hours is None:
-        order, reached = _greedy(table, pool, size=max(size or 0, needed, min(len(pool), len(table.tasks) // 2)))
-        size = size or knee(reached[:, 0], fewest=needed, models=len(table.models))
-    else:
-        order, reached = _within(table, pool, budget=hours)
-        size = len(order)
+    order, curve = _greedy(table, pool, size=max(size or 0, needed, min(len(pool), len(table.tasks) // 2)))
+    size = size or knee(curve, fewest=needed, models=len(table.models))
     return Selection(
         size=size,
         fewest=needed,
         order=order,
-        curve=reached[:, 0],
+        curve=curve,
         dropped=allowed[dropped[:split]],
         hours=float(table.hours[order[:size]].sum()),
     )
@@ -191,47 +183,21 @@ def trace(table: ScoreTable, path: Ints) -> Floats:
     return np.array(curve)
 
 
-def _greedy(
-    table: ScoreTable, pool: Ints, *, size: int, budget: float = np.inf, per_hour: bool = False
-) -> tuple[Ints, Floats]:
-    """Adds tasks of `pool` one by one, one of every category first: the path, and Spearman and Pearson [steps, 2]."""
+def _greedy(table: ScoreTable, pool: Ints, *, size: int) -> tuple[Ints, Floats]:
+    """Adds `size` tasks of `pool` one by one, one of every category first: the path, and Spearman after each."""
     sums, codes, cost = _Sums(table), table.codes, np.nan_to_num(table.hours)
     open_categories = set(codes[pool].tolist())
     path: list[int] = []
-    reached: list[Floats] = []
-    left, spent, now = np.sort(pool), 0.0, 0.0
+    reached: list[float] = []
+    left = np.sort(pool)
     while len(path) < size:
         eligible = left[np.isin(codes[left], list(open_categories))] if open_categories else left
-        reserve = {c: cost[left[codes[left] == c]].min() for c in open_categories}
-        ahead = np.array([sum(v for c, v in reserve.items() if c != codes[t]) for t in eligible])
-        eligible = eligible[spent + cost[eligible] + ahead <= budget + 1e-9]
-        if not len(eligible):
-            break
-        value = sums.agreement_with_each(eligible)
-        gain, hours = value[0] - now, np.maximum(cost[eligible], 1e-9)
-        first = np.where(gain > 0, gain / hours, gain * hours) if per_hour else value[0]
-        best = int(np.lexsort((eligible, cost[eligible], -np.round(value[1], 9), -np.round(first, 9)))[0])
+        spearman, pearson = sums.agreement_with_each(eligible)
+        best = int(np.lexsort((eligible, cost[eligible], -np.round(pearson, 9), -np.round(spearman, 9)))[0])
         task = int(eligible[best])
         sums.add(task)
         path.append(task)
-        reached.append(value[:, best])
-        now, spent = float(value[0, best]), spent + float(cost[task])
+        reached.append(spearman[best])
         open_categories.discard(int(codes[task]))
         left = left[left != task]
-    return np.array(path, np.int64), np.array(reached).reshape(-1, 2)
-
-
-def _within(table: ScoreTable, pool: Ints, *, budget: float) -> tuple[Ints, Floats]:
-    codes = table.codes[pool]
-    least = sum(table.hours[pool[codes == code]].min() for code in np.unique(codes))
-    if not least <= budget:
-        raise BadInput(f"{budget:g} hours do not suffice: the cheapest choice takes {least:g}.")
-    candidates = []
-    for per_hour in (False, True):
-        path, reached = _greedy(table, pool, size=len(pool), budget=budget, per_hour=per_hour)
-        first = len(np.unique(table.codes[path])) - 1
-        rounded = np.round(reached, 9)
-        best = max(range(first, len(path)), key=lambda at: (*rounded[at], -at))
-        candidates.append((tuple(rounded[best]), path[: best + 1], reached[: best + 1]))
-    _, path, reached = max(candidates, key=lambda item: item[0])
-    return path, reached
+    return np.array(path, np.int64), np.array(reached)

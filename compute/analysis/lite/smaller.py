@@ -83,41 +83,33 @@ def choose(
     scores: ScoreTable,
     *,
     size: Annotated[int | None, "How many tasks; without it, the knee of the curve."] = None,
-    hours: Annotated[float | None, "Instead: GPU hours per model, from imported timings."] = None,
     thresholds: Annotated[Sequence[float], "Mean correlations above which tasks are dropped."] = THRESHOLDS,
     method: Annotated[str, "Correlation of tasks: spearman, pearson or kendall."] = "spearman",
     exclude: Annotated[Sequence[str], "Task keys never to choose, comma-separated."] = (),
 ) -> Smaller:
-    """Chooses `size` tasks, or tasks within `hours` a model, that rank models like the whole suite; else the knee.
+    """Chooses `size` tasks that rank models like the whole suite; else the knee.
 
-    Tasks without a score for every model, excluded ones and, within a budget, those of unknown hours are never chosen.
-    Raises BadInput or Undefined where the request cannot be met.
+    Tasks without a score for every model and excluded ones are never chosen. Raises BadInput or Undefined where the
+    request cannot be met.
     """
     if any(not -1 <= value <= 1 for value in thresholds) or list(thresholds) != sorted(thresholds, reverse=True):
         raise BadInput(f"Thresholds must be between -1 and 1, the highest first; got {thresholds}")
     if unlike := scores.unlike_tasks:
         raise BadInput(f"{scores.name} has no mean: {unlike}")
-    ready, never = _ready(scores, hours=hours, exclude=exclude)
-    selection = select(ready.table, size=size, hours=hours, thresholds=thresholds, method=method, exclude=never)
+    ready, never = _ready(scores, exclude=exclude)
+    selection = select(ready.table, size=size, thresholds=thresholds, method=method, exclude=never)
     table, lite = ready.table, ready.table.columns(selection.chosen).mean
     fidelity = compared(table.models, table.mean, lite, tasks=selection.size, higher=table.higher_is_better)
     return Smaller(scores=scores, whole=ready, selection=selection, fidelity=fidelity)
 
 
-def _ready(scores: ScoreTable, *, hours: float | None, exclude: Sequence[str]) -> tuple[Whole, Ints]:
+def _ready(scores: ScoreTable, *, exclude: Sequence[str] = ()) -> tuple[Whole, Ints]:
     """The whole suite, and the tasks never to choose."""
     unknown = sorted(set(exclude) - set(scores.tasks))
     if unknown:
         raise BadInput(f"{scores.name} has no task {unknown[0]!r}. List them: likeness list tasks")
     ready = whole(scores)
     never = np.setdiff1d(np.arange(len(scores.tasks)), ready.candidates)
-    if hours is not None:
-        if np.isnan(scores.hours[ready.candidates]).all():
-            raise BadInput(
-                "No task of this suite has a known running time: import result files that say theirs "
-                "(likeness import mteb-results), or give a number of tasks."
-            )
-        never = np.union1d(never, np.flatnonzero(np.isnan(scores.hours)))
     return ready, np.union1d(never, [scores.tasks.index(task) for task in exclude]).astype(int)
 
 
@@ -180,12 +172,12 @@ class HeldOut:
 
     curve: Floats  # [halves, steps]: after each task, in each half's own order of choice
     n_models: int  # in the smaller half
-    size: int | None  # tasks of the suite; None for a budget of hours, where the last step of each half counts
+    size: int  # tasks of the suite
 
     @property
     def spearman(self) -> tuple[float, ...]:
         """The correlation of each half, with the whole choice."""
-        return tuple(self.curve[:, -1 if self.size is None else self.size - 1])
+        return tuple(self.curve[:, self.size - 1])
 
     @property
     def median(self) -> float:
@@ -199,8 +191,7 @@ SPLITS = 5
 def held_out(
     scores: ScoreTable,
     *,
-    size: int | None = None,
-    hours: float | None = None,
+    size: int,
     thresholds: tuple[float, ...] = THRESHOLDS,
     splits: int = SPLITS,
     seed: int = 0,
@@ -210,7 +201,7 @@ def held_out(
     The models are halved `splits` times at random, and each half is chosen on once. Which tasks may be chosen at all
     depends on all models, as for the shown choice. Deterministic for a seed. Raises BadInput below 8 models.
     """
-    ready, never = _ready(scores, hours=hours, exclude=())
+    ready, never = _ready(scores)
     total = len(ready.table.models)
     if total < 8:
         raise BadInput(f"Only {total} models have the mean of {scores.name}; halves to compare need 8 or more.")
@@ -219,11 +210,10 @@ def held_out(
         order = draw.permutation(total)
         halves = [ready.table.rows(half) for half in (order[: total // 2], order[total // 2 :])]
         for inside, outside in (halves, halves[::-1]):
-            selection = select(inside, size=size, hours=hours, thresholds=thresholds, exclude=never)
+            selection = select(inside, size=size, thresholds=thresholds, exclude=never)
             curves.append(trace(outside, selection.order))
-    steps = min(map(len, curves)) if size else 1  # budgets end with different numbers of tasks: the last step counts
-    curve = np.array([curve[:steps] if size else curve[-1:] for curve in curves])
-    return HeldOut(curve=curve, n_models=total // 2, size=size)
+    steps = min(map(len, curves))
+    return HeldOut(curve=np.array([curve[:steps] for curve in curves]), n_models=total // 2, size=size)
 
 
 def between(scores: ScoreTable, other: ScoreTable) -> Fidelity:

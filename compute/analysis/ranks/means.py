@@ -1,4 +1,4 @@
-"""Means, Borda points and ranks of a table of scores. Arrays in, arrays out; NaN means no score.
+"""Means and ranks of a table of scores. Arrays in, arrays out; NaN means no score.
 
 Two rules make one mean of a row of scores [models, tasks] (`compute.types.AGGREGATES`, without `human`):
 
@@ -19,7 +19,6 @@ from compute.types import BadInput
 
 CATEGORY_MEAN = "category-mean"
 TASK_MEAN = "task-mean"
-BORDA = "borda"  # the rule that makes points, not a mean
 UNRANKED = -1  # rank and class of a model that has no mean
 
 
@@ -108,20 +107,6 @@ def category_means(
         if len(np.unique(higher[columns])) == len(np.unique(labels[columns])) == 1:
             found[:, category] = _block_mean(scores[:, columns], task_weights[columns])
     return found
-
-
-def borda(scores: Floats, *, higher: Bools) -> tuple[Floats, Floats]:
-    """Borda points [models, tasks]: on each task, models with a score minus the model's average rank; and their sums.
-
-    scores [models, tasks], NaN missing; higher [tasks]. Tied models share the mean of their ranks. A model without a
-    score on a task gets NaN there, and does not raise the points of the others; so sums [models], NaN without any
-    score, favour models with more tasks: show coverage next to them. Directions and scales may differ. Source: the
-    Borda count of MIEB's public ranking.
-    """
-    known = ~np.isnan(scores)
-    worst_last = np.where(known, np.where(higher, -scores, scores), np.inf)
-    points = np.where(known, known.sum(axis=0) - ranks(worst_last), np.nan)
-    return points, np.where(known.any(axis=1), np.nansum(points, axis=1), np.nan)
 
 
 def anchor(*, scores: ArrayLike, categories: ArrayLike, means: ArrayLike, counted: ArrayLike) -> tuple[Floats, Bools]:

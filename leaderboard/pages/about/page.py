@@ -9,9 +9,7 @@ import numpy as np
 from markupsafe import Markup
 
 from compute import bare_process
-from compute.analysis.correlation import Leftover, leftover
 from compute.analysis.ranks.variance import FEW
-from compute.analysis.table import USUAL
 from leaderboard.data.memo import shared
 from leaderboard.html.components import html
 from leaderboard.html.labels import ABBREVIATIONS, is_own
@@ -41,7 +39,6 @@ def body(site: Site) -> Markup:
     return render(
         "pages/about/page.html",
         few=FEW,
-        leftover=dependence(site),
         limited=bare_process.enforced(),
         benchmarks=sizes[~sizes["key"].map(is_own)],
         years=site.db.query("years")["year"].tolist(),
@@ -58,17 +55,6 @@ def body(site: Site) -> Markup:
         data_version="".join(site.db.query("data_version")["version"]),
         packages=", ".join(f"{name} {version(name)}" for name in PACKAGES),
     )
-
-
-def dependence(site: Site) -> list[tuple[str, Leftover]]:
-    """Of every suite with categories of several tasks, its title and how they still correlate on the usual origin."""
-    found = []
-    for key, (title, _) in site.suite_cache.suites().items():
-        table = site.suite_cache.table(key)
-        rest = leftover(table.scores.rows(table.rows_of(USUAL)))
-        if rest is not None and not np.isnan(rest.low):
-            found.append((title, rest))
-    return found
 
 
 def cells(site: Site, suite: str) -> dict[str, int] | None:

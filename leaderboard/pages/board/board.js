@@ -200,7 +200,7 @@ class Board {
   /** Whether a first click on a header sorts downwards: the best comes first, words and ranks ascend. */
   bestIsHigh(key) {
     if (key === 'mean') return this.payload.suite.mean_higher ?? true;
-    if (LEAD.includes(key)) return ['coverage', 'borda', 'date', 'late'].includes(key);
+    if (LEAD.includes(key)) return ['coverage', 'date', 'late'].includes(key);
     return this.payload.columns.find((column) => column.key === key).higher;
   }
 

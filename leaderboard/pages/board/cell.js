@@ -8,7 +8,7 @@ import { rounded } from '../../js/number.js';
 import { runDetails } from '../../js/run_details.js';
 import { tableQuery } from './state.js';
 
-const OF_RANK = new Set(['rank', 'range', 'class', 'mean', 'coverage', 'interval', 'borda']);
+const OF_RANK = new Set(['rank', 'range', 'class', 'mean', 'coverage', 'interval']);
 const OPEN = new Map([[true, 'Open'], [false, 'Closed'], [null, 'Not stated']]);
 
 /** Facts of [label, text]; those without a text are left out. */
@@ -87,7 +87,6 @@ export function createDialog(board) {
     const lines = [
       ['Rank', words(ranking, row)],
       [ranking.changed ? `Your mean: ${ranking.changed}` : payload.suite.mean_title, mean === null ? 'none' : `${rounded(mean, digits)}${interval ? ` (${interval})` : ''}`],
-      ['Borda', ranking.borda?.[row] === null || ranking.borda === undefined ? '' : Number(rounded(ranking.borda[row], 2))],
       ['Coverage', coverageWords(ranking, row)], ['By the suite’s own mean', ranking.changed ? words(payload.ranking, row) : ''],
     ];
     return facts(lines);

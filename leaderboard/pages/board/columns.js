@@ -76,7 +76,6 @@ const originRows = ({ payload, state: { origin } }) => payload.rows.flatMap((row
 /** Columns that are off until they are switched on under Columns. */
 export const OPTIONAL = [
   { key: 'interval', title: 'Intervals of the mean, drawn', hint: 'The 95% interval of each mean on one axis', exists: ({ ranking }) => ranking.mean_low.some(Number.isFinite) },
-  { key: 'borda', title: 'Borda points', hint: 'How many models it beats, task by task', exists: ({ ranking }) => hasBorda(ranking) },
   ...FACTS.slice(1).map(({ key, title, hint, of }) => ({ key, title, hint, exists: ({ payload }) => payload.rows.some((row) => of(row) !== null) })),
 ];
 
@@ -150,9 +149,9 @@ function columnsOf(board) {
   const scores = shown.map((at) => ({ ...scoreColumn(board, at), ...(tasks ? {} : { group: '' }) }));
   const [select, model] = [selectColumn(board), modelColumn(board, narrow)];
   if (narrow) {
-    return [...pin([select, model]), ...some(['rank', 'mean', 'range', 'class', 'interval', 'borda']), ...scores, ...some([...FACTS.map(({ key }) => key), 'coverage'])];
+    return [...pin([select, model]), ...some(['rank', 'mean', 'range', 'class', 'interval']), ...scores, ...some([...FACTS.map(({ key }) => key), 'coverage'])];
   }
-  return [...pin([select, ...some(['rank', 'range', 'class']), model]), ...some([...FACTS.map(({ key }) => key), 'coverage', 'mean', 'interval', 'borda']), ...scores];
+  return [...pin([select, ...some(['rank', 'range', 'class']), model]), ...some([...FACTS.map(({ key }) => key), 'coverage', 'mean', 'interval']), ...scores];
 }
 
 function selectColumn({ state, payload }) {
@@ -354,21 +353,6 @@ function coverageColumn({ ranking, font }) {
   };
 }
 
-/** Whether a ranking has Borda points at all. */
-const hasBorda = (ranking) => Boolean(ranking.borda?.some((points) => points !== null));
-
-function bordaColumn({ ranking, font }) {
-  return {
-    key: 'borda', title: 'Borda', name: 'Borda points', hint: 'Borda points: how many models it beats, task by task',
-    numeric: true, sort: true, ...titleSize('Borda', font, ['8888.8']),
-    draw(cell, row) {
-      const points = ranking.borda[row];
-      if (points === null) missing(cell, whyNot(ranking, row) || 'no points');
-      else cell.textContent = String(Number(rounded(points, 1)));
-    },
-  };
-}
-
 function meanColumn(board, narrow) {
   const { payload, ranking, font } = board;
   const digits = meanDigits(payload);
@@ -417,7 +401,7 @@ function intervalColumn(board, narrow) {
 const BESIDE = {
   rank: rankColumn, range: rangeColumn, class: classColumn,
   ...Object.fromEntries(FACTS.map((fact) => [fact.key, (board) => factColumn(fact, board)])),
-  coverage: coverageColumn, mean: meanColumn, interval: intervalColumn, borda: bordaColumn,
+  coverage: coverageColumn, mean: meanColumn, interval: intervalColumn,
 };
 
 /** Says more of a cell than it shows, to the eye and to a screen reader. */

@@ -18,7 +18,7 @@ from compute.io.files import replacing
 from compute.rounding import rounded, rounded_array
 from compute.types import BadInput, CannotWrite
 from leaderboard.data.board_table import APART, DISPUTED, PARTIAL, PRINTED, SUSPECT, TRAINED, BoardTable, SuiteColumn
-from leaderboard.data.database import QUERIES, Database
+from leaderboard.data.database import Database
 from leaderboard.data.mean_rule import changed_rule, description, rule
 from leaderboard.data.memo import shared
 from leaderboard.data.payload import category_marks, category_means, plain, standing
@@ -69,7 +69,6 @@ BESIDE: dict[str, tuple[str, tuple[str, ...], Callable[..., str]]] = {
     "coverage": ("Cov.", ("coverage",), lambda share, _: f"{int(100 * share + 1e-9)}%"),
     "mean": ("Mean", ("mean",), rounded),
     "interval": ("95% interval", ("mean_low", "mean_high"), _range),
-    "borda": ("Borda", ("borda",), lambda points, _: rounded(points, 1)),
 }
 
 
@@ -105,8 +104,8 @@ class BoardView:
             best = np.concatenate([others, self.best], axis=1)
             write = markdown if form == "markdown" else partial(latex, label=f"tab:{name}")
             content = write(shown, best, caption=caption).encode()
-        elif form in ("csv", "parquet", "json"):
-            content = {"csv": csv_bytes, "parquet": store.parquet_bytes, "json": _json}[form](self.frame)
+        elif form in WRITERS:
+            content = WRITERS[form](self.frame)
         else:
             raise BadInput(f"{form!r} is not an export format. Choose from: {', '.join(MEDIA)}")
         return download(content, name=f"{name}.{ENDINGS.get(form, form)}", media=MEDIA[form])
@@ -200,9 +199,8 @@ class BoardView:
         out: dict[str, list[str]] = {"Model": frame["title"].tolist()}
         if frame["origin"].nunique() > 1:
             out["Origin"] = frame["origin"].tolist()
-        known, first = models.assign(**frame.set_index(models.index)), None
-        if ranked is not None:
-            known, first = known.assign(borda=ranked.borda[self.indices]), table.category_columns[0]
+        known = models.assign(**frame.set_index(models.index))
+        first = None if ranked is None else table.category_columns[0]
         for key, (title, names, write) in BESIDE.items():
             if key == "mean" and first:
                 title = ("Your mean" if changed_rule(table, ranked) else title) + _unit(unit, first)
@@ -242,31 +240,20 @@ def everything(db: Database, form: str) -> tuple[str, Path]:
 
     Raises CannotWrite for a full disk, BadInput for another form.
 
-    The file is written to the folder of the database's copy, some thousand rows at a time, and goes with it.
+    The file is written to the folder of the database's copy, and goes with it.
     """
     with db.snapshot() as opening:
         if form == "duckdb":
             return "likeness.duckdb", opening.copy
-        if form not in ("csv", "parquet", "json"):
+        if form not in WRITERS:
             raise BadInput(f"Everything is exported as csv, parquet, json or duckdb, not {form!r}")
         if opening.folder is None:
             raise CannotWrite("There is no folder for temporary files")
-        parts = (
-            part.assign(synthetic=part["benchmark"].map(is_synthetic).astype(bool))
-            for part in opening.parts(QUERIES["everything"])
-        )
+        frame = db.query("everything")
+        frame = frame.assign(synthetic=frame["benchmark"].map(is_synthetic).astype(bool))
         path = opening.folder / f"likeness-scores.{form}"
-        if form == "parquet":
-            store.write_parquet(path, frame=pd.concat(parts, ignore_index=True))
-        else:
-            with replacing(path) as draft, draft.open("wb") as file:
-                for index, part in enumerate(parts):
-                    if form == "csv":
-                        file.write(csv_bytes(part, header=not index))
-                    else:  # one list: every part's own brackets and line ends are cut off
-                        file.write((b",\n" if index else b"[\n") + _json(part)[len("[\n") : -len("\n]")])
-                if form == "json":
-                    file.write(b"\n]")
+        with replacing(path) as draft:
+            draft.write_bytes(WRITERS[form](frame))
         return path.name, path
 
 
@@ -280,3 +267,10 @@ def _json(frame: pd.DataFrame) -> bytes:
 
 def _plain(cell: object) -> object:
     return cell.tolist() if hasattr(cell, "tolist") else str(cell)
+
+
+WRITERS: dict[str, Callable[[pd.DataFrame], bytes]] = {
+    "csv": csv_bytes,
+    "parquet": store.parquet_bytes,
+    "json": _json,
+}

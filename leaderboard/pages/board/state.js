@@ -6,9 +6,9 @@ import { partOf, PARTS, partTasks, SCOPE, scopeOfPayload } from './scope.js';
 import { defaultOrigin, FACETS, FACTS, facetValues } from './rows.js';
 import { ANY_SIZE, readSizes, writeSizes } from './sizes.js';
 
-export const LEAD = ['rank', 'title', 'coverage', 'mean', 'borda', ...FACTS.map(({ key }) => key)];
+export const LEAD = ['rank', 'title', 'coverage', 'mean', ...FACTS.map(({ key }) => key)];
 /** Columns that are off until they are switched on: each has its key in the address. */
-const SWITCHED = ['interval', 'borda', ...FACTS.slice(1).map(({ key }) => key)];
+const SWITCHED = ['interval', ...FACTS.slice(1).map(({ key }) => key)];
 const MOST_FAMILIES = 12;
 export const MOST_SELECTED = 6;
 export const MOST_PINNED = 20;

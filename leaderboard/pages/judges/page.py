@@ -6,7 +6,6 @@ import math
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
-from urllib.parse import quote
 
 import gradio as gr
 import pandas as pd
@@ -14,8 +13,8 @@ import pandas as pd
 from compute.metrics.judge import CONDITIONS, METRICS
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html.labels import suite_choices
-from leaderboard.html.templates import macro, render
-from leaderboard.page import Canvas, Site, View, controls
+from leaderboard.html.templates import render
+from leaderboard.page import Canvas, Site, View, controls, instead
 from leaderboard.pages.judges.boards import Board, agreements, boards
 from leaderboard.pages.judges.diagnosis import diagnose, reading
 
@@ -79,22 +78,7 @@ def draw(site: Site) -> None:
         canvas.choose("splits", SPLITS, default=ALL, kind=gr.Radio, label="Compare on", scale=2, min_width=240)
         canvas.choose("judge", judges, noun="judge", label="Judge in detail (type to search)", scale=3, min_width=240)
     canvas.html()
-    canvas.bind(partial(page, site.suite_cache), instead=lambda **_: {head: every_judge(site)})
-
-
-def every_judge(site: Site) -> str:
-    """Every judge as a link, kind by kind."""
-    listed = site.db.query("judges")
-    return macro("index")(
-        [
-            (
-                words[0].upper() + words[1:] + "s",
-                [(row.title, f"judges?judge={quote(row.key, safe='/:~')}") for row in rows.itertuples()],
-            )
-            for kind, words in KINDS.items()
-            for rows in [listed[listed["kind"] == kind]]
-        ]
-    )
+    canvas.bind(partial(page, site.suite_cache), instead=lambda **_: {head: instead("judges?judge=", judges()[1:])})
 
 
 def page(cache: SuiteCache, *, suite: str, splits: str, judge: str) -> tuple[str, str]:

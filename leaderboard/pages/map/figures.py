@@ -1,32 +1,19 @@
-"""A map of tasks or models: one mark a point, coloured by what is known of it, clusters outlined and named."""
+"""A map of tasks or models: one mark a point, coloured by what is known of it."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from compute.analysis.figures.style import (
-    GROUPS,
-    SYMBOLS,
-    UNGROUPED,
-    Box,
-    at_sides,
-    label_sides,
-    meet,
-    pixels,
-    plain_map,
-    unmarked,
-)
+from compute.analysis.figures.style import GROUPS, SYMBOLS, UNGROUPED, at_sides, label_sides, plain_map
 
 # The narrowest figure, px, whose names must not overlap; look.css hides names in narrower ones.
 WIDTH, HEIGHT = 800, 500
-FEWEST = 3  # points of a region that is outlined
-AROUND = 12  # corners of the ring around a point that its region's outline keeps clear
 MOST = 17  # values with their own mark; rarer ones share one
 
 
@@ -87,38 +74,13 @@ def _layer(facts: pd.DataFrame, name: str, marker: Mapping[str, Any]) -> go.Scat
     )
 
 
-def name_points(figure: go.Figure, facts: pd.DataFrame, *, regions: Sequence[tuple[str, list[int]]]) -> None:
-    """Outlines the regions, each a name and its points' indices, names them, and writes the name of every point that
-    hides nothing; changes the figure."""
+def name_points(figure: go.Figure, facts: pd.DataFrame) -> None:
+    """Writes the name of every point that hides nothing; changes the figure."""
     x, y, names = facts["x"].to_numpy(float), facts["y"].to_numpy(float), facts["name"].tolist()
-    figure.update_layout(shapes=[_outline(x[inside], y[inside], x, y) for _, inside in regions])
-    taken: list[Box] = []
-    notes = []
-    px, py = pixels(x, y, width=WIDTH, height=HEIGHT)
-    dots = [(a - 5, b - 5, a + 5, b + 5) for a, b in zip(px, py, strict=True)]
-    for name, inside in sorted(regions, key=lambda region: (-len(region[1]), region[0])):
-        for at, below in ((max(inside, key=lambda index: y[index]), False), (min(inside, key=lambda i: y[i]), True)):
-            long, high, shift = 6.4 * len(name), 14, 16 if not below else -30
-            centre = float(np.clip(px[inside].mean(), long / 2, WIDTH - long / 2)) if long < WIDTH else WIDTH / 2
-            box = (centre - long / 2, py[at] + shift, centre + long / 2, py[at] + shift + high)
-            if not any(meet(box, other) for other in (*taken, *dots)):
-                taken.append(box)
-                notes.append(
-                    {
-                        "x": float(x.min() + (centre - WIDTH * 0.05) / (WIDTH * 0.9) * (np.ptp(x) or 1.0)),
-                        "y": float(y[at]),
-                        "yshift": shift + high / 2,
-                        "text": f"<b>{unmarked(name)}</b>",
-                        "showarrow": False,
-                        "font": {"size": 11},
-                    }
-                )
-                break
-    sides = label_sides(names, x, y, width=WIDTH, height=HEIGHT, taken=taken)
+    sides = label_sides(names, x, y, width=WIDTH, height=HEIGHT)
     # Ranges of our own: plotly would widen them for names, also where these are hidden.
     across, up = (np.ptp(values) or 1.0 for values in (x, y))
     figure.update_layout(
-        annotations=notes,
         xaxis={"range": [x.min() - 0.055 * across, x.max() + 0.055 * across]},
         yaxis={"range": [y.min() - 0.09 * up, y.max() + 0.09 * up]},
     )
@@ -126,25 +88,6 @@ def name_points(figure: go.Figure, facts: pd.DataFrame, *, regions: Sequence[tup
         own = [sides[index] for index in trace.customdata]
         if any(own):
             trace.update(mode="markers+text", **at_sides([names[index] for index in trace.customdata], own))
-
-
-def _outline(x: np.ndarray, y: np.ndarray, all_x: np.ndarray, all_y: np.ndarray) -> dict[str, Any]:
-    """The convex outline of some points with a margin of the same number of pixels all around."""
-    from scipy.spatial import ConvexHull  # slow to import: not at start
-
-    angle = np.linspace(0, 2 * np.pi, AROUND, endpoint=False)
-    across, up = (np.ptp(values) or 1.0 for values in (all_x, all_y))
-    ring = np.stack([np.cos(angle) * 12 / WIDTH * across, np.sin(angle) * 12 / HEIGHT * up], axis=1)
-    corners = (np.stack([x, y], axis=1)[:, None, :] + ring).reshape(-1, 2)
-    around = corners[ConvexHull(corners).vertices]
-    path = " L".join(f"{a:.3f},{b:.3f}" for a, b in around)
-    return {
-        "type": "path",
-        "path": f"M{path} Z",
-        "layer": "below",
-        "fillcolor": "rgba(127,127,127,0.08)",
-        "line": {"color": "rgba(127,127,127,0.45)", "width": 1},
-    }
 
 
 def natural(value: str) -> tuple[int, str]:

@@ -129,19 +129,8 @@ def chart(
     else:
         values = facts[colour].map(lambda value: UNKNOWN if blank(value) else str(value))
         figure = figures.points(facts, values=values, unknown=OUTSIDE if colour == "cluster" else UNKNOWN, meta=meta)
-    figures.name_points(figure, facts, regions=regions(facts, colour))
+    figures.name_points(figure, facts)
     return figure
-
-
-def regions(facts: pd.DataFrame, colour: str) -> list[tuple[str, list[int]]]:
-    """The outlined groups: the clusters, or the points of one category within a cluster."""
-    by = ["cluster", "category"] if colour == "category" else ["cluster"]
-    inside = facts[facts["number"] >= 0]
-    return [
-        (str(names[-1]), rows.index.tolist())
-        for names, rows in inside.groupby(by, sort=False)
-        if len(rows) >= figures.FEWEST
-    ]
 
 
 def groups(facts: pd.DataFrame, noun: str) -> list[dict[str, Any]]:

@@ -44,7 +44,6 @@ def described_points(site: Site, points: pd.DataFrame, recipe: Recipe) -> pd.Dat
             family=facts["family"].replace(FAMILIES),
             mean=means(site, recipe),
         )
-    points["number"] = points["cluster"]
     points["cluster"] = names_of(points, by=("category",) if recipe.noun == "tasks" else ("family", "organisation"))
     return points.reset_index(drop=True)
 

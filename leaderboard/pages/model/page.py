@@ -11,22 +11,16 @@ import gradio as gr
 import numpy as np
 
 from compute.analysis.maps.suites import SHIPPED
-from compute.analysis.pareto import OFF, ON
-from compute.analysis.ranking import Ranking
-from compute.database.store import TASK_VALUES
-from compute.metrics.judge import METRICS as JUDGE_METRICS
-from leaderboard.data.board_table import BoardTable
-from leaderboard.data.fronts import size_front
 from leaderboard.data.leaders import by_language
 from leaderboard.data.models.loading_code import commands, loading_code
 from leaderboard.data.models.model_facts import own_facts
 from leaderboard.data.payload import plain, standing
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html.components import lazy_tables
-from leaderboard.html.formatting import NOTHING, blank, model_url, number, or_dash, parameters_text, span
-from leaderboard.html.labels import KIND_NOTES, MODEL_KINDS, SUSPECT, model_kind, suite_choices
+from leaderboard.html.formatting import NOTHING, blank, number, or_dash, parameters_text, span
+from leaderboard.html.labels import KIND_NOTES, SUSPECT, model_kind, suite_choices
 from leaderboard.html.templates import macro, render
-from leaderboard.page import Canvas, Site, View, controls, subject_heading
+from leaderboard.page import Canvas, Site, View, controls, instead, subject_heading
 from leaderboard.pages.model import figures
 from leaderboard.pages.model.field import Field, field, nearest, suites_of
 from leaderboard.pages.model.listing import model_scores
@@ -80,22 +74,7 @@ def draw(site: Site) -> None:
     canvas.figure()
     canvas.html()
     lazy_tables(site.assets)
-    canvas.bind(partial(page, site), instead=lambda **_: {head: every_model(site)})
-
-
-def every_model(site: Site) -> str:
-    """Every model as a link, kind by kind."""
-    listed = site.db.query("catalogue")
-    return macro("index")(
-        [
-            (
-                model_kind(kind, count=len(rows)).capitalize(),
-                [(row.title, model_url(row.key)) for row in rows.itertuples()],
-            )
-            for kind in MODEL_KINDS
-            for rows in [listed[listed["kind"] == kind]]
-        ]
-    )
+    canvas.bind(partial(page, site), instead=lambda **_: {head: instead("model?model=", listed())})
 
 
 def page(site: Site, *, model: str, suite: str, by: str) -> tuple:
@@ -106,7 +85,7 @@ def page(site: Site, *, model: str, suite: str, by: str) -> tuple:
     about = db.query("model", key=model).iloc[0]
     chosen = suite if suite in suites else _fullest(suite_cache, model, suites) if suites else ""
     shown = field(suite_cache, suite=chosen, model=model) if chosen else None
-    datasets, metrics = db.keyed("datasets")["title"], db.keyed("metrics")
+    datasets = db.keyed("datasets")["title"]
     address = quote(model, safe="/:~")
     computed = db.query("computed_suites", model=model)["suite"].tolist()
     outstanding = {} if shown is None else _outstanding(shown)
@@ -135,9 +114,8 @@ def page(site: Site, *, model: str, suite: str, by: str) -> tuple:
         kind_note=KIND_NOTES.get(about["kind"], ""),
         aliases=db.query("aliases", model=model),
         trained_on=[datasets.get(key, key) for key in about["trained_on"]],
-        judged=judged(suite_cache, model, suites),
+        judges=model in db.keyed("judges").index,
         languages=by_language(suite_cache, model),
-        judge_metrics=list(metrics.loc[list(JUDGE_METRICS), "title"]),
         code=loading_code(about),
         runs=db.query("computed_runs", task="", model=model),
         notes=db.query("model_notes", model=model),
@@ -172,33 +150,6 @@ def ranks(suite_cache: SuiteCache, model: str, suites: Iterable[str]) -> list[di
     return out
 
 
-def judged(suite_cache: SuiteCache, model: str, suites: Iterable[str]) -> list[dict[str, Any]]:
-    """Its scores as a judge, a suite and origin each: the four metrics over all tasks, as text.
-
-    A score that a paper prints of the whole is used where its tasks have none; a mean without some task is not.
-    """
-    known = suite_cache.db.keyed("metrics")
-    rows = []
-    for suite in suites:
-        table = suite_cache.table(suite)
-        if not table.choices.subsets:
-            continue
-        tasks = {column.task for column in table.columns if column.ranked}
-        values = suite_cache.db.ask(TASK_VALUES, [suite])
-        for origin, own in values[values["model"] == model].groupby("origin", sort=False):
-            of_tasks = own[own["task"].isin(tasks)].groupby("metric")["value"]
-            means = of_tasks.mean()[of_tasks.count() == len(tasks)]
-            printed = own[~own["task"].isin(tasks)].set_index("metric")["value"]
-            figures = [
-                number(means.get(key, printed.get(key, np.nan)), digits=int(facts["digits"]), scale=facts["scale"])
-                for key, facts in known.loc[list(JUDGE_METRICS)].iterrows()
-            ]
-            about = table.suite
-            facts = {"title": about["title"], "benchmark": about["benchmark"], "figures": figures}
-            rows.append({"suite": suite, "origin": origin, **facts})
-    return rows
-
-
 def _rank(suite_cache: SuiteCache, suite: str, index: int) -> dict[str, Any]:
     table, ranked = suite_cache.table(suite), suite_cache.ranked(suite)
     row, about, every = table.rows[index], table.suite, standing(table, ranked)
@@ -212,7 +163,6 @@ def _rank(suite_cache: SuiteCache, suite: str, index: int) -> dict[str, Any]:
         "by_people": by_people and own["rank"] is not None,
         "unknown": "",
         "few": False,
-        "front": None,
         "why": own["why"],
         "also": "",
         **dict.fromkeys(("rank", "rank_interval", "tie", "mean", "mean_interval"), NOTHING),
@@ -230,20 +180,9 @@ def _rank(suite_cache: SuiteCache, suite: str, index: int) -> dict[str, Any]:
             "tie": own["tie_class"] or UNKNOWN,
             "unknown": own["interval_unknown"],
             "few": own["few_tasks"],
-            "front": _size_front(table, ranked, index),
             "mean_interval": UNKNOWN if mean_interval == NOTHING else mean_interval,
         }
     return out
-
-
-def _size_front(table: BoardTable, ranked: Ranking, index: int) -> dict[str, Any] | None:
-    """Which model of no larger size is significantly better than a row, key and title, both empty for none, and how
-    many of them have a higher mean and cannot be tested; None if not known."""
-    state, better, untested = size_front(table, ranked)[index]
-    if state not in (ON, OFF):
-        return None
-    model, _, title = table.rows[better[0]] if better else ("", "", "")
-    return {"model": model, "title": title, "untested": untested}
 
 
 def _outstanding(shown: Field) -> dict[str, Any]:

@@ -30,9 +30,7 @@ class SmallerSuiteQuery(NamedTuple):
 
     suite: str
     origin: str
-    by: str
     size: int
-    hours: float
     high: float
     low: float
 
@@ -56,8 +54,7 @@ def held_out(db: Database, query: SmallerSuiteQuery) -> HeldOut | None:
     scores = scores_of(db, query.suite, query.origin)
     rule = _rule(query, scores)
     try:
-        size = None if rule["hours"] else choose(db, query).selection.size
-        return smaller.held_out(scores, **rule | {"size": size})
+        return smaller.held_out(scores, **rule | {"size": choose(db, query).selection.size})
     except LikenessError:
         return None
 
@@ -75,12 +72,10 @@ def own(db: Database, suite: str, origin: str) -> Fidelity | None:
 
 
 def _rule(query: SmallerSuiteQuery, scores: ScoreTable) -> dict[str, Any]:
-    """How many tasks (None: the knee) or hours. As many tasks as there are make no smaller suite: the knee again."""
-    by_hours = query.by == "hours"
+    """How many tasks (None: the knee). As many tasks as there are make no smaller suite: the knee again."""
     known = 0 < query.size < min(len(whole(scores).candidates), len(scores.tasks))
     return {
-        "size": query.size if known and not by_hours else None,
-        "hours": query.hours if by_hours else None,
+        "size": query.size if known else None,
         "thresholds": (max(query.high, query.low), min(query.high, query.low)),
     }
 
@@ -91,8 +86,8 @@ def answer(db: Database, query: SmallerSuiteQuery) -> str:
     return texts.answer(
         result=result,
         held_out=held_out(db, query),
-        asked=query.size if query.by == "tasks" else 0,
-        at_knee=query.by == "tasks" and result.selection.size != query.size,
+        asked=query.size,
+        at_knee=result.selection.size != query.size,
     )
 
 

@@ -22,7 +22,6 @@ from leaderboard.pages.smaller_suite.choice import (
 from leaderboard.web.parameters import Number
 
 NUMBERS = (  # of the parameters, the thresholds those of MIEB section 6.3: key, default, lowest, highest, label
-    ("hours", 5, 0.01, 1000, "Hours per model, all tasks together"),
     ("high", 0.5, -1, 1, "Drop tasks with a mean correlation above"),
     ("low", 0.45, -1, 1, "Then, of the rest, those above"),
 )
@@ -46,12 +45,9 @@ def draw(site: Site) -> None:
     canvas.figure(elem_classes="pg-figure-330")
     canvas.output(size)
     canvas.html()
-    more = "Limit the running time, or change which tasks count as redundant"
-    with gr.Accordion(more, open=False), controls():
-        limits = [("Number of tasks", "tasks"), ("Running time", "hours")]
-        canvas.choose("by", limits, default="tasks", label="Limit")
+    with gr.Accordion("Change which tasks count as redundant", open=False), controls():
         for key, default, low, high, label in NUMBERS:
-            number = gr.Number(default, minimum=low, maximum=high, step=0.05 if low < 0 else 1, label=label)
+            number = gr.Number(default, minimum=low, maximum=high, step=0.05, label=label)
             canvas.control(Number(key=key, default=default, low=low, high=high), number)
     canvas.html()
 

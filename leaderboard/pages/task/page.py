@@ -21,10 +21,9 @@ from leaderboard.data.memo import shared
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html import drawn_examples
 from leaderboard.html.components import figure_bridge, lazy_tables
-from leaderboard.html.formatting import task_url
 from leaderboard.html.labels import SUSPECT, TRAINED, choice_title, explained_signs, is_synthetic
 from leaderboard.html.templates import macro, render
-from leaderboard.page import HIDDEN, Canvas, PartialRedraw, Site, View, controls, subject_heading
+from leaderboard.page import HIDDEN, Canvas, PartialRedraw, Site, View, controls, instead, subject_heading
 from leaderboard.pages.task import figures, image_map, protocols, routes
 from leaderboard.web.parameters import Text
 
@@ -74,21 +73,7 @@ def draw(site: Site) -> None:
     canvas.bind(
         whole,
         parts=[PartialRedraw(("map",), of_map, partial(images, site))],
-        instead=lambda **_: {head: every_task(site)},
-    )
-
-
-def every_task(site: Site) -> str:
-    """Every task as a link, benchmark by benchmark and category by category."""
-    listed = site.db.query("listed_tasks")
-    return macro("index")(
-        [
-            (
-                f"{choice_title(benchmark, rows['key'].iloc[0].partition('/')[0])}: {category}",
-                [(row.title, task_url(row.key)) for row in rows.itertuples()],
-            )
-            for (benchmark, category), rows in listed.groupby(["benchmark", "category"], sort=False)
-        ]
+        instead=lambda **_: {head: instead("task?task=", listed())},
     )
 
 

@@ -15,8 +15,15 @@ from leaderboard.html.formatting import number, percent, span
 from leaderboard.html.labels import SETTINGS
 
 MOST_LISTED = 12  # entries of a long list that are written out
-# Of a model's settings: these have their own lines, device and dtype with the run.
-SHOWN = ("adapter", "version", "weights", "revision", "options", "packages", "device", "dtype")
+PARTS = {  # of the stored settings, with the title of their group
+    "timings": "Seconds",
+    "model": "Model",
+    "adapter": "As loaded",
+    "data": "Items",
+    "procedure": "Procedure",
+    "versions": "Packages",
+    "found": "Results",
+}
 
 Line = tuple[str, Any]  # its label, and what it says
 
@@ -28,9 +35,11 @@ def details(db: Database, *, key: str) -> dict[str, Any]:
         raise BadInput("There is no computed run of that name. Reload the page: the database may have changed")
     run = runs[0]
     settings = json.loads(run["settings"]) if run["settings"] else {}
-    groups = {"Scores": _scores(db.records("run_scores", key=key)), **_groups(run, settings)}
+    groups = {"Scores": _scores(db.records("run_scores", key=key)), "Run": _run(run, settings)}
+    groups |= {title: list((settings.get(name) or {}).items()) for name, title in PARTS.items()}
     lines = {
-        title: [(label, text) for label, value in each if (text := _text(value))] for title, each in groups.items()
+        title: [(_word(label), text) for label, value in each if (text := _text(value))]
+        for title, each in groups.items()
     }
     task, model = (quote(run[name], safe="/:~") for name in ("task", "model"))
     items = [("Its single items", f"task?task={task}&items={model}")] if run["items"] and run["main"] else []
@@ -66,76 +75,28 @@ def _scores(scores: list[dict[str, Any]]) -> list[Line]:
     return out if rest <= 1 else [*out[:MOST_LISTED], ("and", f"{rest} more in the table of all scores")]
 
 
-def _groups(run: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, list[Line]]:
-    """The lines of each group; those without a value say nothing."""
-    how, model, adapter, timings, data, found = (
-        settings.get(name) or {} for name in ("procedure", "model", "adapter", "timings", "data", "found")
-    )
+def _run(run: Mapping[str, Any], settings: Mapping[str, Any]) -> list[Line]:
     share, total, tied = (settings.get(name) for name in ("coverage", "items", "tied"))
     coverage = "" if share is None else percent(share, digits=1)
     if coverage and isinstance(total, int):
         coverage = f"{'all' if share >= 1 else f'{coverage} of'} {total:,} items"
     state = {"complete": "whole", "partial": "partial: some items have no answer"}.get(run["status"], run["status"])
-    stages = {"items": "Loading items", "encode": "Encoding"}
-
-    def version(made: Mapping[str, Any]) -> str:
-        return "" if made.get("version") is None else f", version {made['version']}"
-
-    def packages(made: Mapping[str, Any]) -> str:
-        """With the exact versions that the run was made with; its fingerprint has major and minor ones."""
-        exact = settings.get("versions") or {}
-        return ", ".join(f"{name} {exact.get(name, known)}" for name, known in (made.get("packages") or {}).items())
-
-    results = [
-        (f"{'' if subset == 'default' else f'{subset}: '}{_word(key)}", value)
-        for subset, part in list(found.items())[:MOST_LISTED]
-        for key, value in part.items()
+    return [
+        ("Way of asking", settings.get("variant")),
+        ("State", state if run["main"] else f"{state}; the board shows another run of it"),
+        ("Problem", run["error"]),
+        ("Coverage", coverage),
+        # The share of items that exact ties decide, where it is large enough to matter
+        ("Exact ties", f"decide {percent(tied, digits=1)} of items" if (tied or 0) > TIES_SHOWN else ""),
+        ("Device", run["device"]),
+        ("Precision", run["dtype"]),
+        ("Seed", run["seed"]),
+        ("Started", str(run["started"]).replace("T", " ").replace("+00:00", " UTC")),
+        ("In all", None if run["seconds"] is None else f"{number(run['seconds'], digits=1)} s"),
+        *((name, settings.get(name)) for name in ("contents", "left_out")),
+        ("Stored for pages", f"{run['items']:,}" if run["items"] else "none"),
+        *((name, run[name]) for name in ("fingerprint", "code", "source")),
     ]
-    if len(found) > MOST_LISTED:
-        results.append(("and", f"{len(found) - MOST_LISTED} more subsets"))
-    return {
-        "Run": [
-            ("Way of asking", settings.get("variant")),
-            ("State", state if run["main"] else f"{state}; the board shows another run of it"),
-            ("Problem", run["error"]),
-            ("Coverage", coverage),
-            # The share of items that exact ties decide, where it is large enough to matter
-            ("Exact ties", f"decide {percent(tied, digits=1)} of items" if (tied or 0) > TIES_SHOWN else ""),
-            ("Device", run["device"]),
-            ("Precision", run["dtype"]),
-            ("Seed", run["seed"]),
-            ("Fingerprint", run["fingerprint"]),
-            ("Code", run["code"]),
-            ("Folder", run["source"]),
-        ],
-        "Time": [
-            ("Started", str(run["started"]).replace("T", " ").replace("+00:00", " UTC")),
-            ("In all", None if run["seconds"] is None else f"{number(run['seconds'], digits=1)} s"),
-            *((stages.get(stage, stage), f"{number(seconds, digits=1)} s") for stage, seconds in timings.items()),
-        ],
-        "Model": [
-            ("Adapter", f"{model.get('adapter', '')}{version(model)}"),
-            ("Weights", model.get("weights")),
-            ("Revision", model.get("revision")),
-            ("Options", model.get("options")),
-            ("As loaded", {key: value for key, value in adapter.items() if key != "revision"}),
-            *((_word(key), value) for key, value in model.items() if key not in SHOWN),
-            ("Packages", packages(model)),
-        ],
-        "Items": [
-            *((_word(key), value) for key, value in data.items() if value != ["default"]),
-            ("Items in the catalogue", settings.get("catalogue_items")),
-            ("Contents", settings.get("contents")),
-            ("Left out", settings.get("left_out")),
-            ("Stored for pages", f"{run['items']:,}" if run["items"] else "none"),
-        ],
-        "Procedure": [
-            ("Procedure", f"{_word(str(run['procedure']))}{version(how)}"),
-            ("Options", how.get("options")),
-            ("Packages", packages(how)),
-        ],
-        "Results": results,
-    }
 
 
 def _text(value: Any) -> str:

@@ -21,8 +21,7 @@ from leaderboard.web.errors import caught
 
 PAUSE = 0.4  # seconds between two updates of the answers
 DOWNLOADS, WATCHERS = "downloads", 8  # a queue of its own with 8 slots, so that no comparison waits for a download
-# Which models are ready now, and what they make of the ready comparisons.
-RENEW = "() => { const tray = document.querySelector('.likeness-tray')?.likenessTray; tray?.ask(); tray?.ready.ask(); }"
+RENEW = "() => document.querySelector('.likeness-tray')?.likenessTray?.ask()"  # which models are ready now
 # The answers so far and, once all models have answered, the question and the sections that it fits.
 Result = tuple[Markup, LiveQuestion | None, Sequence[str]]
 

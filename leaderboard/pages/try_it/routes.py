@@ -18,7 +18,6 @@ from compute.types import BadInput
 from leaderboard.data.related_figures import related_figures
 from leaderboard.html.templates import render
 from leaderboard.live.live import FILES, MOST_MODELS, rate
-from leaderboard.live.ready import ReadyAnswers
 from leaderboard.live.uploads import NO_SESSION, SESSION
 from leaderboard.page import Site
 from leaderboard.pages.try_it.answers import tooltip
@@ -34,7 +33,7 @@ OF_VISITOR = 2  # of them, so that one visitor's slow files leave others a threa
 def routes(site: Site) -> list[Route]:
     """What the tray sends and fetches."""
     live, guard = site.live, site.guard
-    uploads, uploaded, ready = live.uploads, Uploaded(rate(files=FILES)), ReadyAnswers(live)
+    uploads, uploaded = live.uploads, Uploaded(rate(files=FILES))
 
     def image(request: Request, body: bytes) -> Response:
         try:
@@ -57,9 +56,6 @@ def routes(site: Site) -> list[Route]:
         kinds = [kind for kind in query.get("kinds", "")[:400].split(",") if kind]
         plan = live.roster.plan(kinds=kinds, mode=query.get("mode", "")[:40])
         return JSONResponse(plan, headers={"cache-control": NO_STORE})
-
-    def answered(request: Request) -> Response:
-        return JSONResponse(ready.records(), headers={"cache-control": NO_STORE})
 
     def published(request: Request) -> Response:
         """By model, its published scores for a kind of question as markup."""
@@ -87,7 +83,6 @@ def routes(site: Site) -> list[Route]:
         Route("/live/forget", uploaded.handler(forget, guard=guard, session=False), methods=["POST"]),
         Route("/live/plan", guard(planned)),
         Route("/live/examples", guard(listing)),
-        Route("/live/ready", guard(answered)),
         Route("/live/published", guard(published)),
         Route("/live/example/{key}.webp", guard(picture)),
     ]

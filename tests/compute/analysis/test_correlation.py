@@ -5,8 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
-from compute.analysis.correlation import METHODS, correlate, interval, leftover, order
-from compute.analysis.table import ScoreTable
+from compute.analysis.correlation import METHODS, correlate, interval, order
 from compute.types import BadInput
 
 NAN = np.nan
@@ -103,13 +102,3 @@ def test_order_with_undefined_cells_rows_and_small_tables():
     assert_array_equal(order(matrix=np.full((3, 3), NAN)), [0, 1, 2])
     assert_array_equal(order(matrix=[[1.0]]), [0])
     assert_array_equal(order(matrix=np.zeros((0, 0))), [])
-
-
-def test_what_is_left_over_tells_tasks_that_share_their_data_from_independent_ones():
-    scores = np.random.default_rng(3).normal(size=(400, 6)) + np.arange(6)
-    left = leftover(ScoreTable(values=scores))
-    assert left.low < -1 / 5 < left.high < 0 and np.isnan(left.together) and left.models == 400
-    pairs = ScoreTable(values=np.repeat(scores, 2, axis=1), clusters=np.repeat(np.arange(6), 2))
-    left_of_pairs = leftover(pairs)
-    assert_allclose([left_of_pairs.apart, left_of_pairs.together], [left.apart, 1.0])
-    assert leftover(ScoreTable(values=scores[:3])) is None

@@ -210,23 +210,6 @@ def test_the_leaderboard_filters_and_changes_no_rank(client, given, keeps):
 
 
 @pytest.mark.parametrize(
-    ("query", "kind", "first"),
-    [
-        ("siglip so400m 384", "", ("models", "google/siglip-so400m-patch14-384")),
-        ("siglpi", "models", ("models", "google/siglip-base-patch16-224")),
-        ("swahili", "", ("languages", "swa")),
-        ("cifar 10", "tasks", ("tasks", "mieb/cifar10")),
-        ("zzzz", "", None),
-    ],
-)
-def test_search_finds_keys_by_words(client, query, kind, first):
-    found = client.predict(query, kind, api_name="/search")
-    assert [(row["kind"], row["key"]) for row in found[:1]] == ([first] if first else [])
-    assert len(found) <= 10 and all(row["address"] for row in found)
-    assert all(("parameters" in row) == (row["kind"] == "models") for row in found)
-
-
-@pytest.mark.parametrize(
     ("name", "given", "said"),
     [
         ("leaderboard", ["mieb-light"], "No suite 'mieb-light'. Did you mean 'mieb-lite'? list_suites names them all"),
@@ -242,6 +225,7 @@ def test_search_finds_keys_by_words(client, query, kind, first):
         ("choose_model", ["retrieve"], "No need 'retrieve'. There are: search"),
         ("model_scores", ["clip"], "No model 'clip'. Did you mean 'openai/clip-"),
         ("compare_models", ["tiny,siglip"], "No model 'siglip'. Did you mean 'google/siglip-"),
+        ("compare_models", ["tiny"], "A comparison takes two to 6 rows, not 1"),
         ("search", ["clip", "model"], "No kind 'model'. Did you mean 'models'?"),
         ("query", ["SELECT * FROM model"], "No table 'model'. Did you mean"),
     ],

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import pandas as pd
 import pytest
 
 import leaderboard
@@ -62,12 +61,3 @@ def test_a_check_that_fails_leaves_the_old_file_and_no_copy(path):
     with pytest.raises(DatabaseError, match="damaged"):
         db.swap(path)
     assert title(db) != "Rebuilt" and set(db.copy.parents[1].iterdir()) == copies
-
-
-def test_an_answer_in_parts_is_the_whole_answer(path):
-    db = Database(path)
-    sql = "SELECT * FROM scores ORDER BY run, subset, metric"
-    with db.snapshot() as opening:
-        parts = list(opening.parts(sql))
-        assert len(parts) > 1 and len(list(opening.parts("SELECT * FROM scores WHERE false"))) == 1
-    pd.testing.assert_frame_equal(pd.concat(parts, ignore_index=True), db.ask(sql), check_dtype=False)

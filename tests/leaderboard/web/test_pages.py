@@ -55,20 +55,6 @@ def test_an_address_without_a_page_is_a_page_with_a_way_on(app):
     assert {httpx.get(address, timeout=60).status_code for address in leads_to} == {200}
 
 
-@pytest.mark.parametrize(
-    ("key", "query", "meant"),
-    [
-        ("model", "model=openai/clip-vit-base-patch23", "openai/clip-vit-base-patch32"),
-        ("task", "task=mieb/stl11", "mieb/stl10"),
-        ("correlations", "suites=mieb-light", "mieb-lite"),
-        ("judges", "judge=gpt-4o-2024-11-2", "gpt-4o-2024-11-20"),
-        ("generators", "metric=fidd", "fid"),
-    ],
-)
-def test_a_page_of_what_does_not_exist_names_what_was_meant(app, key, query, meant):
-    assert f"Did you mean '{meant}'" in html.unescape(str(Site(app.url).page(key, query)))
-
-
 NONSENSE = (
     "suite=nowhere&model=no/body&task=x/y&method=guess&metric=%3Cscript%3Ewindow.harmed=1%3C/script%3E&paper=none"
     "&set=%22%3E%3Cimg%20src=x%20onerror=window.harmed=1%3E&q=%00&n=1e999&page=-7&claim=nothing&pair=a,b&point=%00"

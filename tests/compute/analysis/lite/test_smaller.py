@@ -7,12 +7,12 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import stats
 
-from compute.analysis.lite.smaller import between, choose, compared, held_out
+from compute.analysis.lite.smaller import between, choose, compared
 from compute.analysis.table import ScoreTable
 from compute.types import BadInput, Undefined
 
 
-def made_up(*, models=12, tasks=10, seed=0, hours=None):
+def made_up(*, models=12, tasks=10, seed=0):
     rng = np.random.default_rng(seed)
     values = rng.normal(size=(models, 1)) + 0.6 * rng.normal(size=(models, tasks))
     return ScoreTable(
@@ -22,7 +22,6 @@ def made_up(*, models=12, tasks=10, seed=0, hours=None):
         categories=("A", "B"),
         codes=np.arange(tasks) % 2,
         values=values,
-        hours=hours,
     )
 
 
@@ -37,19 +36,6 @@ def test_tasks_with_gaps_and_excluded_ones_are_never_chosen():
     assert not {2, 5} & set(result.selection.chosen.tolist())
     with pytest.raises(BadInput, match="no task 't99'"):
         choose(holed, size=3, exclude=("t99",))
-
-
-def test_a_budget_needs_hours_and_keeps_to_them():
-    with pytest.raises(BadInput, match="known running time"):
-        choose(made_up(), hours=3.0)
-    hours = np.arange(1.0, 11.0)
-    hours[3] = np.nan
-    result = choose(made_up(hours=hours), hours=9.0, thresholds=())
-    assert 3 not in result.selection.chosen
-    assert hours[result.selection.chosen].sum() <= 9.0
-    assert result.selection.hours == pytest.approx(hours[result.selection.chosen].sum())
-    halves = held_out(made_up(hours=hours), hours=9.0, splits=2, thresholds=())
-    assert halves.curve.shape == (4, 1) and len(halves.spearman) == 4
 
 
 def test_agreement_of_means_by_hand():

@@ -1,9 +1,8 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy.stats import rankdata
 
-from compute.analysis.ranks.means import adjusted_mean, anchor, binomial_stderr, borda, rank
+from compute.analysis.ranks.means import adjusted_mean, anchor, binomial_stderr, rank
 from compute.types import BadInput
 from tests.compute.analysis.tables import ranked, table
 
@@ -67,22 +66,6 @@ def test_rank_shares_the_smaller_rank_and_skips_nan():
     assert_array_equal(rank([3, 2, 2, 1, NAN], higher=False), [4, 2, 2, 1, -1])
     assert_array_equal(rank([0.1 + 0.2, 0.3, 0.29]), [1, 1, 3])
     assert_array_equal(rank([NAN]), [-1])
-
-
-def test_borda_against_rankdata_column_by_column():
-    rng = np.random.default_rng(2)
-    scores = rng.integers(0, 6, (15, 9)).astype(float)
-    scores[rng.random(scores.shape) < 0.25] = NAN
-    scores[4] = NAN
-    higher = rng.random(9) < 0.5
-    points, total = borda(scores, higher=higher)
-    for task in range(9):
-        there = ~np.isnan(scores[:, task])
-        signed = -scores[there, task] if higher[task] else scores[there, task]
-        assert_allclose(points[there, task], there.sum() - rankdata(signed))
-        assert np.isnan(points[~there, task]).all()
-    assert_allclose(np.delete(total, 4), np.delete(np.nansum(points, axis=1), 4))
-    assert np.isnan(total[4]) and rank(total)[4] == -1
 
 
 @pytest.mark.parametrize(

@@ -32,20 +32,20 @@ test('the name of an own model leaves its mark to the badge, but not the digest 
 const boardOf = (data, patch = {}) => ({ payload: data, ranking: data.ranking, state: { ...defaults(data), ...patch }, scaleRows: data.rows.map((_, at) => at) });
 const keys = (data, patch) => shownKeys(boardOf(data, patch)).map((key) => (typeof key === 'number' ? data.columns[key].key : key));
 
-test('a column without a value in any row is not shown; Borda points and the drawn intervals only when switched on, as are facts', () => {
+test('a column without a value in any row is not shown; the drawn intervals only when switched on, as are facts', () => {
   const full = payload();
   assert.deepEqual(keys(full), ['rank', 'range', 'class', 'parameters', 'mean', 'Img-2AFC', 'IQA']);
   const some = payload();
   some.ranking.coverage[3] = 0.9;
   assert.ok(keys(some).includes('coverage'), 'a ranked row without a task');
-  assert.deepEqual(keys(full, { borda: 'show', interval: 'show' }).slice(5, 7), ['interval', 'borda']);
+  assert.deepEqual(keys(full, { interval: 'show' }).slice(5, 6), ['interval']);
   assert.deepEqual(keys(full, { late: 'show', date: 'show', memory: 'show' }).slice(3, 6), ['parameters', 'date', 'late']);
   const bare = payload();
   bare.rows.forEach((row) => Object.assign(row, { parameters: null }));
   bare.cells.forEach((row) => row.splice(1, 1, null));
-  for (const name of ['low', 'high', 'mean_low', 'mean_high', 'borda']) bare.ranking[name] = bare.rows.map(() => null);
+  for (const name of ['low', 'high', 'mean_low', 'mean_high']) bare.ranking[name] = bare.rows.map(() => null);
   Object.assign(bare.ranking, { tie: bare.rows.map(() => ''), coverage: bare.rows.map(() => 1) });
-  assert.deepEqual(keys(bare, { borda: 'show', interval: 'show' }), ['rank', 'mean', 'Img-2AFC']);
+  assert.deepEqual(keys(bare, { interval: 'show' }), ['rank', 'mean', 'Img-2AFC']);
   for (const name of ['rank', 'mean']) bare.ranking[name] = bare.rows.map(() => null);
   assert.deepEqual(keys(bare), ['Img-2AFC'], 'where no row is ranked');
 });
@@ -60,7 +60,7 @@ test('the column that the table is sorted by is shown, chosen or not', () => {
   const data = payload();
   const sorted = (key) => ({ sort: { key, down: true } });
   assert.ok(keys(data, sorted('u/fid')).includes('u/fid'));
-  assert.ok(keys(data, sorted('borda')).includes('borda'));
+  assert.ok(keys(data, sorted('date')).includes('date'));
   assert.ok(!keys(data).includes('u/fid'));
   data.suite.people = 'IQA';
   assert.ok(!keys(data).includes('mean'), 'the headline is there as the column of people');

@@ -38,7 +38,7 @@ export function payload() {
     ranking: {
       rank: [1, 4, 2, 3, null], low: [1, 3, 1, null, null], high: [2, 4, 3, null, null], tie: ['A', 'B', 'A', '', ''],
       mean: [75, 55, 65, 65, null], mean_low: [74, 54, 64, null, null], mean_high: [76, 56, 66, null, null],
-      borda: [4, 1, 3, 2, null], coverage: [1, 1, 1, 1, 0.5], covered: [1, 1, 1, 1, 0.5], why: ['', '', '', '', 'covers half of the tasks'], few: [false, true, false, false, false],
+      coverage: [1, 1, 1, 1, 0.5], covered: [1, 1, 1, 1, 0.5], why: ['', '', '', '', 'covers half of the tasks'], few: [false, true, false, false, false],
       unknown: ['', '', '', 'printed means stand for IQA', ''], fixed: [], changed: '',
     },
   };

@@ -178,11 +178,6 @@ test('names stand in the order of selection, the first as the reference', () => 
   assert.deepEqual(namesOf(given, ['lab/delta~published']), ['DELTA']);
 });
 
-test('Borda points sort, rows without any come last', () => {
-  assert.deepEqual(sorted('borda', true), [0, 2, 3, 1, 4]);
-  assert.deepEqual(sorted('borda', false), [1, 3, 2, 0, 4]);
-});
-
 test('a download never leaves its folder', () => {
   assert.equal(fileName('attachment; filename="a.csv"', 'x'), 'a.csv');
   assert.equal(fileName('attachment; filename="../../a.csv"', 'x'), 'a.csv');

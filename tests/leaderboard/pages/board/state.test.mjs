@@ -53,13 +53,10 @@ test('the origin: published by default, all on demand, and whatever the address 
   assert.deepEqual(trip('?models=lab/alpha').state.origin, ['published']);
 });
 
-test('Borda points, the drawn intervals and facts are shown on demand', () => {
+test('the drawn intervals and facts are shown on demand', () => {
   assert.equal(trip('?late=show&dimension=show&released=2021').query, 'released=2021&dimension=show&late=show');
-  assert.equal(trip('?borda=show').query, 'borda=show');
   assert.equal(trip('?interval=show').query, 'interval=show');
   assert.equal(trip('?interval=maybe').query, '');
-  assert.equal(trip('?borda=maybe').query, '');
-  assert.equal(trip('?sort=-borda').query, 'sort=-borda');
 });
 
 test('hostile values stay text and are cut short', () => {

@@ -29,13 +29,6 @@ def test_the_bytes_are_compressed_once_and_known_again(client):
     assert (again.status_code, again.content) == (304, b"")
 
 
-def test_a_rule_that_is_the_suites_own_changes_nothing_and_others_are_named(client):
-    ranks = {rule: client.get(f"/data/rank/unisim-core{rule}").json() for rule in ("", "?w=IQA:1", "?w=", WEIGHED, ONE)}
-    assert ranks[""] == ranks["?w=IQA:1"] == ranks["?w="]
-    changed = [ranks[rule]["changed"] for rule in ("", ONE, WEIGHED)]
-    assert changed == ["", "only NIGHTS", "IT-2AFC 1, Text-2AFC 1, IQA 5"]
-
-
 @pytest.mark.parametrize(
     "path",
     [
@@ -115,20 +108,6 @@ def test_a_full_disk_is_no_fault_of_the_visitor_and_leaves_no_draft(database, mo
     assert answer.status_code == 503 and answer.headers["retry-after"] == "60"
     assert answer.json() == {"error": "The file cannot be made at this moment. Try again later"}
     assert set(folder.iterdir()) == before
-
-
-def test_a_cell_links_its_sources(client):
-    """A paper's table to the paper, also a printed mean; a public result to its file at the commit that was read."""
-    model, paper = "google/siglip-so400m-patch14-384", "https://arxiv.org/abs/2504.10471"
-    cell = client.get(f"/data/cell/mieb?row={model}~imported&column=mieb/stl10").json()
-    urls = {source["source"]: source["url"] for source in cell["sources"]}
-    assert urls.pop("MIEB Table 16") == paper
-    [file] = urls.values()
-    start, commit, rest = file.partition("/blob/")[0], *file.partition("/blob/")[2].split("/", 1)
-    assert start == "https://huggingface.co/datasets/mteb/results" and len(commit) == 40
-    assert rest.startswith("results/google__siglip-so400m-patch14-384/") and rest.endswith("/STL10.json")
-    mean = client.get(f"/data/cell/mieb?row={model}~published&column=Clustering").json()
-    assert {source["url"] for source in mean["sources"]} <= {paper}
 
 
 def test_the_choice_of_an_address_is_the_same_whatever_its_order():

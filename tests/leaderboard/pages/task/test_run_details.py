@@ -27,10 +27,10 @@ def test_a_probe_is_told_with_its_settings_versions_device_time_and_folder(stand
     stored = json.loads(found["settings"])
     assert found["title"] == "Example Dim on CIFAR10"
     expected = {"Device": "cpu", "Precision": "float32", "Coverage": "all 60 items", "Weights": "example/Eye"}
-    expected |= {"As loaded": "image size 24; pooling mean; resize none", "Contents": stored["contents"]}
+    expected |= {"Image size": "24", "Pooling": "mean", "Contents": stored["contents"]}
+    expected |= {"Scikit-learn": version("scikit-learn")}
     assert said | expected == said and said["Seed"] and said["Code"]
-    assert run["id"].endswith(said["Fingerprint"]) and said["Folder"].endswith(said["Fingerprint"])
-    assert f"scikit-learn {version('scikit-learn')}" in said["Packages"]
+    assert run["id"].endswith(said["Fingerprint"]) and said["Source"].endswith(said["Fingerprint"])
     assert said["Accuracy"].startswith(f"{run['value'] * 100:.2f}; 95% interval")
     assert said["In all"].endswith(" s") and said["Started"].endswith(" UTC")
     assert {link["text"] for link in found["links"]} == {"Its single items", "The task", "The model"}
@@ -39,7 +39,7 @@ def test_a_probe_is_told_with_its_settings_versions_device_time_and_folder(stand
 def test_what_a_judge_could_not_be_read_is_counted(stand_in_suite_cache, runs):
     run = runs[(runs["task"] == "unisim/nights") & (runs["model"] == "example/judge")].iloc[0]
     said = lines(details(stand_in_suite_cache.db, key=run["id"]))
-    assert said["Coverage"] == f"{run['coverage']:.1%} of 260 items" and int(said["Unread"]) > 0
+    assert said["Coverage"] == f"{run['coverage']:.1%} of 260 items" and "unread" in said["Default"]
     assert said["State"].startswith("partial")
     answered = round(run["coverage"] * 260)
     assert f"n\u00a0=\u00a0{answered}" in said["Accuracy"]

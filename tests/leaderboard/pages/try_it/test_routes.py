@@ -17,7 +17,6 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from compute.live.decoder import POOL, DecoderUnavailable
-from leaderboard.data.related_figures import kind_of_question
 from leaderboard.live.uploads import Uploads
 from leaderboard.pages.try_it import routes as routes_live
 from leaderboard.web.errors import guarded
@@ -54,14 +53,6 @@ def sentence(answer: Any) -> str:
     error = answer.json()["error"]
     assert error and "\n" not in error and "Traceback" not in error and str(Path.home()) not in error
     return error
-
-
-def test_published_scores_follow_an_answer(uploads, suite_cache):
-    query = "mode=choice&kinds=image,image,image&question=quality&model=dreamsim-ensemble&model=tiny&model=nobody"
-    found = client_of(uploads, suite_cache=suite_cache).get(f"/live/published?{query}").json()
-    assert list(found) == ["dreamsim-ensemble", "tiny", "nobody"] and "No published score" in found["nobody"]
-    assert found["dreamsim-ensemble"].count("<li") > 1 and "rank 1 of" in found["dreamsim-ensemble"]
-    assert kind_of_question(mode="quality", kinds=["image"], question="x" * 40) == "", "nothing is made for it"
 
 
 def test_a_session_is_forgotten_by_a_beacon(client, uploads):
