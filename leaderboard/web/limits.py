@@ -35,7 +35,7 @@ EVENT = re.compile(r"/gradio_api/+(queue/join|run/|api/|call/|component_server|m
 MCP = re.compile(r"/gradio_api/+mcp\b")
 STREAM = re.compile(r"/gradio_api/+(queue/data|call/|heartbeat|startup-events)")
 # What is read here also starts, continues or ends something of a visitor's.
-COMPUTES = re.compile(r"/data/(rank|cell|relations)\b|/eyes/(order|report)$")  # besides events
+COMPUTES = re.compile(r"/data/(rank|cell|relations)\b|/embed/board$|/eyes/(order|report)$")  # besides events
 ACTING = re.compile(r"/gradio_api/+(mcp|queue|call|heartbeat|dev)\b")
 OWN = frozenset({"same-origin", "none"})  # Sec-Fetch-Site; none: the visitor typed the address
 
