@@ -1,20 +1,15 @@
 """A command is its function: what `as_command` makes of parameters and results, and that commands equal their calls."""
 
-from __future__ import annotations
-
 import inspect
 import pydoc
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
 
 import pandas as pd
 import pytest
 import typer
-from annotated_types import Ge
 from typer.main import get_command
-from typer.testing import CliRunner, Result
+from typer.testing import CliRunner
 
 import compute
 from compute.__main__ import COMMANDS, app
@@ -26,7 +21,7 @@ from compute.cli.workspace import suite_scores
 from compute.engine.settings import RunSettings
 from compute.options import taking
 from compute.types import ON_COMMAND_LINE, BadInput
-from tests.compute.commands import assert_refused, likeness
+from tests.compute.commands import assert_refused, done, likeness
 
 TABLE = """Model,retrieval a,retrieval b,retrieval c,fid a,fid b,license
 clip,0.71,0.66,0.69,12.1,14.0,MIT
@@ -37,23 +32,23 @@ TASKS = ["retrieval a", "retrieval b", "retrieval c"]
 
 
 def given(
-    place: Annotated[pd.DataFrame | Path | str, "Where."],
+    place,
     *,
-    names: Annotated[Sequence[str], "Some names."] = (),
-    words: Sequence[str] | str = "usual",
-    whole: list[str] | Sequence[str] | Mapping[str, Any] = (),
-    folders: tuple[Path, ...] = (),
-    skip_bad: bool = False,
-    build: bool = True,
-    ends: tuple[float, float] | None = None,
-    limits: Sequence[float] = (0.5, 0.45),
-    weights: Mapping[str, float] | None = None,
-    groups: Mapping[str, Sequence[str]] | None = None,
-    columns: Mapping[str, str] | None = None,
-    engine: Literal["local", "ray"] = "local",
-    count: Annotated[int | None, "How many.", Ge(1)] = None,
-    frame: pd.DataFrame | None = None,
-) -> Iterator[str]:
+    names=(),
+    words="usual",
+    whole=(),
+    folders=(),
+    skip_bad=False,
+    build=True,
+    ends=None,
+    limits=(0.5, 0.45),
+    weights=None,
+    groups=None,
+    columns=None,
+    engine="local",
+    count=None,
+    frame=None,
+):
     """Says what it was given.
 
     And more. Raises nothing.
@@ -65,14 +60,14 @@ def given(
 USUAL = {name: one.default for name, one in inspect.signature(given).parameters.items()}
 
 
-def invoke(function: Any, *words: object) -> Result:
+def invoke(function, *words):
     app = typer.Typer()
     app.command()(as_command(function))
     return CliRunner().invoke(app, [str(word) for word in words])
 
 
 @pytest.mark.parametrize(
-    ("words", "values"),
+    "words, values",
     [
         ([], {}),
         (["--names", "a, b", "--names", "c,"], {"names": ("a", "b", "c")}),
@@ -89,8 +84,7 @@ def invoke(function: Any, *words: object) -> Result:
     ],
 )
 def test_options_are_the_parameters_and_a_repeated_one_adds(words, values):
-    result = invoke(given, "here", *words)
-    assert result.exit_code == 0, result.output
+    result = done(invoke(given, "here", *words))
     empty = {"ends": (), "weights": {}, "groups": {}, "columns": {}}  # where None is the default of a mapping or list
     empty["words"] = ("usual",)
     expected = {"place": Path("here"), **empty, **values}
@@ -98,7 +92,7 @@ def test_options_are_the_parameters_and_a_repeated_one_adds(words, values):
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    "words, said",
     [
         (["--limits", "much"], "--limits"),
         (["--weight", "a=1,2"], "'1,2'"),
@@ -130,7 +124,7 @@ def test_the_list_of_commands_says_of_each_how_its_own_help_begins():
 
 def test_parameters_are_taken_over_unless_a_function_has_them_itself():
     @taking(given, without=("frame", "place"))
-    def other(*, names: int = 3, **rest: Any) -> int: ...
+    def other(*, names=3, **rest): ...
 
     parameters = inspect.signature(other).parameters
     assert list(parameters) == ["names", *list(USUAL)[2:-1]] and [
@@ -170,7 +164,7 @@ SAME = [  # the words of a command, and the arguments of the call
 ]
 
 
-@pytest.mark.parametrize(("words", "values"), SAME)
+@pytest.mark.parametrize("words, values", SAME)
 def test_a_command_prints_what_the_call_gives(words, values, scores):
     name, *rest = shlex.split(words.format(scores, t=",".join(TASKS)))
     result = likeness(name, *rest)
@@ -211,8 +205,7 @@ def test_lite_lists_the_chosen_tasks(database):
 def test_project_writes_one_map(database, tmp_path):
     target = tmp_path / "maps" / "map.csv"
     words = ("--suites", "pairbench", "--noun", "models", "--seed", 2, "--database", database, "--to", target)
-    result = likeness("project", *words)
-    assert result.exit_code == 0, result.output
+    result = done(likeness("project", *words))
     frame = pd.read_csv(target)
     assert tuple(frame.columns) == COLUMNS
     assert set(frame["kind"]) == {"models:pairbench"} and len(frame) == 23

@@ -7,7 +7,7 @@ from functools import partial
 import pytest
 
 from tests.compute.commands import error_line, likeness
-from tests.compute.tasks.files import put, table
+from tests.compute.tasks.files import put
 
 HEADER = ("reference", "alternative_1", "alternative_2", "answer")
 
@@ -70,19 +70,6 @@ def test_faults_end_the_command_before_anything_is_made(command, folder, tmp_pat
     assert "manifest.csv, row 4: alternative_1 3-left.png does not exist" in line
     assert not (tmp_path / "results" / "suites").exists() and not (tmp_path / "results" / "features").exists()
     assert "Name a suite with --suite" in error_line(command("--models", "tiny"))
-
-
-def test_columns_shape_and_images_are_named(command, tmp_path):
-    images = put(tmp_path / "photographs", {f"{at}.png": 40 * at for at in range(4)})
-    path = table(tmp_path / "list.csv", "file,kind|0.png,a|1.png,b|2.png,c|3.png,d")
-    run, columns = partial(command, "--data", path, "--models", "tiny"), ("--columns", "item=file,label=kind")
-    said = "has no shape's columns: file, kind. Say which is which, such as --columns item=file"
-    assert said in error_line(run())
-    assert "does not exist" in error_line(run(*columns))
-    made = run(*columns, "--images", images, "--shape", "clustering")
-    assert made.exit_code == 0 and "own/list/clustering" in made.stdout, made.output
-    assert str(images) not in (tmp_path / "results" / "suites" / "own-list.json").read_text()
-    assert "Write --columns NAME=VALUE" in error_line(run("--columns", "file"))
 
 
 def test_a_model_of_images_alone_is_shown_the_way_and_scored_on_a_folder_of_classes(command, tmp_path):

@@ -1,7 +1,5 @@
 """What models are calibrated with, of which nothing is downloaded: drawn scenes, photographs, sentences."""
 
-from __future__ import annotations
-
 from random import Random
 
 import numpy as np

@@ -55,7 +55,7 @@ def test_a_rank_among_all_origins_counts_them_and_says_that_others_computed_most
 
 
 @pytest.mark.parametrize(
-    ("given", "words"),
+    "given, words",
     [
         ({"variant": "quality=prompt"}, ()),
         ({"variant": "classifier=logistic"}, ("classifier=logistic",)),

@@ -1,20 +1,18 @@
 """Balanced batches: a function of seed and step, every example once an epoch."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 from compute.training.examples import batches
 from tests.compute.training.small_training import listed
 
 
-def of_texts(count: int, *, dataset: str = "captions", task: str = "text-for-image"):
+def of_texts(count, *, dataset="captions", task="text-for-image"):
     """Examples whose contents are never read as images."""
     rows = [("p", f"{dataset} {row}", "wrong") for row in range(count)]
     return listed(task, rows, [0] * count, dataset=dataset)
 
 
-def seen(sets, *, steps: range, batch_size: int = 8, seed: int = 0, task: str = "text-for-image") -> list[str]:
+def seen(sets, *, steps, batch_size=8, seed=0, task="text-for-image"):
     return [
         part.data.alternatives[0].read(row)
         for step in steps
