@@ -1,13 +1,18 @@
 """A command is its function: what `as_command` makes of parameters and results, and that commands equal their calls."""
 
+from __future__ import annotations
+
 import inspect
 import pydoc
 import shlex
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Annotated, Any, Literal
 
 import pandas as pd
 import pytest
 import typer
+from annotated_types import Ge
 from typer.main import get_command
 from typer.testing import CliRunner
 
@@ -21,7 +26,7 @@ from compute.cli.workspace import suite_scores
 from compute.engine.settings import RunSettings
 from compute.options import taking
 from compute.types import ON_COMMAND_LINE, BadInput
-from tests.compute.commands import assert_refused, done, likeness
+from tests.compute.commands import assert_refused, likeness
 
 TABLE = """Model,retrieval a,retrieval b,retrieval c,fid a,fid b,license
 clip,0.71,0.66,0.69,12.1,14.0,MIT
@@ -32,23 +37,23 @@ TASKS = ["retrieval a", "retrieval b", "retrieval c"]
 
 
 def given(
-    place,
+    place: Annotated[pd.DataFrame | Path | str, "Where."],
     *,
-    names=(),
-    words="usual",
-    whole=(),
-    folders=(),
-    skip_bad=False,
-    build=True,
-    ends=None,
-    limits=(0.5, 0.45),
-    weights=None,
-    groups=None,
-    columns=None,
-    engine="local",
-    count=None,
-    frame=None,
-):
+    names: Annotated[Sequence[str], "Some names."] = (),
+    words: Sequence[str] | str = "usual",
+    whole: list[str] | Sequence[str] | Mapping[str, Any] = (),
+    folders: tuple[Path, ...] = (),
+    skip_bad: bool = False,
+    build: bool = True,
+    ends: tuple[float, float] | None = None,
+    limits: Sequence[float] = (0.5, 0.45),
+    weights: Mapping[str, float] | None = None,
+    groups: Mapping[str, Sequence[str]] | None = None,
+    columns: Mapping[str, str] | None = None,
+    engine: Literal["local", "ray"] = "local",
+    count: Annotated[int | None, "How many.", Ge(1)] = None,
+    frame: pd.DataFrame | None = None,
+) -> Iterator[str]:
     """Says what it was given.
 
     And more. Raises nothing.
@@ -84,7 +89,8 @@ def invoke(function, *words):
     ],
 )
 def test_options_are_the_parameters_and_a_repeated_one_adds(words, values):
-    result = done(invoke(given, "here", *words))
+    result = invoke(given, "here", *words)
+    assert result.exit_code == 0, result.output
     empty = {"ends": (), "weights": {}, "groups": {}, "columns": {}}  # where None is the default of a mapping or list
     empty["words"] = ("usual",)
     expected = {"place": Path("here"), **empty, **values}
@@ -124,7 +130,7 @@ def test_the_list_of_commands_says_of_each_how_its_own_help_begins():
 
 def test_parameters_are_taken_over_unless_a_function_has_them_itself():
     @taking(given, without=("frame", "place"))
-    def other(*, names=3, **rest): ...
+    def other(*, names: int = 3, **rest: Any) -> int: ...
 
     parameters = inspect.signature(other).parameters
     assert list(parameters) == ["names", *list(USUAL)[2:-1]] and [
@@ -205,7 +211,8 @@ def test_lite_lists_the_chosen_tasks(database):
 def test_project_writes_one_map(database, tmp_path):
     target = tmp_path / "maps" / "map.csv"
     words = ("--suites", "pairbench", "--noun", "models", "--seed", 2, "--database", database, "--to", target)
-    result = done(likeness("project", *words))
+    result = likeness("project", *words)
+    assert result.exit_code == 0, result.output
     frame = pd.read_csv(target)
     assert tuple(frame.columns) == COLUMNS
     assert set(frame["kind"]) == {"models:pairbench"} and len(frame) == 23
