@@ -1,7 +1,5 @@
 """likeness pairs make and show: what they print, what they refuse, and that memory does not grow."""
 
-import re
-
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -30,9 +28,6 @@ def test_a_folder_becomes_a_manifest_that_can_be_shown(tmp_path):
     assert "version 1, 30 pairs of 5 images" in shown.stdout and "Made from images, seed 3" in shown.stdout
     # 5 images, their 95% once for both splits, and in each a transformed and an irrelevant one.
     assert "Odd: 5 images are few" in shown.stdout and "All 30 images are in pairs-images.parquet" in shown.stdout
-    assert "Splits it does not have: cj, ps, et" in shown.stdout.splitlines()  # none that needs a table of relations
-    named = re.search(r"^Prompt templates: (.*)$", shown.stdout, re.MULTILINE)[1]
-    assert {name.partition(":")[0] for name in named.split(", ")} <= {"V1", "V2", "V3", "V4", "V5"}
     assert manifest.read(out).seed == 3
 
 

@@ -67,7 +67,7 @@ def test_shape_columns_and_the_number_of_images_can_be_given(folder):
     options = ("--shape", "clustering", "--columns", "item=photo,label=kind", "--name", "My kinds")
     result = done(checked("kinds.csv", *options, "--decode", "2"))
     assert "Shape: clustering\n" in result.output and "Columns: item = photo, label = kind" in result.output
-    assert "Classes: 2: thing 2, person 1" in result.output
+    assert "Items: 3 images of 2 classes" in result.output
     assert "Images: 3 distinct, 2 of them decoded" in result.output
     assert "--name 'My kinds' --shape clustering --columns item=photo,label=kind" in result.output
 
