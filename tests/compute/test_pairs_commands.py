@@ -1,12 +1,10 @@
 """likeness pairs make and show: what they print, what they refuse, and that memory does not grow."""
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from compute.catalog.own import suite as own_suite
 from compute.catalog.own import suite_records
-from compute.tasks.pairbench import manifest, pairs
+from compute.tasks.pairbench import manifest
 from tests.compute.commands import command, done, error_line, likeness
 from tests.compute.tasks.files import put
 from tests.compute.tasks.pairbench.images import folder_of
@@ -29,22 +27,6 @@ def test_a_folder_becomes_a_manifest_that_can_be_shown(tmp_path):
     # 5 images, their 95% once for both splits, and in each a transformed and an irrelevant one.
     assert "Odd: 5 images are few" in shown.stdout and "All 30 images are in pairs-images.parquet" in shown.stdout
     assert manifest.read(out).seed == 3
-
-
-def test_a_sample_of_a_parquet_file_with_its_images_stored_beside(tmp_path):
-    folder, out = folder_of(tmp_path / "images", 8), tmp_path / "some.parquet"
-    rows = [{"label": path.name, "picture": {"bytes": path.read_bytes(), "path": ""}} for path in folder.iterdir()]
-    put(tmp_path, {"images.parquet": pa.Table.from_pylist(rows)})
-    made = pairs_command(f"make --images {tmp_path}/images.parquet --count 5 --splits et --out {out}")
-    assert made.exit_code == 0 and "15 pairs of 5 images" in made.output
-    (tmp_path / "images.parquet").unlink()
-    part = pairs.load(out, split="et")["invariant"]
-    assert all(column.read(row) for column in (part.first, part.second, part.second_variants[2]) for row in range(15))
-    stored = tmp_path / "some-images.parquet"
-    assert pq.read_metadata(stored).num_rows == 5 + 15
-    assert pairs_command(f"show {out}").exit_code == 0
-    stored.unlink()
-    assert "some-images.parquet, the images of the pairs, is no longer next to the manifest" in refused(f"show {out}")
 
 
 def test_what_cannot_be_done_is_refused_in_one_line(tmp_path):

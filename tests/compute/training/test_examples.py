@@ -35,9 +35,3 @@ def test_every_task_has_a_whole_batch_and_its_own_order():
     assert {task: len(rows) for task, rows in batch.items()} == dict.fromkeys((part.task for part in sets), 32)
     first, second = ([row for _, row in batch[part.task]] for part in sets[:2])
     assert first != second
-
-
-def test_data_sets_of_a_task_are_mixed_by_size():
-    told = seen([of_texts(90, dataset="large"), of_texts(30, dataset="small")], steps=range(15))
-    assert Counter(text.split()[0] for text in told) == {"large": 90, "small": 30}  # one epoch of 120
-    assert {text.split()[0] for text in told[:40]} == {"large", "small"}
