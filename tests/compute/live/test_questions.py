@@ -10,6 +10,7 @@ from compute.analysis.domain import DomainCheck
 from compute.live import examples, questions
 from compute.live.questions import Answer, LiveQuestion
 from compute.types import Model
+from tests.compute.live.subjects import ROWS
 
 I, T = "image", "text"  # noqa: E741
 
@@ -48,6 +49,27 @@ def test_the_mode_follows_from_what_was_dropped(kinds, mode):
 )
 def test_a_mode_says_what_it_takes(mode, kinds, said):
     assert questions.problem(mode, kinds) == said
+
+
+@pytest.mark.parametrize(
+    "key, mode, kinds, able",
+    [
+        ("tiny", "pair", (I, T), True),
+        ("ssim", "pair", (I, T), False),
+        ("ssim", "quality", (I, I), False),
+        ("ssim", "odd", (I, I, I), True),
+        ("colour-histogram", "quality", (I,), False),
+        ("aesthetic", "quality", (I,), True),
+        ("aesthetic", "pair", (I, I), False),
+        ("gpt-4o-2024-11-20", "choice", (I, T, T), True),
+        ("gpt-4o-2024-11-20", "quality", (I,), False),
+        ("gpt-4o-2024-11-20", "pair", (T, T), False),
+        ("facebook/dinov2-small", "pair", (I, T), False),
+        ("google/t5-v1_1-base", "pair", (I, I), False),
+    ],
+)
+def test_who_can_answer(key, mode, kinds, able):
+    assert (questions.cannot(ROWS[key], mode, kinds) == "") == able
 
 
 def reference(model="m", pairing="image-image", *, matching=True, scenes=500):

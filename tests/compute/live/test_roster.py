@@ -88,6 +88,15 @@ def test_a_missing_package_is_named(monkeypatch):
     assert found("lpips-alex").why == f"Needs lpips: {install_command('lpips')}"
 
 
+@pytest.mark.parametrize("network", [False, True])
+def test_every_impossible_row_has_a_reason_with_a_remedy(cache, network):
+    remedies = {reason["key"]: reason["remedy"] for reason in roster.REASONS}
+    states = [availability(row, network=lambda: network, room=8_000_000_000) for row in ROWS.values()]
+    assert all((state.state == IMPOSSIBLE) == bool(state.reason) for state in states)
+    assert all(remedies[state.reason].endswith(".") for state in states if state.reason)
+    assert any(state.reason == "network" for state in states) is not network
+
+
 def test_the_network_is_asked_in_the_background(monkeypatch):
     held = threading.Event()
 

@@ -48,6 +48,21 @@ def test_synthetic_runs_wait_for_their_mark(tmp_path):
     assert [one.task.key for one in found.runs] == ["unisim/bapps"] and "--synthetic" in found.left_out[0]
 
 
+def test_damaged_runs_and_those_of_unknown_tasks_are_named(tmp_path):
+    run = results.store(tmp_path, "unisim/bapps")
+    damaged = results.store(tmp_path, "unisim/nights")
+    (damaged.folder / "run.json").write_text("{")
+    unknown = run.folder.parents[1] / "other__task" / run.folder.name
+    run.folder.parent.mkdir(exist_ok=True)
+    unknown.parent.mkdir()
+    import shutil
+
+    shutil.copytree(run.folder, unknown)
+    found = results.gathered(tmp_path)
+    assert [one.task.key for one in found.runs] == ["unisim/bapps"]
+    assert len(found.left_out) == 2 and all("unisim__nights" in e or "other__task" in e for e in found.left_out)
+
+
 def test_a_private_suite_that_a_shipped_task_is_part_of_is_not_named(tmp_path):
     suite = Suite(key="own-secret", title="Secret", benchmark="own", aggregate="task-mean", description="")
     tasks = [
