@@ -14,7 +14,7 @@ import pytest
 import typer
 from annotated_types import Ge
 from typer.main import get_command
-from typer.testing import CliRunner
+from typer.testing import CliRunner, Result
 
 import compute
 from compute.__main__ import COMMANDS, app
@@ -65,14 +65,14 @@ def given(
 USUAL = {name: one.default for name, one in inspect.signature(given).parameters.items()}
 
 
-def invoke(function, *words):
+def invoke(function: Any, *words: object) -> Result:
     app = typer.Typer()
     app.command()(as_command(function))
     return CliRunner().invoke(app, [str(word) for word in words])
 
 
 @pytest.mark.parametrize(
-    "words, values",
+    ("words", "values"),
     [
         ([], {}),
         (["--names", "a, b", "--names", "c,"], {"names": ("a", "b", "c")}),
@@ -98,7 +98,7 @@ def test_options_are_the_parameters_and_a_repeated_one_adds(words, values):
 
 
 @pytest.mark.parametrize(
-    "words, said",
+    ("words", "said"),
     [
         (["--limits", "much"], "--limits"),
         (["--weight", "a=1,2"], "'1,2'"),
@@ -170,7 +170,7 @@ SAME = [  # the words of a command, and the arguments of the call
 ]
 
 
-@pytest.mark.parametrize("words, values", SAME)
+@pytest.mark.parametrize(("words", "values"), SAME)
 def test_a_command_prints_what_the_call_gives(words, values, scores):
     name, *rest = shlex.split(words.format(scores, t=",".join(TASKS)))
     result = likeness(name, *rest)

@@ -12,7 +12,7 @@ from compute.database import store
 from compute.engine import run_folders, workspace
 from compute.features.subject import Subject
 from compute.types import BadInput, NotHere
-from tests.compute.commands import assert_refused, likeness
+from tests.compute.commands import assert_refused, done, likeness
 from tests.compute.models import checkpoints
 from tests.compute.models.chat_server import running
 from tests.compute.small_bench import HARDWARE, changed
@@ -39,11 +39,11 @@ def shown(world):
 
 def test_a_folder_is_run_recorded_and_shown(run, world, checkpoint, tmp_path):
     """And its files are watched: under the old key only the recorded ones are run, other ones are another model."""
-    planned = run(checkpoint, "--dry-run")
-    assert planned.exit_code == 0 and "own/my-model" in planned.output, planned.output
+    planned = done(run(checkpoint, "--dry-run"))
+    assert "own/my-model" in planned.output
     assert own_models.recorded(world.folder / "results") == ([], [])
-    result = run(f"{checkpoint},small/dim")
-    assert result.exit_code == 0 and "as recorded" not in result.output, result.output
+    result = done(run(f"{checkpoint},small/dim"))
+    assert "as recorded" not in result.output
     assert "My Model is read as clip (config.json: model_type 'clip')" in result.output
     assert ("own/my-model", "My Model (own)", "My Model") in shown(world)
     ((row,), _) = own_models.recorded(world.folder / "results")
@@ -74,8 +74,8 @@ def test_a_judge_is_named_by_what_its_endpoint_calls_it(run, world, monkeypatch)
     monkeypatch.setenv("LIKENESS_ANSWERS", str(world.folder / "results" / "answers"))
     with running(model="Org/Judge") as server:
         monkeypatch.setenv("LIKENESS_ENDPOINT", server.url)
-        result = run("endpoint:Org/Judge,small/dim")
-        assert result.exit_code == 0 and "Org/Judge is asked at 127.0.0.1" in result.output, result.output
+        result = done(run("endpoint:Org/Judge,small/dim"))
+        assert "Org/Judge is asked at 127.0.0.1" in result.output
         assert server.requests()
     assert ("endpoint/org-judge", "Org/Judge (own)", "") in shown(world)
     ((row,), _) = own_models.recorded(world.folder / "results")

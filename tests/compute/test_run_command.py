@@ -7,7 +7,7 @@ import pytest
 from compute import paths
 from compute.database import store
 from compute.types import BadInput, NotHere
-from tests.compute.commands import assert_refused, command, done
+from tests.compute.commands import assert_refused, command
 
 
 @pytest.fixture
@@ -16,7 +16,8 @@ def run(world):
 
 
 def test_a_run_prints_the_plan_the_scores_and_rebuilds(run, world):
-    result = done(run("--models small/eye,small/gauge --baselines"))
+    result = run("--models small/eye,small/gauge --baselines")
+    assert result.exit_code == 0, result.output
     lines = result.output.splitlines()
     assert lines[0] == "small: 5 tasks, 3 models; 18 runs to make, 0 stored already, 1 skipped"
     assert "With the baselines of small, small/dim" in lines
@@ -70,7 +71,8 @@ def test_an_interrupt_is_one_line_and_130(run, world):
 
 
 def test_a_dry_run_says_what_it_would_take_and_does_nothing(run, world):
-    result = done(run("--models small/eye --dry-run"))
+    result = run("--models small/eye --dry-run")
+    assert result.exit_code == 0, result.output
     assert "unisim/near" in result.output and "made/near" in result.output and "bbbbbbb" in result.output
     assert "small/Eye @ aaaaaaa: to fetch, about 8.0 MB" in result.output
     assert "156 x 4 x 4 bytes = 2.5 kB" in result.output and "7 run folders" in result.output

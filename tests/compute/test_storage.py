@@ -3,6 +3,9 @@
 On a server that speaks S3: tests/slow/compute/test_s3.py.
 """
 
+from __future__ import annotations
+
+from pathlib import Path
 from unittest.mock import Mock
 
 import numpy as np
@@ -20,7 +23,7 @@ def folder(tmp_path):
     return RemoteFolder(f"memory://{tmp_path.name}/some/folder")
 
 
-def file(path, text):
+def file(path: Path, text: str) -> Path:
     return put(path.parent, {path.name: text}) / path.name
 
 
@@ -43,7 +46,7 @@ def test_objects_are_written_listed_read_and_removed(folder, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "url, word",
+    ("url", "word"),
     [
         ("s3://", "address"),
         ("nothing://a/b", "nothing://"),
@@ -107,11 +110,11 @@ def test_what_one_machine_writes_the_other_reads(machines):
 
 
 def test_a_run_s_mark_is_put_last_and_nothing_twice(machines, monkeypatch):
-    steps = []
+    steps: list[str] = []
     for method in ("put", "remove", "get"):
         old = getattr(RemoteFolder, method)
 
-        def counted(self, *some, old=old, method=method):
+        def counted(self: RemoteFolder, *some: object, old=old, method=method) -> None:
             steps.append(f"{method} {next(part for part in some if isinstance(part, str))}")
             old(self, *some)
 
@@ -133,7 +136,7 @@ def test_a_shard_that_could_not_be_put_is_put_later(folder, tmp_path, monkeypatc
     keys = np.array([f"{row:032x}" for row in range(4)], dtype="S32")
     cache = EmbeddingCache(tmp_path / "image", remote=folder)
 
-    def refuse(*some):
+    def refuse(*some: object) -> None:
         raise ConnectionError("gone")
 
     with monkeypatch.context() as patched:
@@ -151,7 +154,7 @@ def test_what_machines_note_at_the_same_moment_is_all_there(folder, tmp_path, mo
     one, two = (EmbeddingCache(tmp_path / name, remote=folder) for name in ("one", "two"))
     put, beside = RemoteFolder.put, []
 
-    def interrupted(self, path, name):
+    def interrupted(self: RemoteFolder, path: Path, name: str) -> None:
         if beside:
             beside.pop()()
         put(self, path, name)

@@ -70,12 +70,14 @@ def test_a_tuned_model_is_a_folder_that_runs_like_any_other(tmp_path, monkeypatc
     (tmp_path / "any").touch()
     modes = {file.stat().st_mode for file in out.iterdir() if file.is_file()}
     assert modes == {(tmp_path / "any").stat().st_mode}, "as any file that is written here, also for others to read"
-    ran = command("run --suite unisim-core --tasks unisim/nights --offline")(
-        f"--models '{out}' --data {tmp_path}/data --results {tmp_path}/r"
+    ran = done(
+        command("run --suite unisim-core --tasks unisim/nights --offline")(
+            f"--models '{out}' --data {tmp_path}/data --results {tmp_path}/r"
+        )
     )
-    assert ran.exit_code == 0 and "unisim/nights" in ran.output, ran.output
-    again = train(f"{usual} --steps 3")
-    assert again.exit_code == 0 and "nothing was trained" in again.output
+    assert "unisim/nights" in ran.output
+    again = done(train(f"{usual} --steps 3"))
+    assert "nothing was trained" in again.output
 
 
 def test_another_run_never_takes_a_folder(tmp_path, data):
