@@ -51,15 +51,10 @@ class CalibrationOutcome(NamedTuple):
         if self.stored is None:
             return f"{name}: {self.state}: {self.reason}"
         of, known = self.stored.content, " (stored already)" if self.state == "stored" else ""
-        pairs = f"{of.n_unrelated:,} reference images"
-        if not of.alone:
-            pairs = f"{of.n_matching:,} matching and {of.n_unrelated:,} unrelated pairs"
-        middle = [f"{side[len(side) // 2]:.4g}" for side in (of.matching, of.unrelated) if len(side)]
-        separation = "" if of.separation is None else f", separation {of.separation:.3f}"
-        return (
-            f"{name} ({of.domain}): {pairs} of {of.scenes:,} scenes, "
-            f"median {' against '.join(middle)}{separation}{known}"
-        )
+        pairs = f"{of.n_matching:,} matching and {of.n_unrelated:,} unrelated pairs"
+        if of.alone:
+            pairs = f"{of.n_unrelated:,} reference images"
+        return f"{name} ({of.domain}): {pairs} of {of.scenes:,} scenes{known}"
 
 
 def make(

@@ -72,15 +72,14 @@ def mteb_results(
     revision: Annotated[str, "Commit or branch to download, or that PATH is of."] = "main",
     ship: Annotated[
         bool,
-        "Write assets/imported, which every build reads, instead of a collection; prints what changes. Needs "
-        "the commit and, of a PATH, the date.",
+        "Write assets/imported, which every build reads, instead of a collection. Needs the commit and, of a PATH, "
+        "the date.",
     ] = False,
     date: Annotated[str, "The date of PATH's commit, YYYY-MM-DD."] = "",
     **how: Any,
 ) -> None:
     """Result files of the public MTEB results repository: results/<org>__<model>/<revision>/<Task>.json."""
     from compute.catalog import shipped
-    from compute.database import store
     from compute.importing import fetch_mteb_results, read_mteb_results, snapshot
 
     folder = path or fetch_mteb_results(paths.RESULTS / "fetched", revision=revision, catalog=shipped())
@@ -93,14 +92,10 @@ def mteb_results(
     if not re.fullmatch(r"[0-9a-f]{7,40}", commit) or not re.fullmatch(r"\d{4}-\d\d-\d\d", date):
         raise BadInput("--ship records which commit the results are of: give --revision COMMIT and --date YYYY-MM-DD")
     _report(imported, what="file")
-    before = paths.IMPORTED / f"{snapshot.NAME}.parquet"
-    old = store.read_parquet(before) if before.is_file() else imported.rows[:0]
     snapshot.ship(imported, folder=paths.IMPORTED, commit=commit, date=date)
     typer.echo(
         f"Results of {date}, commit {commit[:12]}: {len(imported.facts)} models, {len(imported.scores):,} scores"
     )
-    for line in snapshot.changes(old, imported.rows, metrics=shipped().metrics):
-        typer.echo(line)
     if imported.problems:
         raise typer.Exit(1)
 

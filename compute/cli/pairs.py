@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,7 +14,6 @@ from compute.cli.workspace import say
 from compute.engine.settings import DataFolder, Offline
 from compute.engine.workspace import check_writable, stay_offline
 from compute.io.tables import aligned
-from compute.metrics.judge_diagnostics import template_name
 from compute.options import taking
 from compute.progress import Progress
 from compute.tasks import image_lists
@@ -23,7 +21,7 @@ from compute.tasks.pairbench import making
 from compute.tasks.pairbench import manifest as manifests
 from compute.tasks.pairbench import whatsup as tables
 from compute.tasks.pairbench.manifest import Manifest
-from compute.tasks.pairbench.splits import IMAGE_SPLITS, SHORT, SPATIAL_SPLITS, SPLITS, named
+from compute.tasks.pairbench.splits import IMAGE_SPLITS, SPATIAL_SPLITS, SPLITS, named
 from compute.tasks.source import Source
 from compute.types import BadInput
 
@@ -97,8 +95,6 @@ def show(
     yield f"Made from {manifest.sources.get('path') or manifest.sources.get('repo')}, seed {manifest.seed}"
     yield f"Synthetic images: {_SYNTHETIC[manifest.synthetic]}"
     yield from _counted(manifest)
-    templates = Counter(pair.template for pair in manifest.pairs)
-    yield "Prompt templates: " + ", ".join(f"{template_name(key)}: {templates[key]:,}" for key in sorted(templates))
     yield from manifest.notes
     near = [" and ".join(pair) for pair in manifest.near_copies]
     for what, names in (
@@ -107,17 +103,10 @@ def show(
     ):
         if names:
             yield f"Odd: {what}: {len(names)} ({', '.join(names[:3])}{' ...' * (len(names) > 3)})"
-    for split, counts in manifest.counts().items():
-        fewer = counts["transformed"] - counts["transformed-2"]
-        if fewer and SPLITS[split].spatial and manifest.second_counterpart:
-            yield f"Odd: {split}: items with one counterpart only: {fewer}"
     if manifest.items < 30:
         yield f"Odd: {manifest.items} images are few: intervals will be wide"
     manifests.images_of(manifest)
     yield f"All {len(manifests.shown(manifest.pairs)):,} images are in {manifest.stored}"
-    possible = SPLITS if set(manifest.splits) & {split.key for split in SPATIAL_SPLITS} else SHORT
-    missing = [key for key in possible if key not in manifest.splits]
-    yield f"Splits it does not have: {', '.join(missing)}" if missing else "It has every split of such images"
 
 
 def _counted(manifest: Manifest) -> Iterator[str]:

@@ -4,12 +4,11 @@ difference their size can show."""
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Annotated
 
-import numpy as np
 import typer
 from annotated_types import Ge
 
@@ -24,11 +23,8 @@ from compute.engine.checking.resolution import sentence
 from compute.engine.settings import Columns, Images, Offline, RunSettings, Shape
 from compute.metrics.registry import METRICS
 from compute.tasks import own
-from compute.tasks.data import Clusters, Data, Probe, Retrieval, ZeroShot
 from compute.tasks.source import Source
-from compute.types import BadInput, LikenessError, Task, shortened
-
-NAMED = 8  # classes that are named
+from compute.types import BadInput, LikenessError, Task
 
 
 def check(
@@ -104,13 +100,13 @@ def _checked(part: own.OwnData | str, *, row: Task | None, most: int, root: Path
     there is none yet."""
     if isinstance(part, str):
         return [f"Cannot be read: {part}"], 0
-    items = {} if part.faults else part.items()
-    lines = list(_summary(part, items))
+    lines = list(_summary(part))
     if part.faults:
         shown = "" if part.faults <= len(part.problems) else f", the first {len(part.problems)}"
         lines += [f"Faults: {part.faults:,}{shown}", *(f"  {fault}" for fault in part.problems)]
         return [*lines, "Not checked until these are corrected: repeats, contradicting labels, unreadable images"], 0
     lines += [f"Category: {row.category}"] if row else []
+    items = part.items()
     images = hashed(items, most=most)
     if images.total:
         lines += [f"Images: {images.sentence}", *(f"  {name}: {problem}" for name, problem in images.bad)]
@@ -120,8 +116,8 @@ def _checked(part: own.OwnData | str, *, row: Task | None, most: int, root: Path
     return lines, len(images.bad)
 
 
-def _summary(part: own.OwnData, items: Mapping[str, Data]) -> Iterator[str]:
-    """The facts of data as they were read, a line each; data with faults have no items."""
+def _summary(part: own.OwnData) -> Iterator[str]:
+    """The facts of data as they were read, a line each; of data with faults only how they were read."""
     key, title = part.shape.key, part.shape.title.lower()
     yield f"Shape: {key}" + ("" if key.replace("-", " ") == title else f" ({title})")
     yield f"Rows: {part.rows:,}"
@@ -133,7 +129,7 @@ def _summary(part: own.OwnData, items: Mapping[str, Data]) -> Iterator[str]:
     if part.ignored:
         yield f"Not read: {', '.join(part.ignored)}"
     yield from (f"Note: {note}" for note in part.notes)
-    if not items:
+    if part.faults:
         return
     known = part.facts
     metric = next(row for row in METRICS if row.key == known.metrics[0])
@@ -141,21 +137,6 @@ def _summary(part: own.OwnData, items: Mapping[str, Data]) -> Iterator[str]:
     yield f"Items: {known.counts}"
     yield f"Of: {' and '.join(f'{kind}s' for kind in known.modalities)}"
     yield f"Scored by: {metric.title}; chance {chance}"
-    for data in items.values():
-        if isinstance(data, Probe):
-            yield f"Splits: {len(data.train.names):,} to train, {len(data.test.names):,} to test"
-        match data:
-            case Probe(test=test) | Clusters(test=test) | ZeroShot(test=test):
-                counts = np.bincount(test.labels, minlength=len(test.classes))
-                order = np.argsort(-counts, kind="stable")
-                named = [f"{shortened(test.classes[at], 40)} {counts[at]:,}" for at in order[:NAMED].tolist()]
-                more = [f"... the smallest {counts.min():,}"] if len(order) > NAMED else []
-                yield f"Classes: {len(counts):,}: {', '.join(named + more)}"
-            case Retrieval(relevant=(query, _, grade)):
-                counts = np.bincount(query[grade > 0], minlength=len(data.queries))
-                least, most = counts.min(), counts.max()
-                yield f"Queries and documents: {len(data.queries):,} and {len(data.documents):,}"
-                yield f"Relevant documents a query: {least:,}" + (f" to {most:,}" if least < most else "")
 
 
 group = grouped(check)

@@ -7,10 +7,8 @@ on its own; the tables of a collection follow from the rows, as those of an impo
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from pathlib import Path
 
-import pandas as pd
 from pydantic import BaseModel
 
 from compute.catalog import Catalog
@@ -18,12 +16,10 @@ from compute.database import store
 from compute.importing.collection import Imported, Loaded
 from compute.importing.mteb import COLUMNS, FILE, RUN, ModelMeta, recorded
 from compute.io.files import read_record, validated, write_text
-from compute.types import Metric
 
 NAME = "mteb"
 SOURCE = "https://huggingface.co/datasets/mteb/results"
 LICENSE = "CC0-1.0"
-MOVED = 0.5  # points, as papers print: a larger change of a score is listed one by one
 
 
 class ShippedResults(BaseModel):
@@ -76,24 +72,3 @@ def read(folder: Path, *, catalog: Catalog) -> Loaded:
     models, runs, scores = recorded(frame, facts=about.models, catalog=catalog, commit=about.commit)
     tables = {"models": store.frame(models), "runs": store.frame(runs), "scores": store.frame(scores)}
     return Loaded(name=NAME, date=about.date, tables={name: table for name, table in tables.items() if len(table)})
-
-
-def changes(before: pd.DataFrame, after: pd.DataFrame, *, metrics: Iterable[Metric]) -> list[str]:
-    """How the shown scores of two snapshots' rows differ, as Markdown for a person who decides; a line a score that
-    changed by more than MOVED."""
-    cell = ["folder", "task", "subset", "metric"]
-    scale = {metric.key: metric.scale for metric in metrics}
-    old, new = (frame[frame["main"]].set_index(cell)["value"] for frame in (before, after))
-    were, are = (set(values.index.get_level_values("folder")) for values in (old, new))
-    both = pd.concat({"old": old, "new": new}, axis=1)
-    scales = both.index.get_level_values("metric").map(lambda metric: scale.get(metric, 1.0))
-    points = (both["new"] - both["old"]) * scales
-    known = both[both.index.get_level_values("folder").isin(were & are)]
-    changed, moved = (points.abs() > 0).sum(), points[points.abs() > MOVED]
-    return [
-        *(f"- new model: {name}" for name in sorted(are - were)),
-        *(f"- model gone: {name}" for name in sorted(were - are)),
-        f"- {known['old'].isna().sum():,} new scores of known models, {known['new'].isna().sum():,} gone, {changed:,} "
-        f"changed, {len(moved):,} of them by more than {MOVED:g} points",
-        *(f"    - {', '.join(key)}: {change:+.2f}" for key, change in moved.items()),
-    ]

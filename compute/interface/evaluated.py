@@ -153,12 +153,9 @@ class Evaluation(ShowsItself):
             if not {*arranged.models} - {self.model.key}:
                 elsewhere = [other for other in ORIGINS if other != origin]
                 instead = [other for other in elsewhere if {*self._arranged(other).models} - {self.model.key}]
-        measured = None
-        if others is not None and (of_others := standing.elsewhere(origin, others, but=self.model.key)):
-            first = [self._arranged(part) for part in of_others]
-            measured = standing.measured_twice(first, self._arranged("computed"), but=self.model.key)
-        known = {"tasks": self._counting, "runs": self.runs, "others": others, "measured": measured}
-        notes = standing.comparability(model=self.model.key, origin=origin, **known)
+        notes = standing.comparability(
+            model=self.model.key, origin=origin, tasks=self._counting, runs=self.runs, others=others
+        )
         return standing.rank_of(self._table, others, origin=origin, notes=notes, instead=instead)
 
     def database(self) -> Path:

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
-import numpy as np
 import pandas as pd
 
 from compute.analysis.ranked_model import RankedModel
@@ -76,43 +75,26 @@ def comparability(
     tasks: Sequence[Task],
     runs: Mapping[str, StoredRun],
     others: ScoreTable | None,
-    measured: tuple[tuple[str, ...], float | None] | None = None,
 ) -> tuple[str, ...]:
     """What to know before the model's runs, by task, are compared with the rows of `others`, in sentences: who made
     those scores, what differs from the catalogue's protocol, and between the runs. None: there are no others.
 
-    `tasks`: those that count in the suite's mean. `measured`: what `measured_twice` says, None where nobody looked.
+    `tasks`: those that count in the suite's mean.
     """
-    counting, text = {task.key: runs[task.key] for task in tasks if task.key in runs}, []
-    different = unlike(counting)
-    if theirs := elsewhere(origin, others, but=model):
+    counting = {task.key: runs[task.key] for task in tasks if task.key in runs}
+    different, said = unlike(counting), []
+    among: Collection[str] = (origin,)
+    if origin == ALL:
+        rows = () if others is None else zip(others.models, others.origins, strict=True)
+        among = {of for key, of in rows if key != model}
+    if theirs := [of for of in MEASURED_ELSEWHERE if of in among]:
         same = (
             "and these runs do not follow the catalogue's protocol throughout"
             if different
             else "with their own code and machines; as far as the catalogue states the protocol, it is the same"
         )
-        text.append(f"Others computed the {' and '.join(theirs)} scores, {same}.")
-        if measured is not None and measured[0]:
-            count = len(measured[0])
-            text.append(
-                f"{count} other {'model has' if count == 1 else 'models have'} such scores and computed ones on the "
-                f"same tasks: the median difference between the two is {measured[1]:.4f}."
-            )
-        elif measured is not None:
-            text.append(
-                "No other model has both such a score and a computed one on the same task, so how far the two differ "
-                "is not known."
-            )
-    return (*text, *different, *mixed(counting))
-
-
-def elsewhere(origin: str, others: ScoreTable | None, *, but: str) -> tuple[str, ...]:
-    """The origins of the rows whose scores others made, without the model's own row."""
-    among: Collection[str] = (origin,)
-    if origin == ALL:
-        rows = () if others is None else zip(others.models, others.origins, strict=True)
-        among = {of for model, of in rows if model != but}
-    return tuple(of for of in MEASURED_ELSEWHERE if of in among)
+        said.append(f"Others computed the {' and '.join(theirs)} scores, {same}.")
+    return (*said, *different, *mixed(counting))
 
 
 def unlike(runs: Mapping[str, StoredRun]) -> tuple[str, ...]:
@@ -139,22 +121,3 @@ def mixed(runs: Mapping[str, StoredRun], *, which: str = "The runs") -> tuple[st
             names = listed([value or "an unrecorded one" for value in values])
             text.append(f"{which} are of {len(values)} {noun}: {names}.")
     return tuple(text)
-
-
-def measured_twice(
-    first: Sequence[ScoreTable], second: ScoreTable, *, but: str
-) -> tuple[tuple[str, ...], float | None]:
-    """The models with a score on the same task in `second` and in one of `first`, and the median absolute difference.
-
-    That is None without such a model. `but`: a model that does not count.
-    """
-    models, gaps = [], []
-    for part in first:
-        columns = [second.tasks.index(task) for task in part.tasks]
-        for row, key in enumerate(part.models):
-            if key in second.models and key != but:
-                both = np.abs(part.values[row] - second.values[second.models.index(key), columns])
-                if (known := both[~np.isnan(both)]).size:
-                    models.append(key)
-                    gaps.append(known)
-    return tuple(dict.fromkeys(models)), float(np.median(np.concatenate(gaps))) if gaps else None

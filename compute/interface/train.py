@@ -175,7 +175,7 @@ def train(
                 report("While training, averages are over the validation items that select the stored step, in percent")
                 report(evaluation.DRAWN_OOD)
                 chosen_by = evaluation.validation_items(validation)
-                _, changes = exported.tuned(
+                exported.tuned(
                     encoder,
                     sets,
                     plan=plan,
@@ -187,8 +187,6 @@ def train(
                     report=report,
                     progress=progress,
                 )
-                for line in evaluation.lines(changes, title="The suite's own items, %") if changes else ():
-                    report(line)
     state, changes = folder.finished()
     result = TrainingResult(
         folder=folder.path,
@@ -202,6 +200,7 @@ def train(
         changes=tuple(changes),
     )
     if changes and not (path := folder.path / PAGE).exists():
+        report(str(result))
         write_text(path, page(row.title, folder.path.name, result))
         report(f"Both curves: {path}")
     return result
@@ -220,29 +219,16 @@ def page(base: str, name: str, result: TrainingResult) -> str:
 
     base: its base's title.
     """
-    trained = "both towers" if result.plan.towers == "both" else "its vision tower"
-    rows = [(row, numbers(row)) for row in result.changes]
-    lead = [f"{base}, {trained} tuned by UniSim’s recipe in {result.steps:,} steps."]
-    lead += [
-        f"{row.title} went from {cells[0]} to {cells[1]} on the unisim suite’s own items."
-        for row, cells in rows
-        if row.is_average
-    ]
-    lead.append(f"{evaluation.DRAWN_OOD}.")
-    if result.best == 0:
-        lead.append("No step was better than the base on validation items, so what is stored are the base’s weights.")
     return one_file.render(
         "training.html",
         styles=("training.css",),
         title=name,
-        lead=lead,
+        base=base,
+        result=result,
+        about=evaluation.DRAWN_OOD,
         plot=result._drawn_curves(),
         names=result._curve_names(),
-        best="" if result.best is None else f"{result.best:,}",
         headings=evaluation.HEADINGS,
-        rows=rows,
-        points=[
-            (f"{each.step:,}", *("" if side is None else rounded(side, 1, scale=100) for side in (each.core, each.ood)))
-            for each in result.measurements
-        ],
+        rows=[(row, numbers(row)) for row in result.changes],
+        percent=lambda share: "" if share is None else rounded(share, 1, scale=100),
     )

@@ -16,11 +16,6 @@ from compute.types import Undefined
 INVALID = "invalid"
 
 
-def template_name(number: int) -> str:
-    """What the paper calls a prompt template (Appendix C.1): V1 to V5, where evidence and manifests count from 0."""
-    return f"V{number + 1}"
-
-
 def position_bias(forward: ArrayLike, reverse: ArrayLike, sources: ArrayLike | None = None) -> Figure:
     """Mean of forward minus reverse score over pairs with two valid scores, in -9..9; `n` counts these pairs.
 

@@ -180,17 +180,6 @@ def changes(*, before: pd.DataFrame, after: pd.DataFrame) -> list[TaskChange]:
     return out
 
 
-def lines(rows: Sequence[TaskChange], *, title: str) -> list[str]:
-    """The table in percent and points, a line a row, averages first and their tasks below. `title`: of what."""
-    table = [[title, *HEADINGS[1:]]]
-    table += [[row.title if row.is_average else f"  {row.title}", *numbers(row)] for row in rows]
-    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    return [
-        "  ".join([titles.ljust(widths[0]), *map(str.rjust, figures, widths[1:])]).rstrip()
-        for titles, *figures in table
-    ]
-
-
 def numbers(row: TaskChange) -> tuple[str, str, str, str]:
     """Before and after in percent, their difference and its interval in points."""
     before, after = (rounded(value, 1, scale=100) for value in (row.before, row.after))

@@ -106,9 +106,11 @@ FAST_BFLOAT16 = ("amx_bf16", "avx512_bf16")  # instructions of processors that m
 
 
 class Tuning:
-    """A base in training: its weights, optimisers and state. The base is tuned in place."""
+    """A base in training: its weights, optimiser and state. The base is tuned in place."""
 
     def __init__(self, base: DualEncoder, plan: TuningPlan, folder: RunFolder) -> None:
+        import torch
+
         self.base, self.plan, self.folder = base, plan, folder
         if plan.tune == "lora":
             base.adapted = lora.apply(base, plan)
@@ -122,14 +124,18 @@ class Tuning:
         self.weights = base.parameters()
         self.start = self.copy() if plan.keep == "interpolate" else {}  # the base's
         self.before = towers.load(base.row, hardware=base.hardware, tasks=()) if plan.keep == "distill" else None
-        self.optimisers = optimisers_of(base, plan)
+        weights = self.weights.values()
+        groups = [  # biases and norms, of one dimension or none, do not decay
+            {"params": [weight for weight in weights if weight.ndim > 1], "weight_decay": plan.weight_decay},
+            {"params": [weight for weight in weights if weight.ndim <= 1], "weight_decay": 0.0},
+        ]
+        self.optimiser = torch.optim.AdamW(groups, lr=plan.learning_rate, betas=BETAS, eps=EPSILON)
         self.state = TuningState()
         self.best: dict[str, torch.Tensor] = {}  # the best weights so far
         if stored := folder.load():
             self.state, self.best = TuningState(**stored["state"]), stored["best"]
             self.take(stored["weights"])
-            for optimiser, kept in zip(self.optimisers, stored["optimisers"], strict=True):
-                optimiser.load_state_dict(kept)
+            self.optimiser.load_state_dict(stored["optimiser"])
 
     def take(self, weights: Mapping[str, torch.Tensor]) -> None:
         """Puts these weights into the base."""
@@ -145,8 +151,8 @@ class Tuning:
 
     def save(self) -> None:
         """Stores all that the run needs to go on from here."""
-        optimisers = [optimiser.state_dict() for optimiser in self.optimisers]
-        self.folder.save(self.state, weights=self.copy(), best=self.best, optimisers=optimisers)
+        state = self.optimiser.state_dict()
+        self.folder.save(self.state, weights=self.copy(), best=self.best, optimiser=state)
 
     @contextmanager
     def as_stored(self) -> Iterator[None]:
@@ -207,10 +213,9 @@ class Tuning:
 
         number, plan = self.state.step, self.plan
         torch.manual_seed(int(np.random.SeedSequence([plan.seed, number]).generate_state(1)[0]))  # of dropout
-        for optimiser in self.optimisers:
-            optimiser.zero_grad(set_to_none=True)
-            for group in optimiser.param_groups:
-                group["lr"] = plan.rate(number)
+        self.optimiser.zero_grad(set_to_none=True)
+        for group in self.optimiser.param_groups:
+            group["lr"] = plan.rate(number)
         losses = self.losses(batch)
         sum(losses.values()).backward()
         norm = torch.nn.utils.clip_grad_norm_(self.weights.values(), plan.clip_norm or math.inf)
@@ -220,8 +225,7 @@ class Tuning:
                 f"The {bad[0]} is not finite at step {number + 1}. Train again with a lower learning_rate than "
                 f"{plan.learning_rate:g}, with precision=float32, or with clip_norm=1, into another folder"
             )
-        for optimiser in self.optimisers:
-            optimiser.step()
+        self.optimiser.step()
         return {**values, "total": sum(values.values())}
 
 
@@ -309,30 +313,6 @@ def _measure(run: Tuning, measure: Measure | None, loss: str, report: Callable[[
             if now.core is not None and (state.best is None or now.core > cores[state.best]):
                 state.best, run.best = state.step, run.copy()
     run.base.training(True)
-
-
-def optimisers_of(base: DualEncoder, plan: TuningPlan) -> list[torch.optim.Optimizer]:
-    """The plan's optimisers over the base's trained weights; biases and norms (of one dimension or none) do not decay.
-
-    Muon makes the change of a matrix orthogonal and gives it the size that AdamW's has, so that one learning rate
-    serves both (Jordan et al., 2024; Liu et al., 2025, section 2.2). It has the weights of linear layers; AdamW has
-    embeddings, convolutions, biases, norms, and matrices outside a linear layer, as OpenCLIP's fused in_proj is.
-    """
-    import torch
-
-    linear = {id(module.weight) for module in base.module.modules() if isinstance(module, torch.nn.Linear)}
-    weights = list(base.parameters().values())
-    matrices = [weight for weight in weights if plan.optimiser == "muon" and id(weight) in linear]
-    rest = [weight for weight in weights if plan.optimiser != "muon" or id(weight) not in linear]
-    groups = [
-        {"params": [weight for weight in rest if weight.ndim > 1], "weight_decay": plan.weight_decay},
-        {"params": [weight for weight in rest if weight.ndim <= 1], "weight_decay": 0.0},
-    ]
-    made: list[torch.optim.Optimizer] = [torch.optim.AdamW(groups, lr=plan.learning_rate, betas=BETAS, eps=EPSILON)]
-    if matrices:
-        rate, decay = plan.learning_rate, plan.weight_decay
-        made.append(torch.optim.Muon(matrices, lr=rate, weight_decay=decay, adjust_lr_fn="match_rms_adamw"))
-    return made
 
 
 def precision(base: DualEncoder, plan: TuningPlan) -> str:

@@ -29,8 +29,6 @@ class TuningPlan:
     margin: NonNegativeFloat = 0.05  # of the hinge loss, in cosine
     batch_size: PositiveInt = 32  # examples of each task a step
     samples: PositiveInt = 400_000  # examples of each task in all; with batch_size they give the steps
-    # muon: for the matrices of linear layers; AdamW has the other weights
-    optimiser: Literal["adamw", "muon"] = "adamw"
     learning_rate: NonNegativeFloat = 5e-6  # the highest
     weight_decay: NonNegativeFloat = 0.35  # not on biases and norms
     warm_up: NonNegativeInt = 500  # steps

@@ -2,7 +2,7 @@
 
 training/plan.json      what is trained: base, plan, suite, data. Another run never takes this folder for its own
 training/losses.jsonl   a line a step
-training/state.pt       the last stored step: weights, the best weights, optimisers, measurements
+training/state.pt       the last stored step: weights, the best weights, optimiser, measurements
 training/finished.json  written last: the model next to it is complete
 training/lock           locked by the process that trains
 """

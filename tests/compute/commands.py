@@ -1,44 +1,44 @@
 """What several tests of the command line share."""
 
-from __future__ import annotations
-
 import shlex
-from collections.abc import Callable
-from pathlib import Path
 
-import numpy as np
 from PIL import Image
-from typer.testing import CliRunner, Result
+from typer.testing import CliRunner
 
 from compute.__main__ import app
-from compute.types import LikenessError
 from tests.compute.tasks import drawn_generators as drawn
 
 
-def likeness(*words: object) -> Result:
+def likeness(*words):
     return CliRunner().invoke(app, [str(word) for word in words])
 
 
-def command(start: str) -> Callable[..., Result]:
+def command(start):
     """The command that begins so: a function of the rest of its line, and of more words."""
     return lambda line="", *words: likeness(*shlex.split(f"{start} {line}"), *words)
 
 
-def assert_refused(result: Result, error: type[LikenessError], *words: str) -> None:
+def done(result):
+    """The result of a command that ended well."""
+    assert result.exit_code == 0, result.output
+    return result
+
+
+def assert_refused(result, error, *words):
     """A command ended with exit code 1 and one line that holds the words, because of this error."""
     assert result.exit_code == 1 and isinstance(result.exception.__context__.__cause__, error), result.output
     last = result.output.splitlines()[-1]
     assert last.startswith("Error: ") and all(word in result.output for word in words), result.output
 
 
-def error_line(result: Result) -> str:
+def error_line(result):
     """All that a refused command says."""
     (line,) = result.stderr.strip().splitlines()
     assert result.exit_code == 1 and line.startswith("Error: "), result.output
     return line
 
 
-def save_images(folder: Path, image: Callable[[int], np.ndarray], count: int) -> Path:
+def save_images(folder, image, count):
     """000.png and on, as drawn."""
     folder.mkdir()
     for row in range(count):
@@ -46,7 +46,7 @@ def save_images(folder: Path, image: Callable[[int], np.ndarray], count: int) ->
     return folder
 
 
-def save_prompts(path: Path, count: int) -> None:
+def save_prompts(path, count):
     """A table of the drawn images' prompts."""
     rows = [f'{row:03}.png,"{prompt.text}"' for row, prompt in enumerate(drawn.all_prompts()[:count])]
     path.write_text("\n".join(["image,prompt", *rows]) + "\n")

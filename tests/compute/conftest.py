@@ -1,9 +1,6 @@
 """A small world for commands and the Python interface."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -14,7 +11,7 @@ from compute.engine import workspace
 from tests.compute.small_bench import CATALOG, World
 
 
-def small_world(folder: Path, patch: pytest.MonkeyPatch) -> World:
+def small_world(folder, patch):
     """A catalogue with small tasks and models more, results and database in the folder."""
     shipped = catalog.shipped()
     sets = tuple(catalog.Dataset(key=task.dataset, title="") for task in CATALOG.tasks)

@@ -7,20 +7,17 @@ import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import datasets
 import mteb
 import numpy as np
-import pytest
 from mteb.models.abs_encoder import AbsEncoder
 from PIL import Image
 from threadpoolctl import threadpool_limits
 
 from compute import tasks
 from compute.catalog import shipped
-from compute.content.items import Column
 from compute.engine import scoring
 from compute.procedures import procedure
 from compute.tasks.source import Source
@@ -32,14 +29,14 @@ MATRICES = np.random.default_rng(11)
 OF_PIXELS, OF_TRIPLES = (MATRICES.standard_normal((size, DIM)) for size in (SIDE * SIDE * 3, BUCKETS))
 
 
-def of_image(picture: Image.Image) -> np.ndarray:
+def of_image(picture):
     """(DIM,) float32: a projection of sixteen mean colours. It depends on nothing but the pixels."""
     small = np.asarray(picture.convert("RGB").resize((SIDE, SIDE), Image.Resampling.BOX), dtype=float)
     return np.tanh((small.ravel() / 255 - 0.5) @ OF_PIXELS).astype(np.float32)
 
 
 @cache
-def of_text(text: str) -> np.ndarray:
+def of_text(text):
     """(DIM,) float32: a projection of the counts of its three-byte pieces, so that every character counts."""
     data = f"  {text}  ".encode()
     counts = np.zeros(BUCKETS)
@@ -53,10 +50,10 @@ class Theirs(AbsEncoder):
 
     mteb_model_meta = None
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.texts: set[str] = set()
 
-    def encode(self, inputs: Any, *, task_metadata: Any, hf_split: str, hf_subset: str, **rest: Any) -> Any:
+    def encode(self, inputs, *, task_metadata, hf_split, hf_subset, **rest):
         vectors = []
         for batch in inputs:
             self.texts |= set(batch.get("text", ()))
@@ -70,13 +67,13 @@ class Ours:
 
     row = Model(key="small", title="Small", abilities=("embed_image", "embed_text"), modalities=("image", "text"))
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.texts: set[str] = set()
 
-    def can(self, ability: str) -> bool:
+    def can(self, ability):
         return ability in self.row.abilities
 
-    def embed(self, column: Column) -> np.ndarray:
+    def embed(self, column):
         contents = [column.read(row) for row in range(len(column))]
         if column.modality == "image":
             return np.stack([of_image(Image.open(io.BytesIO(content))) for content in contents])
@@ -95,14 +92,14 @@ class Compared:
 
 
 def compared(
-    name: str,
-    tables: hub_files.Tables,
+    name,
+    tables,
     *,
-    folder: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    aggregate_of: str = "",
-    metrics: tuple[str, ...] = (),
-) -> Compared:
+    folder,
+    monkeypatch,
+    aggregate_of="",
+    metrics=(),
+):
     """Writes the data set's files as the hub holds them, and evaluates the task with both.
 
     `aggregate_of`: the task that mteb itself runs where `name` only averages its subsets. `metrics`: ours beside the
@@ -138,10 +135,10 @@ def compared(
     )
 
 
-def _in_this_process(function: Any) -> Any:
+def _in_this_process(function):
     """The library's `map` without worker processes, which take longer to start than such small tables to read."""
 
-    def run(self: Any, *args: Any, num_proc: Any = None, **rest: Any) -> Any:
+    def run(self, *args, num_proc=None, **rest):
         return function(self, *args, **rest)
 
     return run

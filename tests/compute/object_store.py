@@ -1,7 +1,5 @@
 """A real server that speaks S3, on a free port of this machine, with what its clients find in the environment."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import pytest
@@ -12,7 +10,7 @@ BUCKET = "likeness-tests"
 
 
 @cache
-def _address() -> str:
+def _address():
     """The server of this process, which ends with it."""
     from moto.server import ThreadedMotoServer
 
@@ -22,7 +20,7 @@ def _address() -> str:
     return f"http://{host}:{port}"
 
 
-def forget() -> None:
+def forget():
     """Has the next client read the environment anew."""
     import s3fs
 

@@ -1,7 +1,5 @@
 """Ranks, against SciPy's."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.stats import rankdata

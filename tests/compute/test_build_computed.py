@@ -1,9 +1,6 @@
 """Computed runs in the database: which are shown, what is left out and said, how many items, and when it is stale."""
 
-from __future__ import annotations
-
 import shutil
-from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -17,15 +14,15 @@ CLIP, OTHER = "openai/clip-vit-base-patch32", "laion/clip-vit-b-32-laion2b-s34b-
 
 
 def keep(
-    root: Path,
+    root,
     *,
-    model: str = CLIP,
-    task: str = "unisim/nights",
-    mark: str = "a",
-    value: float = 0.5,
-    count: int = 3,
-    **changes: object,
-) -> run_folders.StoredRun:
+    model=CLIP,
+    task="unisim/nights",
+    mark="a",
+    value=0.5,
+    count=3,
+    **changes,
+):
     """One run folder with `count` items."""
     given = {"settings": {"variant": changes.pop("variant", "")}, "started": "2026-01-01T00:00:00+00:00", **changes}
     key = f"computed/{model}/{task}/{mark}"
@@ -49,7 +46,7 @@ def made(tmp_path, monkeypatch):
     """Builds from the test's own folder and asks the database."""
     monkeypatch.setattr(paths, "COMPUTED", tmp_path / "assets" / "computed")
 
-    def ask(sql: str) -> tuple[build.Report, list[tuple]]:
+    def ask(sql):
         report = build.build(tmp_path / "own.duckdb", results=tmp_path / "results")
         with store.connect(report.path) as connection:
             return report, connection.execute(sql).fetchall()
@@ -77,7 +74,7 @@ def test_the_name_of_a_results_folder_is_no_pattern(tmp_path, monkeypatch):
 
 
 def test_after_a_run_only_what_rests_on_runs_is_made_again(made, tmp_path, monkeypatch):
-    def rows(path: Path) -> dict[str, list[str]]:
+    def rows(path):
         with store.connect(path) as connection:
             return {name: sorted(map(repr, connection.table(name).fetchall())) for name in store.TABLES}
 

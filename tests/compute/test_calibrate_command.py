@@ -4,7 +4,7 @@ import pytest
 
 from compute.database import store
 from compute.types import BadInput, UnknownKey
-from tests.compute.commands import assert_refused, command
+from tests.compute.commands import assert_refused, command, done
 
 
 @pytest.fixture
@@ -13,8 +13,7 @@ def calibrate(world, few_photographs):
 
 
 def test_it_says_what_it_made_and_rebuilds(calibrate, world):
-    result = calibrate("--models small/eye,small/gauge --domains photographs")
-    assert result.exit_code == 0, result.output
+    result = done(calibrate("--models small/eye,small/gauge --domains photographs"))
     of = [
         ("eye", "text-text", "sentences", 64),
         *(("eye", f"image-{side}", "photographs", 28) for side in ("image", "text")),
@@ -28,8 +27,8 @@ def test_it_says_what_it_made_and_rebuilds(calibrate, world):
             "SELECT model, pairing, domain, n_unrelated, len(unrelated), synthetic FROM calibrations"
         ).fetchall()
     assert sorted(found) == sorted((f"small/{model}", *rest, 201, False) for model, *rest in of)
-    again = calibrate("--models small/eye")
-    assert again.exit_code == 0 and again.output.count("(stored already)") == 1 and "built" not in again.output
+    again = done(calibrate("--models small/eye"))
+    assert again.output.count("(stored already)") == 1 and "built" not in again.output
     assert "stored already" not in calibrate("--models small/eye --again").output
 
 
@@ -43,7 +42,7 @@ def test_a_model_that_fails_or_can_do_nothing_is_the_exit_code(calibrate, world)
 
 
 @pytest.mark.parametrize(
-    ("words", "error", "said"),
+    "words, error, said",
     [
         ("--models small/eie", UnknownKey, "Did you mean 'small/eye'"),
         ("--models small/eye --domains drawings", BadInput, "no domain 'drawings'"),

@@ -1,7 +1,5 @@
 """The papers' claims: some worked by hand, and how a row becomes a claim. The freeze has all verdicts."""
 
-from __future__ import annotations
-
 import shutil
 
 import numpy as np
@@ -29,7 +27,7 @@ def test_public_files_that_are_not_here_leave_their_claim_open(monkeypatch, tmp_
 
 
 @pytest.mark.parametrize(
-    ("tau", "models", "claimed", "verdict"),
+    "tau, models, claimed, verdict",
     [
         (0.4, 12, "none", "not significant"),  # p = 0.09
         (0.9, 12, "none", "conflict"),
@@ -125,7 +123,7 @@ def test_a_row_with_placeholders_is_a_family_with_notes(monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("printed", "recomputed", "slack", "expected"),
+    "printed, recomputed, slack, expected",
     [
         ("72.6", 72.65, 0.0, "reproduces"),  # half up or half to even
         ("72.6", 72.66, 0.0, "conflict"),

@@ -1,7 +1,5 @@
 """The command line: what it prints, its exit codes, and that a bad file changes nothing."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
@@ -13,7 +11,7 @@ import pytest
 from compute import paths
 from compute.catalog import shipped
 from compute.paths import ROOT
-from tests.compute.commands import error_line, likeness
+from tests.compute.commands import done, error_line, likeness
 from tests.compute.tasks.files import put
 
 HEADING = "benchmark,model,task,metric,value"
@@ -28,8 +26,7 @@ def own_folder(tmp_path, monkeypatch):
 
 
 def test_build_says_what_it_made(tmp_path):
-    ended = likeness("build", "--path", tmp_path / "own.duckdb")
-    assert ended.exit_code == 0, ended.stderr
+    ended = done(likeness("build", "--path", tmp_path / "own.duckdb"))
     with duckdb.connect(str(tmp_path / "own.duckdb"), read_only=True) as database:
         counts = {
             name: database.execute(f"SELECT count(*) FROM {name}").fetchone()[0]
@@ -45,12 +42,12 @@ def test_imports_stand_beside_one_another_until_one_is_to_replace_another(tmp_pa
 
     folder = tmp_path / "results" / "imported"
 
-    def scores(place: str, value: float, *options: str, model: str = "new") -> str:
+    def scores(place, value, *options, model="new"):
         row = f"unisim,someone/{model},unisim/nights,accuracy,{value},New model,encoder,1000\n"
         table = put(tmp_path, {f"{place}/a.csv": f"{NEW}\n{row}"}) / place / "a.csv"
         return likeness("import", "scores", table, *options).output
 
-    def shown() -> dict[str, float]:
+    def shown():
         with duckdb.connect(str(tmp_path / "likeness.duckdb"), read_only=True) as database:
             rows = "SELECT model, value FROM scores JOIN runs ON run = id WHERE model LIKE 'someone/%' AND main"
             return dict(database.execute(rows).fetchall())

@@ -6,8 +6,8 @@ from functools import partial
 
 import pytest
 
-from tests.compute.commands import error_line, likeness
-from tests.compute.tasks.files import put, table
+from tests.compute.commands import done, error_line, likeness
+from tests.compute.tasks.files import put
 
 HEADER = ("reference", "alternative_1", "alternative_2", "answer")
 
@@ -32,12 +32,12 @@ def command(tmp_path):
 def test_a_folder_of_triplets_is_run_recorded_and_run_again_by_its_key(command, folder, tmp_path):
     """The path of recorded data is shown before it is read: a record may come with a results folder that somebody else
     made, and name any path."""
-    made = command("--data", folder, "--models", "tiny,ssim")
-    assert made.exit_code == 0 and "as recorded" not in made.output, made.output
+    made = done(command("--data", folder, "--models", "tiny,ssim"))
+    assert "as recorded" not in made.output
     assert "own-my-triplets: 1 task, 2 models; 2 runs to make" in made.stdout
     assert "own/my-triplets/choices | Accuracy | 10 | " in made.stdout
-    again = command("--suite", "own-my-triplets", "--models", "tiny,ssim")
-    assert again.exit_code == 0 and "0 runs to make, 2 stored already" in again.stdout, again.output
+    again = done(command("--suite", "own-my-triplets", "--models", "tiny,ssim"))
+    assert "0 runs to make, 2 stored already" in again.stdout
     assert again.stdout.startswith(f"Reads {folder} as recorded for own-my-triplets\n"), again.output
     (record,) = (tmp_path / "results" / "suites").glob("*.json")
     os.mkfifo(tmp_path / "a\x1b[2Jb.csv")
@@ -59,8 +59,8 @@ def test_data_that_moved_are_the_same_suite_and_changed_data_another(command, fo
     put(moved, {"0-left.png": 255})
     assert "is not the data of the suite own-my-triplets" in error_line(by_key("--data", moved))
     assert "has changed" in error_line(by_key())
-    other = run("--data", moved, "--name", "my triplets")
-    assert other.exit_code == 0 and "own-my-triplets-" in other.stdout, other.output
+    other = done(run("--data", moved, "--name", "my triplets"))
+    assert "own-my-triplets-" in other.stdout
     assert len(list((tmp_path / "results" / "suites").glob("*.json"))) == 2
 
 
@@ -72,24 +72,11 @@ def test_faults_end_the_command_before_anything_is_made(command, folder, tmp_pat
     assert "Name a suite with --suite" in error_line(command("--models", "tiny"))
 
 
-def test_columns_shape_and_images_are_named(command, tmp_path):
-    images = put(tmp_path / "photographs", {f"{at}.png": 40 * at for at in range(4)})
-    path = table(tmp_path / "list.csv", "file,kind|0.png,a|1.png,b|2.png,c|3.png,d")
-    run, columns = partial(command, "--data", path, "--models", "tiny"), ("--columns", "item=file,label=kind")
-    said = "has no shape's columns: file, kind. Say which is which, such as --columns item=file"
-    assert said in error_line(run())
-    assert "does not exist" in error_line(run(*columns))
-    made = run(*columns, "--images", images, "--shape", "clustering")
-    assert made.exit_code == 0 and "own/list/clustering" in made.stdout, made.output
-    assert str(images) not in (tmp_path / "results" / "suites" / "own-list.json").read_text()
-    assert "Write --columns NAME=VALUE" in error_line(run("--columns", "file"))
-
-
 def test_a_model_of_images_alone_is_shown_the_way_and_scored_on_a_folder_of_classes(command, tmp_path):
     put(tmp_path / "photos", {f"{kind}/{at}.png": 20 * at + ord(kind) for kind in "ab" for at in range(4)})
     run = partial(command, "--data", tmp_path / "photos", "--models", "colour-histogram")
     skipped = run()
     assert skipped.exit_code == 1 and "--shape neighbours" in skipped.stdout, skipped.output
     for shape, count in (("neighbours", 8), ("probe", 4)):
-        made = run("--shape", shape)
-        assert made.exit_code == 0 and f"{shape} | Accuracy | {count} | " in made.stdout, made.output
+        made = done(run("--shape", shape))
+        assert f"{shape} | Accuracy | {count} | " in made.stdout

@@ -11,11 +11,10 @@ from compute.catalog.own import models as own_models
 from compute.database import store
 from compute.engine import run_folders, workspace
 from compute.features.subject import Subject
-from compute.types import BadInput, NotHere, UnknownKey
-from tests.compute.commands import assert_refused, likeness
+from compute.types import BadInput, NotHere
+from tests.compute.commands import assert_refused, done, likeness
 from tests.compute.models import checkpoints
 from tests.compute.models.chat_server import running
-from tests.compute.models.checkpoints import COMMIT, in_hub_cache
 from tests.compute.small_bench import HARDWARE, changed
 
 
@@ -40,11 +39,11 @@ def shown(world):
 
 def test_a_folder_is_run_recorded_and_shown(run, world, checkpoint, tmp_path):
     """And its files are watched: under the old key only the recorded ones are run, other ones are another model."""
-    planned = run(checkpoint, "--dry-run")
-    assert planned.exit_code == 0 and "own/my-model" in planned.output, planned.output
+    planned = done(run(checkpoint, "--dry-run"))
+    assert "own/my-model" in planned.output
     assert own_models.recorded(world.folder / "results") == ([], [])
-    result = run(f"{checkpoint},small/dim")
-    assert result.exit_code == 0 and "as recorded" not in result.output, result.output
+    result = done(run(f"{checkpoint},small/dim"))
+    assert "as recorded" not in result.output
     assert "My Model is read as clip (config.json: model_type 'clip')" in result.output
     assert ("own/my-model", "My Model (own)", "My Model") in shown(world)
     ((row,), _) = own_models.recorded(world.folder / "results")
@@ -68,44 +67,6 @@ def test_a_key_wins_over_a_folder_and_a_dot_makes_a_path(run, tmp_path, monkeypa
     assert "eye is read as clip" in run("./small/eye", "--dry-run").output
 
 
-def test_a_name_and_options_of_the_users(run, checkpoint):
-    named = run(checkpoint, "--model-name", "Tuned, v2", "--model-option", "normalise=true", "--dry-run")
-    assert named.exit_code == 0 and "own/tuned-v2" in named.output, named.output
-    assert_refused(run("small/eye", "--model-name", "x"), BadInput, "checkpoint")
-    assert_refused(run(f"{checkpoint},./b", "--family", "clip"), BadInput, "2 of these models")
-    assert_refused(run(checkpoint, "--model-option", "alone"), BadInput, "name=value")
-
-
-def test_a_model_of_the_hub(run, checkpoint, tmp_path, monkeypatch):
-    from huggingface_hub import constants
-
-    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
-    in_hub_cache(checkpoint, cache=tmp_path / "cache", repository="Org/Name")
-    planned = run("hub:Org/Name", "--dry-run")
-    assert f"Org/Name@{COMMIT} is read as clip" in planned.output and "org/name" in planned.output
-    assert_refused(run("hub:Org/Name@abc"), NotHere, "Org/Name")
-    fetched = likeness("fetch", "--models", f"hub:Org/Name@{COMMIT}")
-    assert fetched.exit_code == 0 and f"snapshots/{COMMIT}" in fetched.output, fetched.output
-    known = run(f"hub:small/Eye@{'a' * 40}", "--dry-run")
-    assert "is the catalogue's small/eye, which is run" in known.output, known.output
-
-
-@pytest.mark.parametrize(
-    ("text", "error", "word"),
-    [
-        ("./absent", NotHere, "absent"),
-        ("small/eey", UnknownKey, "'small/eye'"),
-        ("nothing/like-it", UnknownKey, "./nothing/like-it"),
-        ("hub:absent", BadInput, "hub:org/name"),
-    ],
-)
-def test_what_is_not_a_model_is_said_in_one_line(text, error, word, run):
-    result = run(text)
-    assert_refused(result, error, word)
-    assert result.output.count("Error") == 1
-
-
 def test_a_judge_is_named_by_what_its_endpoint_calls_it(run, world, monkeypatch):
     """Recorded with the host; another host's is another model."""
     assert_refused(run("endpoint:Org/Judge"), NotHere, "LIKENESS_ENDPOINT")
@@ -113,8 +74,8 @@ def test_a_judge_is_named_by_what_its_endpoint_calls_it(run, world, monkeypatch)
     monkeypatch.setenv("LIKENESS_ANSWERS", str(world.folder / "results" / "answers"))
     with running(model="Org/Judge") as server:
         monkeypatch.setenv("LIKENESS_ENDPOINT", server.url)
-        result = run("endpoint:Org/Judge,small/dim")
-        assert result.exit_code == 0 and "Org/Judge is asked at 127.0.0.1" in result.output, result.output
+        result = done(run("endpoint:Org/Judge,small/dim"))
+        assert "Org/Judge is asked at 127.0.0.1" in result.output
         assert server.requests()
     assert ("endpoint/org-judge", "Org/Judge (own)", "") in shown(world)
     ((row,), _) = own_models.recorded(world.folder / "results")

@@ -4,10 +4,6 @@ Tolerances are those of how the public code states its scores: retrieval is roun
 averaged in single precision. Exact ties are broken differently there and do not occur in these data.
 """
 
-from __future__ import annotations
-
-from collections.abc import Callable
-
 import datasets
 import mteb
 import numpy as np
@@ -18,7 +14,7 @@ from compute import tasks
 from compute.catalog import shipped
 from compute.tasks.mieb import rows as mieb_rows
 from compute.tasks.source import Source
-from tests.compute.mteb_reference import Compared, compared
+from tests.compute.mteb_reference import compared
 from tests.compute.tasks import hub_files
 from tests.compute.tasks.hub_files import qrels, table
 
@@ -33,14 +29,14 @@ def run(tmp_path, monkeypatch):
     return lambda name, tables, **rest: compared(name, tables, folder=tmp_path, monkeypatch=monkeypatch, **rest)
 
 
-def agree(both: Compared, metric: str, theirs: str = "", subset: str = "default", **within: float) -> None:
+def agree(both, metric, theirs="", subset="default", **within):
     """Our value is theirs, and one that could have been another."""
     value = both.ours[metric, subset]
     assert value == pytest.approx(float(both.theirs[subset][theirs or metric]), **within), (metric, subset)
     assert 0 < value < 1
 
 
-def pictures(groups, *, seed: int = 0, spread: float = 60) -> list[Image.Image]:
+def pictures(groups, *, seed=0, spread=60):
     """A picture an entry of `groups`: the group's own sixteen colours, and noise of `spread` grey levels."""
     noise = np.random.default_rng(seed)
     out = []
@@ -51,7 +47,7 @@ def pictures(groups, *, seed: int = 0, spread: float = 60) -> list[Image.Image]:
     return out
 
 
-def labelled(labels, *, image: str = "image", label: str = "label", names=None, seed: int = 0) -> datasets.Dataset:
+def labelled(labels, *, image="image", label="label", names=None, seed=0):
     columns = {image: pictures(labels, seed=seed), label: [int(value) for value in labels]}
     return table(columns, **({label: names} if names else {}))
 
@@ -70,7 +66,7 @@ SCENES = [
 
 
 @pytest.mark.parametrize(
-    ("name", "columns", "names"),
+    "name, columns, names",
     [("SUN397ZeroShot", ("image", "label"), SCENES), ("CLEVRZeroShot", ("webp", "cls"), None)],
 )
 def test_zero_shot(run, name, columns, names):
@@ -113,7 +109,7 @@ def test_linear_probe(run):
 def test_several_labels_by_neighbours(run):
     rng = np.random.default_rng(2)
 
-    def split(n: int, seed: int) -> datasets.Dataset:
+    def split(n, seed):
         first = rng.integers(0, 6, n)
         classes = [sorted({int(at), int(at * 5 % 6)} if at % 2 else {int(at)}) for at in first]
         kind = datasets.List(datasets.ClassLabel(names=CLASSES[:6]))
@@ -134,13 +130,13 @@ def test_clustering(run):
 WORDS = ("a", "dog", "cat", "red", "cup", "on", "under", "the", "table", "tree", "big", "small")
 
 
-def sentences(n: int, *, seed: int) -> list[str]:
+def sentences(n, *, seed):
     rng = np.random.default_rng(seed)
     return [" ".join(rng.choice(WORDS, 6)) for _ in range(n)]
 
 
 @pytest.mark.parametrize(
-    ("name", "image", "columns"),
+    "name, image, columns",
     [
         ("AROCocoOrder", "images", ["correct_caption", *(f"hard_text_{at}" for at in range(1, 5))]),
         ("AROVisualRelation", "image", ["true_caption", "false_caption"]),
@@ -153,7 +149,7 @@ def test_compositionality_by_text(run, name, image, columns):
     assert both.texts[0] == both.texts[1]
 
 
-def judged(queries: int, pool: int, each: int, rng: np.random.Generator, right: Callable[[int, int], bool]) -> Rows:
+def judged(queries, pool, each, rng, right):
     """Every query judges so many documents; which are right follows from its number and theirs."""
     return [
         (f"q{at}", f"d{place}", int(right(at, rank)))
@@ -233,11 +229,11 @@ def test_visual_sts(run):
     assert both.ours["cosine_spearman", "default"] == pytest.approx(mean, **OF_SINGLE_PRECISION)
 
 
-def sides(queries: int, documents: int, *, asked: str, found: str, clusters: int = 20) -> dict:
+def sides(queries, documents, *, asked, found, clusters=20):
     """The tables of queries and documents, of an image, a text or both; those of one number modulo `clusters` agree."""
     out = {}
     for config, letter, n, kind in (("query", "q", queries, asked), ("corpus", "d", documents, found)):
-        columns: dict = {"id": [f"{letter}{at}" for at in range(n)], "modality": [kind] * n}
+        columns = {"id": [f"{letter}{at}" for at in range(n)], "modality": [kind] * n}
         if kind != "text":
             columns["image"] = pictures(np.arange(n) % clusters, seed=1 + n)
         if kind != "image":
@@ -246,7 +242,7 @@ def sides(queries: int, documents: int, *, asked: str, found: str, clusters: int
     return out
 
 
-def judgements(queries: int, documents: int, *, clusters: int = 20) -> Rows:
+def judgements(queries, documents, *, clusters=20):
     """Documents of a query's own cluster have grades 0 to 2, two others 0; query 1 has only 0, query 2 no judgement."""
     rng = np.random.default_rng(0)
     rows = []
@@ -259,7 +255,7 @@ def judgements(queries: int, documents: int, *, clusters: int = 20) -> Rows:
 
 
 @pytest.mark.parametrize(
-    ("name", "asked", "found"),
+    "name, asked, found",
     [
         ("CIRRIT2IRetrieval", "both", "image"),  # nDCG@10, the query's image and text summed
         ("ROxfordEasyI2IRetrieval", "image", "image"),  # MAP@5

@@ -1,7 +1,5 @@
 """What a start makes is never searched for garbage."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

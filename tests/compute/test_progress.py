@@ -1,7 +1,5 @@
 """A bar at a terminal, nothing elsewhere."""
 
-from __future__ import annotations
-
 import io
 import queue
 
@@ -11,7 +9,7 @@ from compute.progress import Progress, duration, working
 
 
 class Terminal(io.StringIO):
-    def isatty(self) -> bool:
+    def isatty(self):
         return True
 
 
@@ -34,10 +32,10 @@ def test_elsewhere_it_is_quiet(capsys):
 
 def test_without_a_terminal_a_line_now_and_then_says_how_far_it_is():
     """Each line is waited for: how long that takes is the machine's."""
-    lines: queue.Queue[str] = queue.Queue()
+    lines = queue.Queue()
 
     class Log(io.StringIO):
-        def write(self, text: str) -> int:
+        def write(self, text):
             if text.strip():
                 lines.put(text)
             return len(text)
@@ -55,7 +53,7 @@ def test_without_a_terminal_a_line_now_and_then_says_how_far_it_is():
 
 
 @pytest.mark.parametrize(
-    ("seconds", "said"),
+    "seconds, said",
     [(0.04, "0.0 s"), (59.6, "1 min 00 s"), (185, "3 min 05 s"), (7620, "2 h 07 min")],
 )
 def test_durations(seconds, said):

@@ -7,17 +7,15 @@ import pytest
 import yaml
 from huggingface_hub.errors import HfHubHTTPError, RepositoryNotFoundError
 
-from compute import paths
 from compute.catalog.own import suite as own_suite
 from compute.catalog.own import suite_records
 from compute.catalog.own.suite import extended
-from compute.database import store
 from compute.sharing import model_card
 from compute.tasks import image_lists
 from compute.tasks.pairbench import making
 from compute.tasks.pairbench.splits import named
 from compute.types import BadInput, LikenessError, NotHere, UnknownKey
-from tests.compute.commands import assert_refused, command, likeness
+from tests.compute.commands import assert_refused, command, done
 from tests.compute.sharing import results
 from tests.compute.tasks.files import put
 from tests.compute.tasks.pairbench.images import folder_of
@@ -64,8 +62,7 @@ def publish(runs, database):
 def test_a_folder_gets_the_hubs_files_the_card_and_mtebs(publish, tmp_path):
     target = put(tmp_path / "clone", {"README.md": "# Mine\n", "weights.bin": "1"})
     for _ in range(2):  # the second time nothing changes
-        made = publish(f"--model {REPO} --to {target}")
-        assert made.exit_code == 0, made.output
+        made = done(publish(f"--model {REPO} --to {target}"))
     listed = sorted(str(path.relative_to(target)) for path in target.rglob("*") if path.is_file())
     assert listed == [
         ".eval_results/likeness-mteb--cifar10.yaml",
@@ -82,25 +79,8 @@ def test_a_folder_gets_the_hubs_files_the_card_and_mtebs(publish, tmp_path):
     assert "2 scores in .eval_results, 2 files for mteb" in made.output
 
 
-def test_what_was_published_comes_back_in_by_the_command(publish, tmp_path, monkeypatch):
-    target = tmp_path / "clone"
-    publish(f"--model {REPO} --to {target}")
-    monkeypatch.setattr(paths, "RESULTS", tmp_path / "others")
-    monkeypatch.setattr(paths, "DATABASE", tmp_path / "others.duckdb")
-    monkeypatch.setattr(paths, "IMPORTED", tmp_path / "shipped")
-    made = likeness("import", "eval-results", target, "--model", REPO)
-    assert made.exit_code == 0 and "2 scores of 1 model imported" in made.output, made.output
-    with store.connect(tmp_path / "others.duckdb") as connection:
-        rows = connection.execute(
-            "SELECT task, value FROM leaderboard_scores WHERE origin = 'imported' AND model = ?", [REPO]
-        ).fetchall()
-    expected = {key: results.figures(results.shipped().task(key))[0].value for key in ("unisim/nights", "mieb/cifar10")}
-    assert dict(rows) == expected
-
-
 def test_a_pull_request_holds_the_card_and_the_files_in_one_commit(publish, hub):
-    made = publish(f"--repo {REPO}")
-    assert made.exit_code == 0, made.output
+    made = done(publish(f"--repo {REPO}"))
     hub.hf_hub_download.assert_called_once_with(REPO, "README.md", revision=COMMIT)
     [(_, sent)] = hub.create_commit.call_args_list
     files = {one.path_in_repo: one.path_or_fileobj for one in sent.pop("operations")}
@@ -126,14 +106,14 @@ def test_a_pull_request_holds_the_card_and_the_files_in_one_commit(publish, hub)
 
 def test_a_dry_run_writes_and_sends_nothing(publish, hub, tmp_path):
     for line in (f"--repo {REPO}", f"--model {REPO} --to {tmp_path}/new"):
-        made = publish(f"{line} --dry-run")
-        assert made.exit_code == 0 and "likeness-mteb--cifar10.yaml" in made.output
+        made = done(publish(f"{line} --dry-run"))
+        assert "likeness-mteb--cifar10.yaml" in made.output
         assert made.output.splitlines()[-1] == "Nothing was written or sent: --dry-run"
     assert not hub.create_commit.called and not (tmp_path / "new").exists()
 
 
 @pytest.mark.parametrize(
-    ("method", "raised", "error", "words"),
+    "method, raised, error, words",
     [
         ("create_commit", HfHubHTTPError("403 Forbidden", response=answer(403)), LikenessError, ("403", "--to")),
         ("model_info", RepositoryNotFoundError("404", response=answer(404)), BadInput, ("shows no model",)),
@@ -150,7 +130,7 @@ def test_what_the_hub_refuses_is_one_line_without_the_token(publish, hub, monkey
 
 
 @pytest.mark.parametrize(
-    ("line", "error", "said"),
+    "line, error, said",
     [
         ("", BadInput, "--to FOLDER, or --repo"),
         ("--to x", BadInput, "--model"),
@@ -170,8 +150,7 @@ def test_own_data_stays_private_unless_it_is_to_be_published(publish, runs, tmp_
     suite, [task] = own.suite, own.tasks
     results.store(runs, task.key, catalog=extended(results.shipped(), [own])[0])
     target = tmp_path / "x"
-    made = publish(f"--model {REPO} --to {target}")
-    assert made.exit_code == 0, made.output
+    made = done(publish(f"--model {REPO} --to {target}"))
     assert "--own" in made.output
     written = b"".join(path.read_bytes() for path in target.rglob("*") if path.is_file())
     private = (task.title, task.key, task.revision, suite.title, suite.key)

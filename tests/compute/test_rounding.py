@@ -1,7 +1,5 @@
 """The rule of rounding: the cases that both languages pass, and Python's decimals as the reference."""
 
-from __future__ import annotations
-
 import json
 from decimal import ROUND_HALF_EVEN, Decimal
 from pathlib import Path
@@ -15,7 +13,7 @@ from compute.types import BadInput
 SHARED = json.loads((Path(__file__).parents[1] / "rounding.json").read_text())
 
 
-@pytest.mark.parametrize(("value", "digits", "text"), SHARED["cases"])
+@pytest.mark.parametrize("value, digits, text", SHARED["cases"])
 def test_the_shared_cases(value, digits, text):
     assert rounded(value, digits) == text
 

@@ -4,10 +4,9 @@ from pathlib import Path
 
 import pytest
 from PIL import Image
-from typer.testing import CliRunner
 
-from compute.__main__ import app
 from compute.tasks.drawing.render import photo_path
+from tests.compute.commands import done, likeness
 from tests.compute.tasks.files import table
 
 
@@ -30,12 +29,11 @@ def folder(tmp_path, monkeypatch):
 
 
 def checked(*arguments):
-    return CliRunner().invoke(app, ["task", "check", *arguments, "--results", "results", "--offline"])
+    return likeness("task", "check", *arguments, "--results", "results", "--offline")
 
 
 def test_it_says_what_it_understood_and_what_is_odd(folder):
-    result = checked("choices.csv")
-    assert result.exit_code == 0, result.output
+    result = done(checked("choices.csv"))
     for words in (
         "Shape: choices",
         "Columns: reference, alternative_1, alternative_2, answer",
@@ -67,10 +65,9 @@ def test_faults_are_named_by_row_and_come_before_everything_else(folder):
 def test_shape_columns_and_the_number_of_images_can_be_given(folder):
     (folder / "kinds.csv").write_text("photo,kind\nastronaut.png,person\ncoffee.png,thing\nrocket.png,thing\n")
     options = ("--shape", "clustering", "--columns", "item=photo,label=kind", "--name", "My kinds")
-    result = checked("kinds.csv", *options, "--decode", "2")
-    assert result.exit_code == 0, result.output
+    result = done(checked("kinds.csv", *options, "--decode", "2"))
     assert "Shape: clustering\n" in result.output and "Columns: item = photo, label = kind" in result.output
-    assert "Classes: 2: thing 2, person 1" in result.output
+    assert "Items: 3 images of 2 classes" in result.output
     assert "Images: 3 distinct, 2 of them decoded" in result.output
     assert "--name 'My kinds' --shape clustering --columns item=photo,label=kind" in result.output
 
@@ -82,8 +79,7 @@ def test_a_suite_is_checked_task_by_task(folder):
         '[[tasks]]\ntask = "mini/shapes"\n'
     )
     (folder / "suite.toml").write_text(suite)
-    result = checked("suite.toml")
-    assert result.exit_code == 0, result.output
+    result = done(checked("suite.toml"))
     assert [line for line in result.output.splitlines() if not line.startswith(" ")] == [
         "choices.csv",
         "Kinds",

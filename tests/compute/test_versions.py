@@ -1,7 +1,5 @@
 """Which part of a version identifies a run, and which versions are recorded beside it."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

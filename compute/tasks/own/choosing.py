@@ -9,11 +9,9 @@ import numpy as np
 from compute.content.items import joined
 from compute.tasks.data import Choices, OddOneOut, take
 from compute.tasks.own.rows import OwnContent, OwnFacts, OwnRows
-from compute.tasks.own.table import SPLIT, TEST
 from compute.types import counted
 
 SEED = 42  # of the places of right alternatives
-NIGHTS_VOTES = 6  # that a triplet of NIGHTS needs
 
 
 def choices(rows: OwnRows) -> OwnFacts:
@@ -34,31 +32,6 @@ def triplets(rows: OwnRows) -> OwnFacts:
     rows.notes.append(f"{rows.table.title} is read as questions about {anchor.name}. {told}")
     asked = np.ones(len(rows), bool)
     return _facts(rows, anchor, others, answer=(order == 0).argmax(axis=1), asked=asked, order=order, notes=told)
-
-
-def nights(rows: OwnRows) -> OwnFacts:
-    """NIGHTS' own table. As its authors do, of the split `test` where there is one the rows with NIGHTS_VOTES or more:
-    all of these are for one image."""
-    alternatives = _alternatives(rows)
-    reference, votes = rows.content("reference"), rows.numbers("votes", least=0)
-    shares = [rows.numbers(name, least=0) for name in ("left_vote", "right_vote")]
-    rows.check_names()
-    of_test = np.ones(len(rows), bool)
-    if rows.has(SPLIT):
-        splits = rows.texts(SPLIT)
-        is_test = splits.rows([value.strip().lower() == TEST for value in splits.distinct])
-        of_test = is_test if is_test.any() else of_test
-    asked = of_test & (votes >= NIGHTS_VOTES) & (shares[0] != shares[1])
-    if not asked.any() and not rows.faults.count:
-        rows.whole(f"no row has {NIGHTS_VOTES} votes for one image")
-    left = (~of_test).sum(), (of_test & ~asked).sum()
-    told = (
-        f"Right is the image that people chose. Skipped: {left[0]:,} rows of other splits than {TEST}, {left[1]:,} "
-        f"with fewer than {NIGHTS_VOTES} votes or a tie."
-    )
-    rows.notes.append(f"{rows.table.title} is read as the table of NIGHTS. {told}")
-    answer = (shares[1] > shares[0]).astype(np.int64)
-    return _facts(rows, reference, alternatives, answer=answer, asked=asked, notes=told)
 
 
 def odd(rows: OwnRows) -> OwnFacts:

@@ -154,22 +154,6 @@ SHAPES = (  # in the order in which a file's columns are compared with theirs
         choosing.triplets,
     ),
     TaskShape(
-        "nights",
-        "Triplets of NIGHTS",
-        "choice",
-        (
-            _NAME,
-            FormField("reference", ("ref_path",)),
-            FormField("alternative_1", ("left_path",)),
-            FormField("alternative_2", ("right_path",)),
-            FormField("left_vote"),
-            FormField("right_vote"),
-            FormField("votes"),
-            FormField(SPLIT, optional=True),
-        ),
-        choosing.nights,
-    ),
-    TaskShape(
         "votes",
         "Preference votes",
         "choice",

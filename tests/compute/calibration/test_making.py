@@ -1,7 +1,5 @@
 """Calibrating stand-in models: which pairings, which scores, and a run that was stopped."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 
@@ -10,10 +8,8 @@ import pytest
 
 from compute.analysis.domain import SCENES
 from compute.calibration import files, making
-from compute.calibration.making import CalibrationOutcome
 from compute.procedures import choice
 from compute.procedures.shared.similarity import symmetric
-from compute.types import Model
 from tests.compute.small_bench import MODELS, World
 
 EYE, DIM, VISION, GAUGE, PAPER = MODELS
@@ -24,9 +20,7 @@ def world(tmp_path, few_photographs):
     return World(folder=tmp_path)
 
 
-def made(
-    world: World, *rows: Model, sets: tuple = ("drawn",), again: bool = False, **given: int
-) -> list[CalibrationOutcome]:
+def made(world, *rows, sets=("drawn",), again=False, **given):
     return making.make(rows, sets, bench=world.bench(again=again), **{"pairs": SCENES, "seed": 0} | given)
 
 
@@ -89,7 +83,7 @@ def test_what_is_there_stays_until_settings_change(world):
 
 
 def test_a_model_that_fails_costs_only_itself(world):
-    def burst() -> None:
+    def burst():
         raise RuntimeError("out of order\nat length")
 
     world.before_batch = burst

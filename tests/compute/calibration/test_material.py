@@ -1,16 +1,13 @@
 """What models are calibrated with, of which nothing is downloaded: drawn scenes, photographs, sentences."""
 
-from __future__ import annotations
-
 from random import Random
 
 import numpy as np
 import pytest
 
 from compute.analysis.domain import SCENES
-from compute.calibration import drawn, photographs, sentences
+from compute.calibration import drawn, photographs
 from compute.calibration.drawn import deranged
-from compute.live import examples
 
 
 @pytest.fixture(scope="module")
@@ -43,16 +40,6 @@ def test_photographs_are_fourteen_scenes_however_many_parts():
     crossed = np.array([of[key] for key in pairs.unrelated[0].keys.tolist()])
     assert (crossed != pairs.scenes).all() and (np.bincount(crossed) >= 5).all()
     assert (captions.matching[0].keys == pairs.matching[1].keys).all()
-
-
-def test_each_sentence_is_a_scene_of_two_wordings():
-    found = sentences.material(scenes=500, seed=0)
-    sample = found.samples["text-text"]
-    texts = {column.read(row) for column in sample.matching for row in range(len(column))}
-    assert len(sample.scenes) == len(found.wholes["text"]) == 64 >= SCENES and len(texts) == 128
-    assert (sample.matching[1].keys != sample.unrelated[1].keys).all()
-    shown = {example.title for example in examples.EXAMPLES if example.modality == "text"}
-    assert not texts & shown, "none is a ready comparison's"
 
 
 def test_a_derangement_avoids_what_belongs_together():

@@ -149,7 +149,7 @@ def test_a_users_table_adds_models(table):
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "words"),
+    "before, after, words",
     [
         ("my/clip", "tiny", ("row 1, column 'key'", "'tiny' is listed already")),
         ("my/other", "my/clip", ("row 1, column 'key'", "'my/clip' is listed already")),

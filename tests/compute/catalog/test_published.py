@@ -30,7 +30,7 @@ def folder(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "old", "new", "said"),
+    "name, old, new, said",
     [
         ("unisim-table-2.csv", "85.1", "85,1x", "unisim-table-2.csv"),
         ("unisim-table-2.csv", "NIGHTS", "DAYS", "'NIGHTS'"),

@@ -1,11 +1,9 @@
 """Pictures for the tests of judges."""
 
-from __future__ import annotations
-
 from compute.content.items import content_key
 from compute.content.messages import Picture
 
 
-def picture(data: bytes) -> Picture:
+def picture(data):
     """An image held in memory."""
     return Picture(key=content_key(data), read=lambda: data)

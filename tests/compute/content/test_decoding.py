@@ -1,12 +1,9 @@
 """Files of every kind drawn here become the RGB they should; damaged and too large ones are refused."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import struct
 import zlib
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,37 +13,35 @@ from compute.content import decoding
 from compute.content.decoding import checked, decode, opened
 from compute.types import BadInput
 
-ROOT = Path(__file__).resolve().parents[3]
 
-
-def picture(*, width: int = 24, height: int = 16, seed: int = 0) -> Image.Image:
+def picture(*, width=24, height=16, seed=0):
     """Smooth colours, so that lossy formats stay near."""
     small = np.random.default_rng(seed).integers(0, 256, (3, 4, 3), dtype=np.uint8)
     return Image.fromarray(small).resize((width, height), Image.Resampling.BICUBIC)
 
 
-def saved(image: Image.Image, kind: str, **options: object) -> bytes:
+def saved(image, kind, **options):
     held = io.BytesIO()
     image.save(held, kind, **options)
     return held.getvalue()
 
 
-def apart(one: Image.Image, other: Image.Image) -> int:
+def apart(one, other):
     return int(np.abs(np.asarray(one, dtype=int) - np.asarray(other, dtype=int)).max())
 
 
-def chunk(kind: bytes, body: bytes) -> bytes:
+def chunk(kind, body):
     return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
 
 
-def png_header(width: int, height: int) -> bytes:
+def png_header(width, height):
     """A PNG that states a size and holds no pixels."""
     head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
     return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(b"")) + chunk(b"IEND", b"")
 
 
 @pytest.mark.parametrize(
-    ("kind", "most"),
+    "kind, most",
     [
         *((kind, 0) for kind in ("PNG", "BMP", "TIFF", "PPM", "WEBP")),
         *((kind, 59) for kind in ("JPEG", "GIF", "JPEG2000", "AVIF")),
@@ -105,7 +100,7 @@ def test_palettes_are_looked_up(recwarn):
     assert not recwarn.list
 
 
-def with_sbit(data: bytes, bits: int) -> bytes:
+def with_sbit(data, bits):
     body = b"sBIT" + bytes([bits])
     return data[:33] + (1).to_bytes(4) + body + zlib.crc32(body).to_bytes(4) + data[33:]
 
@@ -159,7 +154,7 @@ def test_cut_and_flipped_files_never_raise_anything_else():
 
 @pytest.mark.filterwarnings("ignore::PIL.Image.DecompressionBombWarning")
 @pytest.mark.parametrize(
-    ("size", "words"), [((8000, 8001), "more than 64 megapixels"), ((1, 200_000), "1,000 times"), ((1001, 1), "times")]
+    "size, words", [((8000, 8001), "more than 64 megapixels"), ((1, 200_000), "1,000 times"), ((1001, 1), "times")]
 )
 def test_the_limits_are_read_from_the_header(size, words):
     assert opened(png_header(1000, 1)).size == (1000, 1)

@@ -1,7 +1,5 @@
 """Near copies of photographs are recognised, other photographs are not."""
 
-from __future__ import annotations
-
 import io
 from functools import cache
 
@@ -19,13 +17,13 @@ PHOTOGRAPHS = [f"{name}.png" for name in ("astronaut", "brick", "chelsea", "coin
 
 
 @cache
-def photograph(name: str) -> Image.Image:
+def photograph(name):
     with Image.open(photo_path(name)) as stored:
         return stored.convert("RGB")
 
 
 @cache
-def hashes(name: str) -> np.ndarray:
+def hashes(name):
     return near_copies.hashes(photograph(name))
 
 

@@ -43,7 +43,7 @@ def test_the_two_draws_take_turns_and_seeds_differ():
     assert np.mean([each.left for order in orders for each in order]) == pytest.approx(0.5, abs=0.03)
 
 
-@pytest.mark.parametrize(("asked", "early"), [(20, 0), (60, 0), (40, 15)])
+@pytest.mark.parametrize("asked, early", [(20, 0), (60, 0), (40, 15)])
 def test_the_probability_of_a_question_is_the_share_of_raters_who_are_asked_it(asked, early):
     """Of 2,000 seeds; and the uniform questions are a uniform draw."""
     of, seeds = pool(80), 2000

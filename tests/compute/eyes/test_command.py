@@ -11,7 +11,7 @@ from compute.eyes.folder import StudyFolder
 from compute.eyes.study import StudyFile
 from compute.types import BadInput
 from tests.compute.catalog.own.test_models import DIGEST, ROW, SESSION
-from tests.compute.commands import assert_refused, likeness
+from tests.compute.commands import assert_refused, done, likeness
 from tests.compute.eyes.test_folder import answer
 from tests.compute.tasks.pairbench.images import folder_of
 
@@ -33,15 +33,15 @@ def answered(path, *, by, count):
 def test_a_study_is_made_opened_and_reported(tmp_path, monkeypatch):
     started = []
     monkeypatch.setattr(os, "execv", lambda program, words: started.append(words))
-    made = likeness("eyes", folder_of(tmp_path / "images", 6), "--out", tmp_path / "eyes", "--port", 7899)
-    assert made.exit_code == 0 and "questions" in made.output, made.output
+    made = done(likeness("eyes", folder_of(tmp_path / "images", 6), "--out", tmp_path / "eyes", "--port", 7899))
+    assert "questions" in made.output
     assert started[0][-4:] == ["--eyes", str(tmp_path / "eyes"), "--port", "7899"]
     assert_refused(likeness("eyes", tmp_path / "images", "--out", tmp_path / "eyes"), BadInput, "exists")
     assert_refused(likeness("eyes", tmp_path / "eyes", "--kind", "text"), BadInput, "--kind")
     assert_refused(likeness("eyes", tmp_path / "eyes", "--report"), BadInput, "20")
     answered(tmp_path / "eyes", by="tiny", count=40)
-    report = likeness("eyes", tmp_path / "eyes", "--report")
-    assert report.exit_code == 0 and report.output.startswith("Tiny CLIP"), report.output
+    report = done(likeness("eyes", tmp_path / "eyes", "--report"))
+    assert report.output.startswith("Tiny CLIP")
     assert_refused(likeness("eyes", tmp_path / "eyes", "--tune", "tiny"), BadInput, "--to")
     too_few = likeness("eyes", tmp_path / "eyes", "--tune", "tiny", "--to", tmp_path / "tuned")
     assert_refused(too_few, BadInput, "200", "more")
@@ -72,8 +72,8 @@ def test_answers_from_elsewhere_make_a_study(tmp_path):
     table = tmp_path / "given.csv"
     table.write_text("\n".join(["prompt,alternative_1,alternative_2,choice", *rows]))
     out = tmp_path / "eyes"
-    added = likeness("eyes", folder, "--out", out, "--models", "tiny", "--add", table)
-    assert added.exit_code == 0 and "6 judgments added" in added.output, added.output
+    added = done(likeness("eyes", folder, "--out", out, "--models", "tiny", "--add", table))
+    assert "6 judgments added" in added.output
     study = StudyFolder.opened(out, writes=False)
     assert study.study.kind == "text" and list(study.study.models) == ["tiny"] and len(study.judgments()) == 6
     saved = tmp_path / "saved.json"
@@ -91,8 +91,8 @@ def test_a_model_is_tuned_to_answers(tmp_path, monkeypatch):
     answered(out, by="ssim", count=260)
     words = ("eyes", out, "--tune", "tiny", "--to", tuned, "--device", "cpu")
     words += ("--option", "batch_size=8", "--option", "samples=32")
-    first = likeness(*words)
-    assert first.exit_code == 0 and "held out" in first.output, first.output
+    first = done(likeness(*words))
+    assert "held out" in first.output
     again = likeness(*words)
     assert "nothing was trained" in again.output and again.output.splitlines()[-3:] == first.output.splitlines()[-3:]
     assert json.loads((tuned / "config.json").read_text()) and "answers-eyes" in (tuned / "README.md").read_text()

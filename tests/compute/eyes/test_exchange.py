@@ -121,7 +121,7 @@ def test_the_order_of_columns_tells_sides_and_words_tell_choices(tmp_path, given
 
 
 @pytest.mark.parametrize(
-    ("given", "choice"),
+    "given, choice",
     [({"pw": [{"selected": "right"}]}, 1), ({"choice": "left"}, 0), ({"sharper": "left_image"}, 0)],
 )
 def test_json_min_and_sides_by_name(tmp_path, given, choice):

@@ -1,6 +1,5 @@
 """Studies are made of images: what is skipped and said so, and that models pick as they do in a run."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
@@ -10,9 +9,8 @@ from PIL import Image
 
 import compute
 from compute.content.items import content_key
-from compute.eyes import photographs
 from compute.eyes.making import QUESTIONS, SIDE, Materials, answered, drawn, finished
-from compute.eyes.study import ASKS, LONGEST_TEXT, MOST_NOTES, NO_PICK
+from compute.eyes.study import LONGEST_TEXT, MOST_NOTES, NO_PICK
 from compute.live import inputs
 from compute.live.inputs import Input
 from compute.live.pool import Pool
@@ -24,7 +22,6 @@ EYE = Model(
     key="eye", title="Eye", adapter="eye", abilities=("embed_image", "embed_text"), modalities=("image", "text")
 )
 GAUGE = Model(key="gauge", title="Gauge", kind="metric", adapter="gauge", abilities=("compare",), modalities=("image",))
-Images = dict[str, Callable[[], Input]]
 
 
 class Eye:
@@ -107,7 +104,7 @@ def test_alternatives_are_near_by_colours_or_structure():
 
 
 @pytest.mark.parametrize(
-    ("kind", "prompts", "starts", "count"),
+    "kind, prompts, starts, count",
     [("text", ["red", "a red thing"], {"red", "a red thing"}, 2 * 6), ("quality", [], {""}, 6)],
 )
 def test_questions_on_texts_and_on_quality(kind, prompts, starts, count):
@@ -138,7 +135,7 @@ def test_what_cannot_be_read_is_skipped():
 
 
 @pytest.mark.parametrize(
-    ("kind", "count", "more", "what"),
+    "kind, count, more, what",
     [
         ("image", 2, {}, "too few"),
         ("quality", 1, {}, "too few"),
@@ -172,7 +169,7 @@ def test_a_model_that_fails_is_skipped_and_its_own_reason_is_given():
         assert note.startswith(words[0]) and words[1] in note
 
 
-@pytest.mark.parametrize(("kind", "keys"), [("image", ["tiny", "ssim"]), ("text", ["tiny"])])
+@pytest.mark.parametrize("kind, keys", [("image", ["tiny", "ssim"]), ("text", ["tiny"])])
 def test_models_pick_as_they_do_in_a_run_on_the_same_files(tmp_path, kind, keys):
     """Reference: compute.evaluate, where the first alternative is right."""
     given = {
@@ -188,14 +185,3 @@ def test_models_pick_as_they_do_in_a_run_on_the_same_files(tmp_path, kind, keys)
         run = compute.evaluate(key, data=data, results=tmp_path / "results", progress=False)
         right = run.items(*run.runs)["correct"].tolist()
         assert [NO_PICK if mark is None else int(not mark) for mark in right] == study.picks[key][:60]
-
-
-@pytest.mark.parametrize("kind", ASKS)
-def test_shipped_picks_are_what_models_pick(kind):
-    """Of the first questions; the recipe of all is beside the files."""
-    shipped = photographs.study(kind)
-    first = shipped.model_copy(update={"questions": shipped.questions[:9], "chance": []})
-    read = {name: partial(photographs.read, name) for name in first.contents if name.endswith(".webp")}
-    again = finished(answered(first, read, [ROWS["tiny"]], Pool().run))
-    assert again.picks["tiny"] == shipped.picks["tiny"][:9] and len(shipped.chance) == len(shipped.questions)
-    assert "conse" in shipped.models and not shipped.notes

@@ -56,15 +56,6 @@ def test_who_cannot_tell_says_nothing_about_models(three):
     assert "nan" not in answer.lead
 
 
-def test_a_rater_without_a_preference_separates_no_models():
-    of = study({"a": TRUTH, "b": OPPOSITE})
-    answer = found(of, np.random.default_rng(5).integers(2, size=COUNT).tolist())
-    (pair,) = answer.pairs
-    assert not pair.is_significant and (pair.more is None or pair.more > 0)
-    assert [each.letter for each in answer.models] == ["A", "A"]
-    assert "B" in answer.lead and "A" in answer.lead
-
-
 def test_models_are_compared_at_looks_and_the_verdict_stays_until_the_next(three):
     answers = [found(three, TRUTH, count=count) for count in (55, 56, 65)]
     assert [(each.judgments, each.compared, each.next_look) for each in answers] == [

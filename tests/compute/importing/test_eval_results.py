@@ -60,7 +60,7 @@ def test_a_figure_becomes_a_score_of_a_declared_model(tmp_path, catalog):
 
 
 @pytest.mark.parametrize(
-    ("value", "notes", "source", "stored"),
+    "value, notes, source, stored",
     [
         ("82.5", "", "", 0.825),  # no fraction is above 1
         ("0", "", "", 0.0),  # nothing, in every unit
@@ -157,7 +157,7 @@ def test_files_of_the_hubs_cache_are_links_that_are_read(tmp_path, catalog):
 
 
 @pytest.mark.parametrize(
-    ("where", "model", "words"),
+    "where, model, words",
     [
         ("nowhere", "Org/New", "not a .yaml file"),
         ("empty", "new", "nor a folder"),

@@ -39,7 +39,7 @@ def test_tasks_alone_name_their_suite(world):
 
 
 @pytest.mark.parametrize(
-    ("model", "given", "error", "words"),
+    "model, given, error, words",
     [
         ("small/dum", {"offline": True}, NotHere, "neither .* nor a folder. Did you mean 'small/dim'"),
         ("dim", {}, UnknownKey, "No model 'dim'"),

@@ -5,10 +5,9 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from typer.testing import CliRunner
 
 import compute
-from compute.__main__ import app
+from tests.compute.commands import done, likeness
 
 
 def harness(model, arc, mmlu, perplexity):
@@ -211,8 +210,7 @@ def test_a_file_in_a_layout_of_the_field_ranks_at_the_first_command(layout, tmp_
         (tmp_path / name).write_text(text, encoding="utf-8")
     path = tmp_path if len(files) > 1 else tmp_path / name
     check(compute.rank(path), models, tasks, mean, words)
-    said = CliRunner().invoke(app, ["rank", str(path)])
-    assert said.exit_code == 0, said.output
+    done(likeness("rank", path))
 
 
 @pytest.mark.parametrize("kind", ["polars", "columns", "records", "scores by model"])

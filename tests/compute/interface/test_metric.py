@@ -63,7 +63,7 @@ IMAGES = torch.rand(2, 3, 16, 16)
 
 
 @pytest.mark.parametrize(
-    ("first", "word"),
+    "first, word",
     [
         (IMAGES * 255, "from 0 to 1"),
         (IMAGES / 0, "clamp"),

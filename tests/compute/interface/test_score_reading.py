@@ -276,7 +276,7 @@ READ = (
 )
 
 
-@pytest.mark.parametrize(("text", "models", "tasks", "first", "word"), READ)
+@pytest.mark.parametrize("text, models, tasks, first, word", READ)
 def test_tables_as_programs_and_papers_write_them(text, models, tasks, first, word, tmp_path):
     table = ScoreReading().table(write(tmp_path, text))
     assert ("|".join(table.models), "|".join(table.tasks)) == (models, tasks)
@@ -311,7 +311,7 @@ def test_columns_that_are_no_tasks_are_left_out_and_said_first(shape):
 
 
 @pytest.mark.parametrize(
-    ("kind", "names"),
+    "kind, names",
     [
         ("sums", "average;Avg.;AVG ↑;Mean rank;Average score;total;#;Mean (en);Averaged;Average perf. on 38 datasets"),
         ("facts", "Params (M);# parameters;num_params;model size;Year;embed_dim;Max Tokens;FLOPs (B);GFLOPs;images/s"),

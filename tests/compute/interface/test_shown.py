@@ -46,7 +46,7 @@ def trained():
 
 
 @pytest.mark.parametrize(
-    ("make", "words", "drawn"),
+    "make, words, drawn",
     [
         (lambda: compute.correlate(hostile()), ("Most similar: ", "| 10 |"), "background: rgba"),
         (lambda: compute.compare(HOSTILE, "m7", scores=hostile()), (" than m7", "| difference |"), "<circle"),

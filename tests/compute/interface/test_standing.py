@@ -2,14 +2,13 @@
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
 from compute.analysis.table import of_scores
 from compute.catalog import shipped
 from compute.cli.workspace import suite_scores
 from compute.interface import standing
-from compute.interface.standing import comparability, measured_twice
+from compute.interface.standing import comparability
 from compute.types import ORIGINS, Model, Score
 from tests.compute.sharing import results
 
@@ -55,7 +54,7 @@ def test_a_rank_among_all_origins_counts_them_and_says_that_others_computed_most
 
 
 @pytest.mark.parametrize(
-    ("given", "words"),
+    "given, words",
     [
         ({"variant": "quality=prompt"}, ()),
         ({"variant": "classifier=logistic"}, ("classifier=logistic",)),
@@ -74,18 +73,3 @@ def test_runs_of_two_revisions_or_number_formats_are_said_to_be_mixed(rows, tmp_
     others, revisions, formats = compared(runs, rows)
     assert "9" * 12 in revisions and results.COMMIT[:12] in revisions and "float16 and float32" in formats
     assert "it is the same" in others and compared(runs_of(tmp_path / "same"), rows) == (others,)
-
-
-def test_what_was_measured_twice_is_said_only_where_somebody_looked(rows):
-    again = replace(rows, values=rows.values + 0.01)
-    many = int((~np.isnan(rows.values)).any(axis=1).sum())
-    assert "on the same task" not in " ".join(compared({}, rows))
-    for second, words in (
-        (replace(again, models=("x",) * len(rows.models)), "No other model has both"),
-        (
-            again,
-            f"{many} other models have such scores and computed ones on the same tasks: the median difference "
-            "between the two is 0.0100",
-        ),
-    ):
-        assert words in " ".join(compared({}, rows, measured=measured_twice([rows], second, but="")))

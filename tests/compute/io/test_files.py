@@ -1,7 +1,5 @@
 """Files written whole or not at all: a killed writer's drafts go, a live writer's stay, a full disk changes nothing."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
@@ -62,7 +60,7 @@ except LikenessError as error:
 """
 
 
-def started(code: str, *arguments: object) -> subprocess.Popen:
+def started(code, *arguments):
     process = subprocess.Popen(
         [sys.executable, "-c", code, *map(str, arguments)],
         cwd=ROOT,
@@ -74,7 +72,7 @@ def started(code: str, *arguments: object) -> subprocess.Popen:
     return process
 
 
-def names(folder: Path) -> list[str]:
+def names(folder):
     return sorted(path.name for path in folder.iterdir())
 
 

@@ -32,7 +32,7 @@ FAULTS = (
 )
 
 
-@pytest.mark.parametrize(("text", "key", "columns"), READ)
+@pytest.mark.parametrize("text, key, columns", READ)
 def test_the_first_form_that_fits(text, key, columns, tmp_path):
     (tmp_path / "x.csv").write_text(text)
     found, frame, _ = read(tmp_path / "x.csv", FORMS)
@@ -50,7 +50,7 @@ def test_numbered_columns_have_no_gap_and_an_end():
             form.resolved(columns, {}, title="x")
 
 
-@pytest.mark.parametrize(("text", "words"), FAULTS)
+@pytest.mark.parametrize("text, words", FAULTS)
 def test_every_fault_is_named(text, words, tmp_path):
     (tmp_path / "x.csv").write_text(text)
     with pytest.raises(BadInput, match=r"x\.csv") as error:

@@ -1,7 +1,5 @@
 """Which files of a folder count as images: the same for data of one's own, sets to compare and sources of pairs."""
 
-from __future__ import annotations
-
 import io
 from pathlib import Path
 
@@ -15,7 +13,7 @@ from compute.tasks.source import Source
 from compute.types import BadInput
 
 
-def image(path: Path, colour: int = 0, *, kind: str = "PNG") -> None:
+def image(path, colour=0, *, kind="PNG"):
     """A small image, whatever its name says."""
     data = io.BytesIO()
     Image.new("RGB", (32, 32), (colour, 9, 99)).save(data, kind)

@@ -1,10 +1,7 @@
 """Tables as programs and people write them: the same cells from every form, one sentence for what cannot be read."""
 
-from __future__ import annotations
-
 import gzip
 import os
-from pathlib import Path
 
 import openpyxl
 import pandas as pd
@@ -20,7 +17,7 @@ from compute.types import BadInput
 
 
 @pytest.mark.parametrize(
-    ("name", "data", "cells"),
+    "name, data, cells",
     [
         ("a.csv", b"model,x\n", {"model": [], "x": []}),
         ("a.csv", b"sep=;\r\nmodel;x, y\r\na;1\r\n", {"model": ["a"], "x, y": ["1"]}),
@@ -118,7 +115,7 @@ def test_images_stay_in_a_parquet_file(tmp_path):
     assert list(read_table(tmp_path / "a.parquet", columns=["label"]).frame) == ["Label"]
 
 
-def bomb(path: Path) -> Path:
+def bomb(path):
     """9 GB of one text in 100 KB."""
     pq.write_table(pa.table({"model": pa.DictionaryArray.from_arrays([0] * 9000, ["x" * (1 << 20)])}), path)
     return path
@@ -184,7 +181,7 @@ def test_only_line_feeds_end_a_line(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("cells", "separator", "values"),
+    "cells, separator, values",
     [
         (["1,204", "1,187"], False, [1204, 1187]),
         (["1,204", "1,187"], True, [1.204, 1.187]),

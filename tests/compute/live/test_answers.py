@@ -51,7 +51,7 @@ def test_an_unread_reply_is_no_score():
 
 
 @pytest.mark.parametrize(
-    ("replies", "picks", "pick", "scores"),
+    "replies, picks, pick, scores",
     [
         (("(A)", "(B)"), (0, 0), 0, (1.0, 0.0)),
         (("(A)", "(A)"), (0, 1), None, (0.5, 0.5)),  # whatever stands first

@@ -57,7 +57,7 @@ def test_paths_that_lead_elsewhere_are_names_and_nothing_more(path):
 
 
 @pytest.mark.parametrize(
-    ("files", "sentence"),
+    "files, sentence",
     [
         ({"a.png": b"x"}, "no CSV"),
         ({"a.csv": b"x", "b/c.CSV": b"x"}, "2 CSV"),
@@ -105,7 +105,7 @@ WHOLE = zips.packed({"a.png": b"something that can be read", "b.png": b"two"})
 
 
 @pytest.mark.parametrize(
-    ("data", "sentence"),
+    "data, sentence",
     [
         (changed(WHOLE, "a.png", at=8, value=0x1), "is encrypted. Pack the ZIP without a password"),
         (changed(WHOLE, "a.png", at=16, value=7, form="<I"), "is damaged in the ZIP"),

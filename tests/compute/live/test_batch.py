@@ -41,7 +41,7 @@ def test_forms_of_csv(data):
 
 
 @pytest.mark.parametrize(
-    ("data", "sentence"),
+    "data, sentence",
     [
         (b"\xef\xbb\xbf \n\n", "empty"),
         (b"left,right\na,b\n", "left, right"),
@@ -61,7 +61,7 @@ def test_a_file_that_fails_as_a_whole_is_a_sentence(data, sentence):
 
 
 @pytest.mark.parametrize(
-    ("line", "problem"),
+    "line, problem",
     [
         ("a cat", "second is empty"),
         ("a cat, black,a dog", "quotes"),

@@ -35,7 +35,7 @@ def test_a_judge_gets_the_prompts_of_pairbench_in_both_orders(condition):
     assert prompts[0].split() == changes.prompt("rotate", condition).replace('"data1" "data2"', "").split()
 
 
-@pytest.mark.parametrize(("key", "measure"), [("tiny", "cosine"), ("ssim", "comparison")])
+@pytest.mark.parametrize("key, measure", [("tiny", "cosine"), ("ssim", "comparison")])
 def test_a_cosine_and_a_bounded_distance_become_scores_as_in_a_run(key, measure):
     rating = rated(key)
     numbers = rating.detail["numbers"]

@@ -99,7 +99,7 @@ def test_many_threads_get_each_its_own_picture(pool):
 
 @LINUX
 @pytest.mark.parametrize(
-    ("name", "word"),
+    "name, word",
     [
         ("tiff_shared_tags", "format"),
         ("webp_large_canvas", "megapixels"),

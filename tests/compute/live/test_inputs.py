@@ -79,7 +79,7 @@ FAMILY = "\U0001f469\u200d\U0001f680"
 
 
 @pytest.mark.parametrize(
-    ("words", "kept", "note"),
+    "words, kept, note",
     [
         ("a cat", "a cat", ""),
         ("a\r\nb\rc", "a\nb\nc", ""),
@@ -108,7 +108,7 @@ def test_a_thumbnail_is_small_and_leaves_the_picture(size):
 
 @pytest.mark.filterwarnings("ignore::PIL.Image.DecompressionBombWarning")
 @pytest.mark.parametrize(
-    ("data", "word"),
+    "data, word",
     [
         (b"", "empty"),
         (png_header(8000, 5001), "megapixels"),
@@ -142,7 +142,7 @@ def test_a_very_long_image_is_reduced_too():
 
 
 @pytest.mark.parametrize(
-    ("words", "word"),
+    "words, word",
     [
         (" \u200b\t", "empty"),
         ("\0", "empty"),

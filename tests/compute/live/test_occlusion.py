@@ -49,7 +49,7 @@ class Endless:
         return [float("inf")] * len(second)
 
 
-@pytest.mark.parametrize(("row", "error"), [("psnr", BadInput), (JUDGE, CannotDo)], ids=["infinite", "words"])
+@pytest.mark.parametrize("row, error", [("psnr", BadInput), (JUDGE, CannotDo)], ids=["infinite", "words"])
 def test_what_has_no_score_to_fall_is_refused(row, error):
     with pytest.raises(error):
         occlusion.drops(subject(row, model=Endless()), CAT, FACE)

@@ -16,7 +16,7 @@ I, T = "image", "text"  # noqa: E741
 
 
 @pytest.mark.parametrize(
-    ("kinds", "mode"),
+    "kinds, mode",
     [
         ((), ""),
         ((T,), ""),
@@ -38,7 +38,7 @@ def test_the_mode_follows_from_what_was_dropped(kinds, mode):
 
 
 @pytest.mark.parametrize(
-    ("mode", "kinds", "said"),
+    "mode, kinds, said",
     [
         ("odd", (I, I), "It takes at least 3 inputs"),
         ("odd", (I, I, T), "It takes images only"),
@@ -52,7 +52,7 @@ def test_a_mode_says_what_it_takes(mode, kinds, said):
 
 
 @pytest.mark.parametrize(
-    ("key", "mode", "kinds", "able"),
+    "key, mode, kinds, able",
     [
         ("tiny", "pair", (I, T), True),
         ("ssim", "pair", (I, T), False),

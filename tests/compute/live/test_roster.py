@@ -32,7 +32,7 @@ FREE = ("tiny", "tiny-random", "ssim", "ms-ssim", "psnr", "colour-histogram", "p
 
 
 @pytest.mark.parametrize(
-    ("key", "given", "state", "why"),
+    "key, given, state, why",
     [
         *((key, {}, READY, "") for key in FREE),
         (CLIP, {"network": True}, DOWNLOAD, "Will download about 604 MB"),

@@ -72,17 +72,6 @@ def test_the_hubs_library_reads_a_file_and_finds_all_that_it_should_say(tmp_path
     )
 
 
-def test_data_sets_have_a_file_each_and_their_tasks_share_it(tmp_path):
-    for key in ("unisim/nights", "unisim/bapps", "mieb/cifar10", "mieb/cifar10zeroshot"):
-        results.store(tmp_path, key)
-    files = written(tmp_path)
-    named = {name: {entry["dataset"]["task_id"] for entry in yaml.safe_load(text)} for name, text in files.items()}
-    assert named == {
-        ".eval_results/likeness-saraghznfri--unisim_data.yaml": {"unisim_nights", "unisim_bapps"},
-        ".eval_results/likeness-mteb--cifar10.yaml": {"CIFAR10", "CIFAR10ZeroShot"},
-    }
-
-
 def test_what_rests_on_a_part_of_the_items_says_so(tmp_path):
     score = Score(run="", subset="default", metric="accuracy", value=0.9, n=90, coverage=0.9, lower_bound=0.81)
     results.store(tmp_path, "unisim/nights", scores=[score], settings={"coverage": 0.9})

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from compute.catalog import shipped
-from compute.importing import read_eval_results
 from compute.sharing import mteb_results
 from compute.types import Score
 from tests.compute.sharing import results
@@ -99,23 +98,6 @@ def test_no_name_or_revision_leads_out_of_the_folder(tmp_path):
     results.store(tmp_path, "mieb/cifar10", settings={"model": {}})
     texts, _ = mteb_results.files(results.gathered(tmp_path), name=NAME)
     assert json.loads(texts[f"results/openai__clip-vit-base-patch32/no_revision_available/{mteb_results.META}"])
-
-
-@pytest.mark.parametrize("key", ["mieb/cifar10", "mieb/xflickr30kcot2iretrieval"])
-def test_what_mteb_itself_writes_for_the_hub_is_imported_in_percent(tmp_path, key):
-    """mteb rounds to five digits of a percentage."""
-    stored = results.store(tmp_path / "results", key)
-    task = shipped().task(key)
-    folder = written(tmp_path / "results", tmp_path / "mteb")
-    [path] = folder.rglob(f"{task.title}.json")
-    (tmp_path / "one.yaml").write_text(mteb.TaskResult.from_disk(path)._to_hf_benchmark_result().to_yaml())
-    imported = read_eval_results(tmp_path / "one.yaml", model=NAME, catalog=shipped())
-    assert imported.problems == () == imported.skipped
-    own = {score.subset: score.value for score in stored.scores if score.metric == task.metrics[0]}
-    named = {subset: own[subset] for subset in task.subsets}
-    whole = sum(named.values()) / len(named)
-    back = {score.subset: score.value for score in imported.scores}
-    assert back == pytest.approx({**named, "default": whole}, abs=1e-7)
 
 
 def test_a_subset_without_the_main_score_is_left_out(tmp_path):

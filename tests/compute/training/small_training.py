@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from itertools import starmap
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -18,7 +15,7 @@ from compute.tasks.mini.album import png
 from compute.training import loop, towers
 from compute.training.examples import TASKS, Examples
 from compute.training.plan import TuningPlan
-from compute.training.run_folder import RunFolder, TuningState
+from compute.training.run_folder import RunFolder
 from compute.training.towers import DualEncoder
 from tests.compute.models import checkpoints
 
@@ -38,14 +35,12 @@ PLAN = TuningPlan(
 )
 
 
-def picture(seed: int) -> bytes:
+def picture(seed):
     """An image file of noise."""
     return png(np.random.default_rng(seed).integers(0, 256, (40, 40, 3)).astype(np.uint8))
 
 
-def listed(
-    task: str, rows: Sequence[tuple[Any, Any, Any]], preferred: Sequence[int], *, dataset: str = "noise"
-) -> Examples:
+def listed(task, rows, preferred, *, dataset="noise"):
     """Examples in memory: rows of a reference and two alternatives, image files or texts."""
     columns = [(texts if isinstance(side[0], str) else images)(side, of=dataset) for side in zip(*rows, strict=True)]
     names = tuple(map(str, range(len(rows))))
@@ -54,11 +49,11 @@ def listed(
     return Examples(task=task, dataset=dataset, data=data)
 
 
-def examples(task: str, *, count: int = COUNT) -> Examples:
+def examples(task, *, count=COUNT):
     """Examples of a task; everything about them is a function of the task."""
     start = 1000 * list(TASKS).index(task)
 
-    def content(modality: str, part: int, row: int) -> Any:
+    def content(modality, part, row):
         if modality == "image":
             return picture(start + 100 * part + row)
         return f"cat {row} dog {part}"
@@ -69,34 +64,32 @@ def examples(task: str, *, count: int = COUNT) -> Examples:
     return listed(task, rows, np.random.default_rng(start).integers(0, 2, count).tolist())
 
 
-def sets(*tasks: str) -> list[Examples]:
+def sets(*tasks):
     """Examples of these tasks, by default of all."""
     return [examples(task) for task in tasks or TASKS]
 
 
-def base(folder: Path, adapter: str = "clip", *, tasks: Sequence[str] = tuple(TASKS)) -> DualEncoder:
+def base(folder, adapter="clip", *, tasks=tuple(TASKS)):
     """The checkpoint in `folder`, ready to be tuned; a small random one is made where there is none."""
     if not folder.exists():
         getattr(checkpoints, adapter)(folder)
     return towers.load(checkpoints.row(folder, adapter), hardware=CPU, tasks=tasks)
 
 
-def image_vectors(encoder: DualEncoder) -> torch.Tensor:
+def image_vectors(encoder):
     """Of a few pictures."""
     prepared = [encoder.towers.prepare("image", picture) for picture in checkpoints.images()[:4]]
     return encoder.image_vectors({name: torch.stack([each[name] for each in prepared]) for name in prepared[0]})
 
 
-def run_folder(path: Path, encoder: DualEncoder, plan: TuningPlan = PLAN) -> RunFolder:
+def run_folder(path, encoder, plan=PLAN):
     """The folder of a run of this base and plan."""
     data = [part.record() for part in sets()]
     identity = {"base": {"key": encoder.row.key}, "plan": asdict(plan), "suite": {"name": "unisim"}, "data": data}
     return RunFolder(path=path, identity=identity)
 
 
-def trained(
-    path: Path, encoder: DualEncoder, *, plan: TuningPlan = PLAN, report: Callable[[str], None] = print, **more: Any
-) -> tuple[RunFolder, TuningState]:
+def trained(path, encoder, *, plan=PLAN, report=print, **more):
     """The folder and the state after training on the sets of noise; the encoder is tuned in place."""
     folder = run_folder(path, encoder, plan)
     with folder.opened():
@@ -105,17 +98,17 @@ def trained(
         )
 
 
-def losses(folder: RunFolder) -> list[float]:
+def losses(folder):
     """The total loss of every step."""
     return [line["total"] for line in folder.losses()]
 
 
-def score(core: float | None, ood: float | None) -> dict[str, Any]:
+def score(core, ood):
     """A measurement in place of an evaluator's."""
     return {"core": core, "ood": ood, "tasks": {}}
 
 
-def scores(*measured: tuple[float | None, float | None]) -> Callable[[], dict[str, Any]]:
+def scores(*measured):
     """Measures core and OOD as listed, by call."""
     return starmap(score, measured).__next__
 
@@ -126,6 +119,6 @@ class Wavering:
 
     encoder: DualEncoder
 
-    def __call__(self) -> dict[str, Any]:
+    def __call__(self):
         core = 0.5 + 0.5 * float(np.sin(100 * sum(float(each.sum()) for each in self.encoder.parameters().values())))
         return score(core, 1 - core)

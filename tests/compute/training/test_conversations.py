@@ -1,7 +1,5 @@
 """Training examples as conversations: what a trainer's loader reads, answers that hold, balance, streaming."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from pathlib import Path
@@ -14,16 +12,16 @@ from compute.catalog import shipped
 from compute.content.items import content_key
 from compute.training import conversations, splits
 from compute.training.conversations import TEMPLATES, TOKEN, export
-from compute.training.examples import TASKS, Examples
+from compute.training.examples import TASKS
 from compute.types import BadInput
-from tests.compute.commands import assert_refused, likeness
+from tests.compute.commands import assert_refused, done, likeness
 from tests.compute.tasks import unisim_files
 from tests.compute.training.small_training import examples, listed
 
 COUNT = 12  # of each task: every template, both orders, twice
 
 
-def write(folder: Path, **changed) -> dict:
+def write(folder, **changed):
     made = [examples(task, count=COUNT) for task in TASKS]
     usual = {"sets": made, "seed": 2, "counts": conversations.COUNTS, "leaks": "none"}
     return export(folder=folder, **usual | changed)
@@ -36,7 +34,7 @@ def exported(tmp_path_factory):
     return folder
 
 
-def read(folder: Path) -> list[dict]:
+def read(folder):
     return json.loads((folder / "instructions.json").read_text())
 
 
@@ -70,7 +68,7 @@ def test_both_orders_and_all_templates_are_equally_frequent_and_the_beginning_is
     assert set(beginning.values()) == {2}
 
 
-def asked(part: Examples) -> list[tuple[str, str, list[str]]]:
+def asked(part):
     """Question, answer and named images of every example."""
     entries = [
         conversations.conversation((part, at), at, lambda column, row: column.read(row).decode())
@@ -112,9 +110,10 @@ def test_the_command_compares_and_says_what_it_wrote(tmp_path, monkeypatch):
     monkeypatch.setattr(splits, "evaluated_tasks", lambda: [shipped().task("unisim/nights")])
     chosen = ("image-choice=nights", "image-for-text=hpdv2", "text-for-image=polaris", "quality=pieapp")
     out, given = tmp_path / "out", f"--count 1 --data {tmp_path}/data --offline".split()
-    made = likeness(
-        "instructions", out, *given, *(f"--datasets={each}" for each in chosen), "--results", tmp_path / "results"
+    made = done(
+        likeness(
+            "instructions", out, *given, *(f"--datasets={each}" for each in chosen), "--results", tmp_path / "results"
+        )
     )
-    assert made.exit_code == 0, made.output
     assert "4 conversations" in made.output and "1 evaluated tasks" in made.output
     assert_refused(likeness("instructions", out, *given, "--suite", "mini"), BadInput, "unisim")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -20,9 +19,9 @@ from compute.tasks.data import Choices
 from compute.tasks.mini.album import png
 from compute.tasks.source import Source
 from compute.training import evaluation
-from compute.training.evaluation import HeldOut, measured
+from compute.training.evaluation import measured
 from compute.types import BadItem, Model
-from tests.compute.commands import likeness
+from tests.compute.commands import done, likeness
 
 TASKS = {task.key: task for task in shipped().tasks}
 ROW = Model(key="in-memory", title="In memory", abilities=("embed_image", "embed_text"))
@@ -43,11 +42,11 @@ class Colour:
         return self.scale * np.array(prepared)
 
 
-def flat(*colours: tuple[int, int, int]) -> items.Column:
+def flat(*colours):
     return items.images([png(np.full((4, 4, 3), each, np.uint8)) for each in colours], of="flat")
 
 
-def choice(answer: Sequence[int], *, key: str = "mini/image-choice") -> HeldOut:
+def choice(answer, *, key="mini/image-choice"):
     """Red and blue references; the first alternative is near the first reference, the second near the second."""
     data = Choices(
         names=("0", "1"),
@@ -58,7 +57,7 @@ def choice(answer: Sequence[int], *, key: str = "mini/image-choice") -> HeldOut:
     return TASKS[key], {"default": data}
 
 
-@pytest.mark.parametrize(("answer", "accuracy"), [((0, 1), 1.0), ((0, 0), 0.5), ((1, 0), 0.0)])
+@pytest.mark.parametrize("answer, accuracy", [((0, 1), 1.0), ((0, 0), 0.5), ((1, 0), 0.0)])
 def test_a_choice_by_nearness_embeds_each_content_once(answer, accuracy):
     encoder = Colour()
     made = measured([choice(answer)], row=ROW, encoder=encoder)
@@ -95,8 +94,7 @@ def test_the_same_figures_as_compute_run(tmp_path):
     """The bundled model, tasks of several kinds: equal, not near."""
     quick = ("mini/quality", "mini/odd-one-out")
     results = tmp_path / "results"
-    ran = likeness("run", "--suite", "mini", "--models", "tiny", "--tasks", ",".join(quick), "--results", results)
-    assert ran.exit_code == 0, ran.output
+    done(likeness("run", "--suite", "mini", "--models", "tiny", "--tasks", ",".join(quick), "--results", results))
     row = shipped().model("tiny")
     encoder = models.load(row, hardware=Hardware(device="cpu", dtype="float32"))
     made = measured([(TASKS[key], mini.load(TASKS[key])) for key in quick], row=row, encoder=encoder)

@@ -1,20 +1,18 @@
 """Balanced batches: a function of seed and step, every example once an epoch."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 from compute.training.examples import batches
 from tests.compute.training.small_training import listed
 
 
-def of_texts(count: int, *, dataset: str = "captions", task: str = "text-for-image"):
+def of_texts(count, *, dataset="captions", task="text-for-image"):
     """Examples whose contents are never read as images."""
     rows = [("p", f"{dataset} {row}", "wrong") for row in range(count)]
     return listed(task, rows, [0] * count, dataset=dataset)
 
 
-def seen(sets, *, steps: range, batch_size: int = 8, seed: int = 0, task: str = "text-for-image") -> list[str]:
+def seen(sets, *, steps, batch_size=8, seed=0, task="text-for-image"):
     return [
         part.data.alternatives[0].read(row)
         for step in steps
@@ -37,9 +35,3 @@ def test_every_task_has_a_whole_batch_and_its_own_order():
     assert {task: len(rows) for task, rows in batch.items()} == dict.fromkeys((part.task for part in sets), 32)
     first, second = ([row for _, row in batch[part.task]] for part in sets[:2])
     assert first != second
-
-
-def test_data_sets_of_a_task_are_mixed_by_size():
-    told = seen([of_texts(90, dataset="large"), of_texts(30, dataset="small")], steps=range(15))
-    assert Counter(text.split()[0] for text in told) == {"large": 90, "small": 30}  # one epoch of 120
-    assert {text.split()[0] for text in told[:40]} == {"large", "small"}

@@ -1,7 +1,5 @@
 """What was trained as a folder: the same model to the normal adapter, merged or as an adapter, and its card."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 
@@ -20,7 +18,7 @@ from tests.compute.training.small_training import CPU, PLAN, scores, sets, train
 TEXTS = ["a photo of a cat", "dog", "two red squares"]
 
 
-def vectors(encoder) -> np.ndarray:
+def vectors(encoder):
     """(n, m + d): the logits, which are cosines of pictures with texts, and the pictures' own vectors.
 
     The small ALIGN's towers differ in length, so of it there are no logits.
@@ -33,7 +31,7 @@ def vectors(encoder) -> np.ndarray:
 
 
 @pytest.mark.parametrize(
-    ("adapter", "tune", "save"),
+    "adapter, tune, save",
     [
         ("clip", "lora", "merged"),
         ("siglip", "lora", "adapter"),
@@ -101,7 +99,7 @@ def test_the_card_says_how_it_was_made_what_it_scored_and_what_it_has_learnt_fro
     )
 
 
-@pytest.mark.parametrize(("adapter", "tune"), [("clip", "full"), ("open_clip", "lora")])
+@pytest.mark.parametrize("adapter, tune", [("clip", "full"), ("open_clip", "lora")])
 def test_what_could_not_be_read_again_is_refused(tmp_path, adapter, tune):
     with pytest.raises(CannotDo, match="adapter"):
         exported.check_save(checkpoints.row(tmp_path, adapter), save="adapter", plan=replace(PLAN, tune=tune))

@@ -30,7 +30,7 @@ def test_options_are_read_in_their_own_type():
 
 
 @pytest.mark.parametrize(
-    ("options", "key"),
+    "options, key",
     [
         ("learning_rat=1", "learning_rate"),
         ("learning_rate", "no value"),

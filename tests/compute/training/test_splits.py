@@ -1,21 +1,16 @@
 """Training splits of Table 5 on small copies in the public layouts: labels, no evaluated image, and what is missing."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 from compute.catalog import shipped
 from compute.content import decoding
-from compute.content.items import Column, content_key
 from compute.tasks.source import Source
-from compute.tasks.unisim import files, image_pairs
+from compute.tasks.unisim import image_pairs
 from compute.tasks.unisim.files import Files
 from compute.tasks.unisim.samples import Sample
 from compute.training import splits
-from compute.training.examples import TASKS, Examples, packed
+from compute.training.examples import TASKS, packed
 from compute.types import BadInput, NotHere
 from tests.compute.tasks import unisim_files
 from tests.compute.tasks.files import put
@@ -32,13 +27,13 @@ def data(tmp_path_factory):
         yield folder
 
 
-def rows(*datasets: str) -> list[splits.TrainingSplit]:
+def rows(*datasets):
     """Of these data sets alone."""
     named = {tuple(each.split("=")) for each in datasets}
     return [row for row in splits.SPLITS if (row.task, row.dataset) in named]
 
 
-def source(folder: Path, *, cache: Path | None = None) -> Source:
+def source(folder, *, cache=None):
     return Source(root=folder, offline=True, cache=cache)
 
 
@@ -48,16 +43,16 @@ def sets(data, tmp_path_factory):
     return {(part.task, part.dataset): part for part in parts}
 
 
-def words(column: Column, row: int) -> str:
+def words(column, row):
     """A text, or an image's file."""
     return column.read(row) if column.modality == "text" else column.name(row).partition(", ")[2]
 
 
-def red(column: Column, row: int) -> int:
+def red(column, row):
     return decoding.decode(column.read(row)).getpixel((0, 0))[0]
 
 
-def questions(part, read=words) -> list[tuple]:
+def questions(part, read=words):
     """Reference, preferred and other alternative of every row."""
     reference, *both = part.columns
     rows = enumerate(part.data.answer.tolist())
@@ -74,7 +69,7 @@ def test_every_data_set_of_table_5_is_read(sets):
 
 
 @pytest.mark.parametrize(
-    ("key", "ends"),
+    "key, ends",
     [
         ("image-choice=nights", [("nights/ref/3.png", "3_1.png", "3_0.png")]),
         ("image-choice=pieapp", [("scene2.png", "a.png", "b.png"), ("scene2.png", "c.png", "b.png")]),
@@ -107,29 +102,6 @@ def test_nothing_that_is_evaluated_is_trained_on(sets, data, monkeypatch):
     assert splits.check_leaks(list(sets.values()), source=source(data)).endswith(" of 10 evaluated tasks")
 
 
-def test_archives_are_read_as_folders_are(tmp_path, sets):
-    unisim_files.write(tmp_path, "nights", "PIPAL", packed=True, training=True)
-    for part in splits.training(rows("quality=pipal", "image-choice=nights"), source=source(tmp_path)):
-        assert part.record() == sets[part.task, part.dataset].record()
-
-
-def test_keys_are_read_once_until_a_file_changes(tmp_path, monkeypatch):
-    folder = unisim_files.write(tmp_path / "data", "nights")
-
-    def keys():
-        (part,) = splits.training(rows("image-choice=nights"), source=source(tmp_path / "data", cache=tmp_path / "k"))
-        return [column.keys[0] for column in part.columns]
-
-    before = keys()
-    assert before[0] == content_key((folder / "nights/ref/3.png").read_bytes())
-    with monkeypatch.context() as patch:
-        patch.setattr(files, "content_key", lambda content: pytest.fail("read again"))
-        assert keys() == before
-    (folder / "nights/ref/3.png").write_bytes(b"another")
-    after = keys()
-    assert before[0] != after[0] and before[1] == after[1]
-
-
 def test_a_missing_split_another_layout_and_a_file_that_a_table_names_are_named(tmp_path):
     folder = unisim_files.write(tmp_path, "hpdv2", "nights")
     hpdv2 = rows("image-for-text=hpdv2")
@@ -157,7 +129,7 @@ def test_data_sets_are_chosen_by_task():
 
 
 @pytest.mark.parametrize(
-    ("given", "word"),
+    "given, word",
     [
         ({"datasets": ["hpdv2"]}, "does not map"),
         ({"datasets": ["image-for-texts=x"]}, "image-for-text"),
@@ -172,7 +144,7 @@ def test_what_cannot_be_chosen_is_named(given, word):
         splits.chosen(**given)
 
 
-def of_names(data: Path, *pairs: tuple[str, str], task: str = "quality"):
+def of_names(data, *pairs, task="quality"):
     """Examples of a data set of one's own whose alternatives have these file names."""
     drawn = [
         Sample(name=str(at), reference=f"p{at}", alternatives=pair, answer=at % 2) for at, pair in enumerate(pairs)
@@ -180,7 +152,7 @@ def of_names(data: Path, *pairs: tuple[str, str], task: str = "quality"):
     return packed(drawn, task=task, dataset="own", files=Files.of("own", data))
 
 
-def names(part) -> list[str]:
+def names(part):
     """Of the images, column after column."""
     return [column.name(row).rpartition(", ")[2] for column in part.images for row in range(len(part))]
 
@@ -224,7 +196,7 @@ def test_what_hangs_together_is_only_trained_on_and_few_examples_choose_the_stor
     assert 1 <= len(held) <= 7 and len(train) > 170
 
 
-def pairs(*files: bytes, task: str = "quality") -> Examples:
+def pairs(*files, task="quality"):
     """Each of the files is an alternative once, the other alternative is made up; of captions it is the reference."""
     rows = [(file, "a", "b") if task == "text-for-image" else ("p", b"made up", file) for file in files]
     return listed(task, rows, [0] * len(files))
@@ -251,7 +223,7 @@ def test_what_nobody_evaluates_passes_and_what_is_not_here_is_counted(images, ch
 
 
 @pytest.mark.parametrize(
-    ("name", "task"), [("ref/0.png", "quality"), ("distort/1_1.png", "quality"), ("ref/1.png", "text-for-image")]
+    "name, task", [("ref/0.png", "quality"), ("distort/1_1.png", "quality"), ("ref/1.png", "text-for-image")]
 )
 def test_an_evaluated_image_in_whatever_role_is_a_hit_and_named(images, check, name, task):
     part = pairs(b"one", (images / name).read_bytes(), task=task)

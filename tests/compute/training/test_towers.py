@@ -58,7 +58,7 @@ def test_a_base_without_a_tower_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("adapter", "layer", "count"),
+    "adapter, layer, count",
     [
         ("clip", ("q_proj", "k_proj", "v_proj", "out_proj", "fc1", "fc2"), 12),
         ("siglip", ("q_proj", "k_proj", "v_proj", "out_proj", "fc1", "fc2"), 14),  # its pooling head's perceptron too

@@ -151,25 +151,20 @@ def test_a_link_out_of_the_folder_is_not_followed(tmp_path):
 
 
 def test_a_build_shows_the_runs_of_models_and_suites_that_the_package_does_not_list(tmp_path, monkeypatch):
-    """Of a recorded model under its mark, of one of the user's table by its row, of any other by what its runs say; of
-    suites those with a run, apart from the others."""
+    """Of a recorded model under its mark, of any other by what its runs say; of suites those with a run."""
     results, database = tmp_path / "results", tmp_path / "likeness.duckdb"
     folder = tmp_path / "checkpoints" / "Mine"
     source = ModelSource(kind="folder", name="Mine")
     row = own_models.record(of_folder(folder), digest=DIGEST, results=results, source=source)
     (results / "models" / "cut.json").write_text("{")
-    for name in ("Shown", "Not run"):
-        labels = put(tmp_path, {f"{name}.csv": f"text,label\na {name},cat\na dog,dog\n"}) / f"{name}.csv"
-        suite_records.record(own_suite.of_data({"labels": read(labels)}, name=name), results=results)
+    labels = put(tmp_path, {"shown.csv": "text,label\na cat,cat\na dog,dog\n"}) / "shown.csv"
+    suite_records.record(own_suite.of_data({"labels": read(labels)}, name="Shown"), results=results)
     (results / "suites" / "own-cut.json").write_text('{"version": 1, "sha')
     stored(results, model=row.key, task="own/shown/labels", metric="accuracy", subset="default")
     task = next(task for task in shipped().tasks if "mini" in task.suites)
     stored(results, model=row.key, task=task.key, metric=task.metrics[0], subset=task.subsets[0])
-    monkeypatch.setattr(paths, "USER_MODELS", tmp_path / "models.csv")
-    paths.USER_MODELS.write_text("key,title,family,license,parameters_m\nmy/model,Mine,clip,mit,7\n")
     facts = {"title": "Gone (own)", "kind": "mllm", "family": "qwen", "parameters_m": 2.5}
     for model, settings in (
-        ("my/model", {}),
         ("own/never-recorded", {}),
         ("org/gone", {"described": facts}),
         ("org/hostile", {"described": {**facts, "title": "two\nlines"}}),
@@ -177,32 +172,31 @@ def test_a_build_shows_the_runs_of_models_and_suites_that_the_package_does_not_l
     ):
         named = {"task": task.key, "metric": task.metrics[0], "subset": task.subsets[0]}
         stored(results, model=model, settings=settings, **named)
+    monkeypatch.setattr(
+        paths, "USER_MODELS", put(tmp_path, {"models.csv": "key,title\nmy/model,Mine\n"}) / "models.csv"
+    )
     monkeypatch.setattr(build, "all_claims", list)  # they take seconds, and have nothing of one's own
     report = build.build(database, results=results)
     assert any("cut.json is skipped" in problem for problem in report.problems)
     assert any("'Org/ Hostile', which is in no catalogue" in problem for problem in report.problems)
     assert any("org__hostile" in problem and "described.title" in problem for problem in report.problems)
     assert any("own-cut.json is skipped" in problem for problem in report.problems)
-    assert "own-not-run of your data has no complete run" in " ".join(report.unshown)
     assert len(report.problems) == 4 and set(report.unlisted) == {"own/never-recorded", "org/gone"}
     with store.connect(database) as connection:
         rows = connection.execute(
             "SELECT title, weights, released, options->>'$.own.name' FROM models WHERE key = 'own/my-model'"
         ).fetchall()
         others = connection.execute(
-            "SELECT key, title, kind, family, license, parameters_m, adapter FROM models JOIN runs ON model = key "
-            "WHERE origin = 'computed' AND key IN ('my/model', 'own/never-recorded', 'org/gone') ORDER BY key"
+            "SELECT key, title, kind, family, parameters_m FROM models JOIN runs ON model = key "
+            "WHERE origin = 'computed' AND key IN ('own/never-recorded', 'org/gone') ORDER BY key"
         ).fetchall()
         runs = connection.execute("SELECT origin, task FROM runs WHERE model = 'own/my-model' ORDER BY task").fetchall()
         suites = connection.execute("SELECT key FROM suites WHERE benchmark = 'own'").fetchall()
-        pairs = connection.execute("SELECT task FROM suite_tasks WHERE suite = 'pairbench'").fetchall()
     assert rows == [("my-model (own)", "Mine", "", "Mine")]
     assert runs == [("computed", task.key), ("computed", "own/shown/labels")] and suites == [("own-shown",)]
-    assert len(pairs) == 25 and all(each.startswith("pairbench/") for (each,) in pairs)
     assert others == [
-        ("my/model", "Mine", "encoder", "clip", "mit", 7.0, ""),
-        ("org/gone", "Gone (own)", "mllm", "qwen", "", 2.5, ""),
-        ("own/never-recorded", "own/never-recorded", "encoder", "", "", None, ""),
+        ("org/gone", "Gone (own)", "mllm", "qwen", 2.5),
+        ("own/never-recorded", "own/never-recorded", "encoder", "", None),
     ]
     assert str(tmp_path).encode() not in database.read_bytes()
     recorded = {results / "models" / "my-model.json", results / "suites" / "own-shown.json"}

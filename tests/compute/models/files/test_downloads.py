@@ -1,10 +1,7 @@
 """Published files, fetched over file:// into a cache of the test's own."""
 
-from __future__ import annotations
-
 import hashlib
 import zipfile
-from pathlib import Path
 
 import pytest
 
@@ -19,7 +16,7 @@ def cache(tmp_path, monkeypatch):
     return tmp_path / "torch" / "hub" / "checkpoints"
 
 
-def published(folder: Path, name: str, content: bytes) -> str:
+def published(folder, name, content):
     folder.mkdir(exist_ok=True)
     (folder / name).write_bytes(content)
     return (folder / name).as_uri()

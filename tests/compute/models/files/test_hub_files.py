@@ -1,7 +1,5 @@
 """Files of the hub: sizes beforehand, how far a download is, and what is said when it fails."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 
@@ -44,7 +42,7 @@ def hub(tmp_path, monkeypatch):
         yield hub
 
 
-def fetched(**more: object) -> None:
+def fetched(**more):
     hub_files.fetch(ROW, hub_files.list_files(ROW, required=WANTED), **more)
 
 

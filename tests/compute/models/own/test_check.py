@@ -1,9 +1,6 @@
 """What the check of an object refuses, with a remedy; and what the engine makes of an object's failures."""
 
-from __future__ import annotations
-
 import copy
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -13,7 +10,6 @@ import torch
 from compute.content import items
 from compute.features.store import FeatureStore
 from compute.features.subject import Subject
-from compute.models.own.own_model import OwnModel
 from compute.models.own.wrapping import hardware_of
 from compute.types import BadInput, BadItem
 from tests.compute.features.standin import file
@@ -41,7 +37,7 @@ def partly_nan(vectors, images):
 
 
 @pytest.mark.parametrize(
-    ("make", "problem"),
+    "make, problem",
     [
         (lambda vectors, images: vectors + np.random.default_rng().normal(size=vectors.shape), "not deterministic"),
         (lambda vectors, images: vectors + np.arange(len(vectors))[:, None], "depends on"),
@@ -102,13 +98,13 @@ def test_nothing_is_moved():
 RED = 200  # of the images that the model fails on
 
 
-def fussy(image) -> torch.Tensor:
+def fussy(image):
     if image.getpixel((0, 0))[0] == RED:
         raise KeyError("exif")
     return pixels(image)
 
 
-def subject(own: OwnModel, folder: Path, *, skip_bad: bool = False) -> Subject:
+def subject(own, folder, *, skip_bad=False):
     return Subject(
         own.row,
         store=FeatureStore(folder),
@@ -121,7 +117,7 @@ def subject(own: OwnModel, folder: Path, *, skip_bad: bool = False) -> Subject:
     )
 
 
-def pictures(*colours: int):
+def pictures(*colours):
     return items.images([file(colour) for colour in colours], of="squares")
 
 

@@ -1,16 +1,12 @@
 """Checkpoints in folders and on the hub: their family, sizes and vectors as the libraries have them."""
 
-from __future__ import annotations
-
 import json
 import os
 import pickle
 import shutil
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -19,18 +15,18 @@ import torch
 from compute.models import identity, load
 from compute.models.own import checkpoints as own
 from compute.models.own.own_model import ModelSource
-from compute.types import BadInput, LikenessError, Model, NotHere
+from compute.types import BadInput, LikenessError, NotHere
 from tests.compute.models import checkpoints, model_hub
 from tests.compute.models.checkpoints import COMMIT, CPU, LONG, TEXTS, images, in_hub_cache
 from tests.compute.tasks.files import put
 from tests.leaderboard.hub import point_at
 
 
-def embedded(row: Any, modality: str, items: list) -> np.ndarray:
+def embedded(row, modality, items):
     return checkpoints.embedded(load(row, hardware=CPU), modality, items)
 
 
-def by_peft(folder: Path, lora: Path) -> dict[str, np.ndarray]:
+def by_peft(folder, lora):
     """Vectors of a CLIP below a LoRA that is not merged, by the libraries' own calls."""
     from peft import PeftModel
     from transformers import AutoImageProcessor, AutoModel, AutoTokenizer
@@ -43,7 +39,7 @@ def by_peft(folder: Path, lora: Path) -> dict[str, np.ndarray]:
     return {"image": seen.pooler_output.numpy(), "text": read.pooler_output.numpy()}
 
 
-def same_as_sentence_transformers(folder: Path) -> Model:
+def same_as_sentence_transformers(folder):
     """The model in the folder, whose vectors are the library's."""
     from sentence_transformers import SentenceTransformer
 
@@ -53,7 +49,7 @@ def same_as_sentence_transformers(folder: Path) -> Model:
     return row
 
 
-def sentences(folder: Path, *, pooling: Any = "mean", dense: bool = False, **settings: Any) -> Path:
+def sentences(folder, *, pooling="mean", dense=False, **settings):
     """A SentenceTransformer's folder around a tiny BERT, saved by the library itself."""
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.sentence_transformer.modules import Dense, Normalize, Pooling, Transformer
@@ -67,7 +63,7 @@ def sentences(folder: Path, *, pooling: Any = "mean", dense: bool = False, **set
     return folder
 
 
-MAKERS: dict[str, tuple[Any, tuple]] = {  # the folder; adapter, dimensions, family
+MAKERS = {  # the folder; adapter, dimensions, family
     "open_clip": (checkpoints.open_clip, ("open_clip", 24, "")),
     "clip": (checkpoints.clip, ("clip", 24, "clip")),
     "siglip": (checkpoints.siglip, ("siglip", 32, "siglip")),
@@ -106,7 +102,7 @@ def test_a_clip_without_a_tokenizer_has_the_image_tower_alone(tmp_path):
     np.testing.assert_allclose(embedded(made.row, "image", images()), expected, rtol=1e-5, atol=1e-6)
 
 
-SENTENCES: dict[str, dict[str, Any]] = {
+SENTENCES = {
     "usual": {},
     **{mode: {"pooling": mode} for mode in ("max", "lasttoken", "weightedmean", "mean_sqrt_len_tokens")},
     "two modes, dense": {"pooling": ("cls", "mean"), "dense": True},
@@ -222,19 +218,19 @@ def test_name_family_and_options_are_the_users(tmp_path):
             own.from_folder(folder, **refused)
 
 
-def config(content: Any) -> Callable[[Path], Path]:
+def config(content):
     """A folder that says so, with nothing else in it."""
     return partial(put, files={"config.json": content})
 
 
-def damaged(folder: Path) -> Path:
+def damaged(folder):
     """Weights that end in their middle."""
     (file,) = checkpoints.vision(folder, "dinov2").glob("*.safetensors")
     os.truncate(file, 40)
     return folder
 
 
-REFUSED: dict[str, tuple[Callable[[Path], Path], type[LikenessError], str]] = {
+REFUSED = {
     "a mistyped kind": (config({"model_type": "dinov7"}), BadInput, "nearest: vision"),
     "code": (config({"model_type": "mine", "auto_map": {"AutoModel": "modeling.Mine"}}), BadInput, "never run"),
     "a judge": (config({"model_type": "qwen2_vl", "vision_config": {}}), BadInput, "--family vlm"),

@@ -1,7 +1,5 @@
 """What identifies an object: the same weights are the same model anywhere, and every change is another one."""
 
-from __future__ import annotations
-
 import copy
 
 import pytest
@@ -15,7 +13,7 @@ from tests.compute.models.own.small_objects import SIDE, Eye, Flat, embedded, pi
 from tests.compute.models.own.test_kinds import loaded, parts_of, sentence_transformer
 
 
-def compose(size: int = SIDE) -> transforms.Compose:
+def compose(size=SIDE):
     return transforms.Compose([transforms.Resize((size, size)), transforms.CenterCrop(SIDE), transforms.ToTensor()])
 
 
@@ -29,19 +27,19 @@ class Scaled(Flat):
         return super().forward(batch) * self.scale
 
 
-def digest(model, **given) -> str:
+def digest(model, **given):
     own = wrapped(model, **{"preprocess": compose(), **given})
     return own.identity(own.row, hardware=None)["digest"]
 
 
-def changed(change) -> Scaled:
+def changed(change):
     model = Scaled()
     with torch.no_grad():
         change(model)
     return model
 
 
-def newer(size: int) -> v2.Compose:
+def newer(size):
     dtype = v2.ToDtype(torch.float32, scale=True)
     return v2.Compose([v2.Resize((size, SIDE)), v2.CenterCrop(SIDE), v2.ToImage(), dtype])
 
@@ -65,7 +63,7 @@ def test_one_change_is_another_model(what):
 
 
 @pytest.mark.parametrize(
-    ("of", "first", "second"),
+    "of, first, second",
     [
         (lambda eps: digest(torch.nn.Sequential(Flat(), torch.nn.LayerNorm(6, eps, False))), 1e-5, 0.1),
         (lambda size: digest(Flat(), preprocess=compose(size)), SIDE, SIDE + 1),
@@ -130,13 +128,13 @@ def test_one_digest_wherever_the_weights_lie_and_after_a_run(tmp_path):
     assert known != digest(second, preprocess=None)
 
 
-def hooked() -> Flat:
+def hooked():
     model = Flat()
     model.project.register_forward_hook(lambda module, inputs, output: output * 2)
     return model
 
 
-def patched() -> Flat:
+def patched():
     model = Flat()
     model.project.forward = lambda batch: batch
     return model
@@ -160,7 +158,7 @@ def test_a_module_may_hold_itself_and_any_plain_constant():
 
 
 @pytest.mark.parametrize(
-    ("model", "given"),
+    "model, given",
     [
         (Eye(), {"preprocess": None}),
         (lambda a, b: 0.0 if a is b else 1.0, {"preprocess": None, "higher_is_better": False}),

@@ -1,7 +1,5 @@
 """A function as a judge: what it is asked, that it is asked once, and what becomes of its failures."""
 
-from __future__ import annotations
-
 import base64
 
 import pytest
@@ -22,11 +20,11 @@ def log(tmp_path, monkeypatch):
 PNG = file(90)
 
 
-def question(text: str) -> Question:
+def question(text):
     return Question(item=text, parts=("Look: ", picture(PNG), text))
 
 
-def asked(messages) -> str:
+def asked(messages):
     return messages[0]["content"][-1]["text"]
 
 
@@ -70,7 +68,7 @@ def test_a_failure_is_that_questions_alone_and_an_empty_answer_is_an_answer():
 
 
 @pytest.mark.parametrize(
-    ("ask", "problem"),
+    "ask, problem",
     [
         (lambda messages: None, "NoneType"),
         (lambda a, b, c: "A", "3 inputs"),

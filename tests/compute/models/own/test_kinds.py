@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import copy
 import itertools
-from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import mteb
@@ -42,8 +40,6 @@ from tests.compute.models.own.small_objects import (
     wrapped,
 )
 
-# The object, what it is wrapped with, and the vectors that its library gives for IMAGES and TEXTS.
-Made = tuple[Any, dict[str, Any], dict[str, Any]]
 TOKENIZER = open_clip.get_tokenizer("", context_length=16)
 VERSION = {"version": "1"}
 SEEN = {"image": Eye().encode_image(IMAGES), "text": Eye().encode_text(TEXTS)}
@@ -81,7 +77,7 @@ class OfTensors(torch.nn.Module):
         return self.words(tokens)
 
 
-def with_open_clip_and_preprocessing(folder: Path) -> Made:
+def with_open_clip_and_preprocessing(folder):
     model = small_open_clip()
 
     def enlarged(image):
@@ -92,49 +88,49 @@ def with_open_clip_and_preprocessing(folder: Path) -> Made:
     return model, given, {"image": seen, "text": model.encode_text(TOKENIZER(TEXTS))}
 
 
-def loaded(folder: Path) -> Any:
+def loaded(folder):
     return transformers.AutoModel.from_pretrained(folder).eval()
 
 
-def parts_of(folder: Path) -> tuple[Any, Any]:
+def parts_of(folder):
     return transformers.AutoImageProcessor.from_pretrained(folder), transformers.AutoTokenizer.from_pretrained(folder)
 
 
-def bert(folder: Path) -> Path:
+def bert(folder):
     return checkpoints.text(folder / "bert", "bert")
 
 
-def of_modules(*parts: Any) -> sentence_transformers.SentenceTransformer:
+def of_modules(*parts):
     return sentence_transformers.SentenceTransformer(modules=[*parts], device="cpu")
 
 
-def sentence_transformer(folder: Path) -> sentence_transformers.SentenceTransformer:
+def sentence_transformer(folder):
     return of_modules(modules.Transformer(str(bert(folder))), modules.Pooling(32), modules.Normalize())
 
 
-def encoding(model: Any, **items: list) -> Made:
+def encoding(model, **items):
     return model, {}, {modality: model.encode(column) for modality, column in items.items()}
 
 
-def with_methods_of_tensors(folder: Path) -> Made:
+def with_methods_of_tensors(folder):
     model = OfTensors().eval()
     given = {"preprocess": pixels, "tokenizer": TOKENIZER, **VERSION}
     return model, given, {"image": model.encode_image(PIXELS), "text": model.encode_text(TOKENIZER(TEXTS))}
 
 
-def with_module(folder: Path, *, model: torch.nn.Module = None, preprocess: Callable = pixels) -> Made:
+def with_module(folder, *, model=None, preprocess=pixels):
     return model or Flat(), {"preprocess": preprocess, **VERSION}, {"image": Flat()(PIXELS)}
 
 
 # Objects made of checkpoints, whose vectors are those of the libraries' own calls.
-LOADED: dict[str, Callable[[Path], Any]] = {
+LOADED = {
     **dict.fromkeys(("clip", "siglip", "dinov2", "bert"), loaded),
     "open_clip": lambda folder: open_clip.create_model(f"local-dir:{folder}").eval(),
     "timm": lambda folder: timm.create_model(f"local-dir:{folder}", pretrained=True, num_classes=0).eval(),
 }
 
 
-def with_checkpoint(folder: Path, *, kind: str) -> Made:
+def with_checkpoint(folder, *, kind):
     CASES[kind].write(folder / "model")
     return LOADED[kind](folder / "model"), {}, CASES[kind].by_library(folder / "model")
 
@@ -181,7 +177,7 @@ def test_a_timm_model_that_gives_class_scores_is_remarked_on():
     assert "num_classes=0" in wrapped(model).remark
 
 
-@pytest.mark.parametrize(("task", "modality"), [(MockSTSTask, "text"), (MockVisualSTSTask, "image")])
+@pytest.mark.parametrize("task, modality", [(MockSTSTask, "text"), (MockVisualSTSTask, "image")])
 def test_batches_are_those_that_mteb_makes(task, modality):
     class Watched(Recording):
         def __init__(self):
@@ -223,7 +219,7 @@ def test_late_interaction_of_texts_and_images(tmp_path):
     for modality, items, encode in (("image", IMAGES, late.encode_document), ("text", TEXTS, late.encode_query)):
         for found, wanted in zip(embedded(own, modality, items), encode(items), strict=True):
             np.testing.assert_allclose(found, wanted, atol=1e-5)
-    calls: list[str] = []
+    calls = []
     for name in ("encode_query", "encode_document"):  # which here give the same
         made = getattr(late, name)
         setattr(late, name, lambda items, name=name, made=made, **given: calls.append(name) or made(items, **given))
@@ -268,11 +264,11 @@ def test_a_processor_makes_a_model_of_what_it_prepares(tmp_path):
 # ---- functions of two images
 
 
-def of_pair(a, b) -> float:
+def of_pair(a, b):
     return float(np.abs(of_image(a) - of_image(b)).sum())
 
 
-def of_tensors(a, b) -> torch.Tensor:
+def of_tensors(a, b):
     return (a - b).abs().mean(dim=(1, 2, 3))
 
 
@@ -281,7 +277,7 @@ class Metric(torch.nn.Module):
         return of_tensors(a, b)
 
 
-@pytest.mark.parametrize(("function", "preprocess"), [(of_pair, None), (of_tensors, pixels), (Metric(), pixels)])
+@pytest.mark.parametrize("function, preprocess", [(of_pair, None), (of_tensors, pixels), (Metric(), pixels)])
 def test_a_distance_is_that_of_each_pair(function, preprocess):
     own = versioned(function, higher_is_better=False, preprocess=preprocess)
     near = versioned(lambda a, b: -torch.as_tensor(function(a, b)), higher_is_better=True, preprocess=preprocess)
@@ -298,32 +294,32 @@ def test_a_distance_is_that_of_each_pair(function, preprocess):
 # ---- what is refused
 
 
-def without_folder(folder: Path) -> Any:
+def without_folder(folder):
     model = loaded(checkpoints.clip(folder / "model"))
     model.config._name_or_path = ""
     return model
 
 
-def without_preprocessing(folder: Path) -> Any:
+def without_preprocessing(folder):
     model = copy.deepcopy(small_open_clip())
     model.visual.preprocess_cfg = {}
     return model
 
 
-def headed(folder: Path) -> Any:
+def headed(folder):
     config = transformers.AutoConfig.from_pretrained(checkpoints.vision(folder / "model", "dinov2"))
     return transformers.Dinov2ForImageClassification(config).eval()
 
 
-def of_generated_text(folder: Path) -> Any:
+def of_generated_text(folder):
     return transformers.GPT2Model(transformers.GPT2Config(n_embd=16, n_layer=1, n_head=2, vocab_size=50)).eval()
 
 
-def crossed(folder: Path) -> Any:
+def crossed(folder):
     return sentence_transformers.CrossEncoder(str(bert(folder)), num_labels=1, device="cpu")
 
 
-def late_of_texts(folder: Path) -> Any:
+def late_of_texts(folder):
     return sentence_transformers.MultiVectorEncoder(modules=[modules.Transformer(str(bert(folder)))], device="cpu")
 
 
@@ -337,7 +333,7 @@ class TwoLengths(Eye):
 
 
 @pytest.mark.parametrize(
-    ("make", "given", "words"),
+    "make, given, words",
     [
         (lambda folder: 3, {}, "an open_clip model"),
         (lambda folder: Flat, {}, "an open_clip model"),

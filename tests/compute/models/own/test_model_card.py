@@ -17,7 +17,7 @@ def test_a_card_of_the_hubs_own_client_is_read(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "names"),
+    "text, names",
     [
         ("# A model without YAML\n", ()),
         ("---\ndatasets: [nights\n---\n", ()),

@@ -73,7 +73,7 @@ def error(path, **options):
 
 
 @pytest.mark.parametrize(
-    ("options", "words"),
+    "options, words",
     [
         ({"shape": "choices"}, "Did you mean 'anwser'?"),
         ({"shape": "choises"}, "Did you mean 'choices'?"),
@@ -109,7 +109,7 @@ QUERIES, CORPUS = [{"_id": "q1", "text": "a"}], [{"_id": "d1", "text": "b"}, {"_
 
 
 @pytest.mark.parametrize(
-    ("queries", "corpus", "qrels", "words"),
+    "queries, corpus, qrels, words",
     [
         (QUERIES, CORPUS, "q1 d1 1|q1 d9 1", "test.tsv, row 2: corpus-id is 'd9'"),
         (QUERIES, CORPUS, "q9 d1 1", "test.tsv, row 1: query-id is 'q9'"),
@@ -174,7 +174,7 @@ def test_links_are_judged_by_where_they_lead(folder, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "content"), [("broken.png", b"no image at all"), ("notes.txt", b"a note"), ("empty.png", b"")]
+    "name, content", [("broken.png", b"no image at all"), ("notes.txt", b"a note"), ("empty.png", b"")]
 )
 def test_an_image_that_cannot_be_decoded_is_named_by_row(folder, name, content):
     put(folder, {name: content})

@@ -10,7 +10,7 @@ from compute.catalog.own import suite_records
 from compute.tasks.own import read
 from compute.tasks.source import Source
 from compute.types import BadInput
-from tests.compute.commands import likeness
+from tests.compute.commands import done, likeness
 from tests.compute.tasks import hub_files
 from tests.compute.tasks.files import put, table
 from tests.compute.tasks.hub_files import image, png
@@ -109,12 +109,11 @@ def test_a_run_of_it_is_recorded_at_its_commit_and_repeated_by_its_key(publish, 
     publish("made/pets", {"test": labelled(6)})
     results = ("--results", str(tmp_path / "results"), "--offline")
     arguments = ("--data", "hub:made/pets", "--columns", "item=img,label=fine", "--models", "tiny")
-    made = likeness("run", *arguments, *results)
-    assert made.exit_code == 0, made.output
+    done(likeness("run", *arguments, *results))
     record = json.loads((tmp_path / "results" / "suites" / "own-pets.json").read_text())
     [file] = record["data"]
     assert file["file"] == f"hub:made/pets@{COMMIT}" and file["columns"] == {"item": "img", "label": "fine"}
     assert suite_records.recorded(tmp_path / "results")[1] == []
-    again = likeness("run", "--suite", "own-pets", "--models", "tiny", *results)
-    assert again.exit_code == 0 and "0 runs to make, 1 stored already" in again.stdout, again.output
+    again = done(likeness("run", "--suite", "own-pets", "--models", "tiny", *results))
+    assert "0 runs to make, 1 stored already" in again.stdout
     assert np.load(next((tmp_path / "results" / "keys").glob("*.npy"))).dtype.kind == "S"  # read once

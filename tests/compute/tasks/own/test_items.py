@@ -33,7 +33,7 @@ def test_choices(folder):
 
 
 @pytest.mark.parametrize(
-    ("rows", "shape", "category"),
+    "rows, shape, category",
     [
         ("reference,alternative_1,alternative_2,answer|a circle,0.png,1.png,1", "choices", "IT-2AFC"),
         ("reference,alternative_1,alternative_2,answer|0.png,a,b,1", "choices", "Text-2AFC"),
@@ -71,23 +71,6 @@ def test_anchors_have_their_positive_at_any_place(folder):
         assert places[made.answer[at]][at] == row[1] and {place[at] for place in places} == {*row[1:]}
     assert {*made.answer} == {0, 1, 2}, "no place is always right"
     assert "table.csv is read as questions about anchor. Right is positive" in data.notes[0]
-
-
-@pytest.mark.parametrize(
-    ("splits", "kept", "others"),
-    [("test train test test", ["0", "2"], 1), ("train train train train", ["0", "1", "2"], 0)],
-)
-def test_the_table_of_nights(folder, splits, kept, others):
-    header = "id,left_vote,right_vote,votes,ref_path,left_path,right_path,prompt,split,is_imagenet"
-    votes = zip(("0,1,7", "1,0,6", "1,0,6", "0,1,5"), splits.split(), strict=True)
-    rows = [
-        f"{at},{own},{at}.png,{at + 4}.png,{at + 8}.png,a disc,{split},True" for at, (own, split) in enumerate(votes)
-    ]
-    data, made = read(folder, "|".join([header, *rows]))
-    assert (data.shape.key, data.facts.category, list(made.names)) == ("nights", "Img-2AFC", kept)
-    assert made.answer.tolist() == [1, 0, 0][: len(kept)] and shown(made.alternatives[1], folder)[0] == "8.png"
-    said = f"{others} rows of other splits than test, 1 with"
-    assert "table of NIGHTS" in data.notes[0] and said in data.notes[0] and said in data.facts.notes
 
 
 @pytest.mark.parametrize("name", ["metadata.jsonl", "captions.csv"])
@@ -149,7 +132,7 @@ def test_retrieval_in_beirs_layout(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("file", "cell"),
+    "file, cell",
     [
         ("images/0001", "images/0001"),
         ("plain", "plain"),
