@@ -94,7 +94,7 @@ def _items(one: ModelEstimate, each: int) -> str:
             stores = f"{one.items:,} x {row.embed_dim} x {each} bytes = {size(one.items * row.embed_dim * each)}"
         text = f"{about}{one.items:,} distinct items to encode; vectors: {stores}"
     else:
-        asked = [counted(one.work["comparison"], "distinct comparison")] if "compare" in row.abilities else []
+        asked = [counted(one.work["comparison"], "comparison")] if "compare" in row.abilities else []
         asked += [counted(one.work["question"], "question")] if one.work["question"] else []
         text = f"{about}{' and '.join(asked) or 'nothing to ask'}; nothing to encode"
     if one.unknown:

@@ -227,17 +227,16 @@ def obstacle(row: Model, task: Task, procedures: Mapping[str, Procedure]) -> str
     if frozenset({"choose"}) in procedure.needs and "choose" in able:
         return ""
     if is_quality(task):
-        if abilities.scores_alone(row):
+        if abilities.embeds(row, "image-text"):
             return ""
-        return "the task asks for a quality without a reference; the model takes no prompt and scores no single image"
+        return "the task asks for a quality without a reference; the model takes no prompt"
     pairing = abilities.pairing_of(task.modalities[0], task.modalities[-1])
     by_comparison = frozenset({"compare"}) in procedure.needs and abilities.compares(row, pairing)
     if not by_comparison and not row.late_interaction and not abilities.embeds(row, pairing):
         kinds = [f"{kind}s" for kind in ("image", "text") if f"embed_{kind}" in row.abilities]
         own = f"the model has vectors of {' and '.join(kinds)} only" if kinds else "the model has no vectors"
-        words = {"image-image": "two images", "image-text": "a text with an image", "image": "single images"}
-        if taken := [words[pairing] for pairing in words if abilities.compares(row, pairing)]:
-            own += f", and its own score is of {' or '.join(taken)}"
+        if abilities.compares(row, "image-image"):
+            own += ", and its own score is of two images"
         return f"the task compares {' and '.join(f'{kind}s' for kind in task.modalities)}: {own}"
     return ""
 
@@ -261,7 +260,7 @@ def _jobs(
         way = "compare"
     applies = {"reader": way == "choose", **dict.fromkeys(VARIANTS, is_quality(task))}
     own = {name: value for name, value in overrides.items() if name in usual and applies.get(name, True)}
-    prompted = abilities.scores(row, "image-text")
+    prompted = abilities.embeds(row, "image-text")
     choices = [own]
     for name, values in VARIANTS.items():
         if name in usual and name not in own and is_quality(task) and prompted:

@@ -196,12 +196,9 @@ def _prepared(
     left = list(jobs)
     while left:
         columns = {id(job): prepared_columns(job, execution.items(job)) for job in left}
-        embedded, compared = (
-            [column for job in left if (job.way == "compare") == own for column in columns[id(job)]]
-            for own in (False, True)
-        )
+        embedded = [column for job in left if job.way == "embed" for column in columns[id(job)]]
         try:
-            subject.prepare(embedded, compared=compared, encoders=encoders)
+            subject.prepare(embedded, encoders=encoders)
             break
         except Exception as error:
             key = error.key if isinstance(error, BadItem) else b""
@@ -312,9 +309,8 @@ def _evidence(
 
     With `skip_bad` bad items are dropped first, and those that only the procedure meets when it does.
     """
-    columns = prepared_columns(job, whole)
-    compared = job.way == "compare"
-    subject.prepare([] if compared else columns, compared=columns if compared else [])
+    if job.way == "embed":
+        subject.prepare(prepared_columns(job, whole))
     while True:
         bad = set(subject.bad) if skip_bad else set()
         data = {subset: tasks.without(part, bad) if bad else part for subset, part in whole.items()}

@@ -80,7 +80,7 @@ class Subject:
         self._threads = encoding.workers(threads)
         self._progress = progress
         self._load, self._identify = load, identity
-        self._caches: dict[Path, EmbeddingCache] = {}
+        self._caches: dict[str, EmbeddingCache] = {}
 
     # ---- what procedures ask
 
@@ -88,26 +88,14 @@ class Subject:
         """Whether the model has an ability, one of types.ABILITIES."""
         return ability in self.row.abilities
 
-    def prepare(
-        self, columns: Sequence[Column], *, compared: Sequence[Column] = (), encoders: Encoders | None = None
-    ) -> None:
+    def prepare(self, columns: Sequence[Column], *, encoders: Encoders | None = None) -> None:
         """Encodes every distinct missing item of all columns once, in this process or by the `encoders`.
 
-        For a model that compares or answers, which has nothing to encode, the items are decoded once to find those that
-        cannot be used, and so are those of `compared`, which a model that has vectors too will only compare. Columns of
-        a kind that the model has no ability for are passed over.
+        Columns of a kind that the model has no ability for are passed over.
         """
-        for modality in ABILITY:
-            embedded, checked = (
-                [column for column in some if column.modality == modality and len(column)]
-                for some in (columns, compared)
-            )
-            if not self._embeds(modality):
-                embedded, checked = [], embedded + checked
-            if embedded:
-                self._ensure(self._encode(modality), modality, embedded, encoders=encoders)
-            if checked and isinstance(self.store, FeatureStore) and (self.can("compare") or self.can("choose")):
-                self._ensure(self._check(modality), modality, checked, home=self._checked)
+        for modality in filter(self._embeds, ABILITY):
+            if some := [column for column in columns if column.modality == modality and len(column)]:
+                self._ensure(self._encode(modality), modality, some, encoders=encoders)
 
     def encode_shard(self, wanted: DistinctItems, modality: str, keys: np.ndarray) -> Encoded:
         """Encodes and stores one shard (n,) S32 of a pass that another process plans, which holds the cache's lock; but
@@ -140,9 +128,9 @@ class Subject:
         """The vectors of a late-interaction model, float32; read from the store when they are used."""
         return self._embedded(column).many(column.keys)
 
-    def compare(self, first: Column | None, second: Column) -> np.ndarray:
-        """(n,) float64, higher is nearer; without `first`, higher is better. Each distinct ordered pair is run once."""
-        pairing = second.modality if first is None else abilities.pairing_of(first.modality, second.modality)
+    def compare(self, first: Column, second: Column) -> np.ndarray:
+        """(n,) float64, higher is nearer. Each distinct ordered pair is run once."""
+        pairing = abilities.pairing_of(first.modality, second.modality)
         if not abilities.compares(self.row, pairing):
             raise CannotDo(f"{self.row.key} does not compare {pairing.replace('-', ' with ')}")
         pairs = pairs_of(first, second)
@@ -176,7 +164,10 @@ class Subject:
         rounded = self.store.dtype != "float32" and any(self._embeds(modality) for modality in ("image", "text"))
         return {
             **identify(self.row, hardware=self.hardware),
-            "decoding": _decoding(),
+            "decoding": {
+                "version": decoding.VERSION,
+                "packages": versions.minor(versions.installed(("pillow",))),
+            },
             **({"stored": self.store.dtype} if rounded else {}),
         }
 
@@ -192,10 +183,6 @@ class Subject:
     @cached_property
     def _home(self) -> Path:
         return self.store.home(self.row.key, self.identity)
-
-    @cached_property
-    def _checked(self) -> Path:
-        return self.store.home("decoding", _decoding())
 
     @cached_property
     def model(self) -> Any:
@@ -228,12 +215,11 @@ class Subject:
         name: str,
         columns: Sequence[Column],
         *,
-        home: Path | None = None,
         whole: bool = False,
         encoders: Encoders | None = None,
     ) -> EmbeddingCache | MemoryCache:
         """The cache with every usable item of the columns on it; with `whole`, items skipped raise BadItem."""
-        cache = self._cache(name, home)
+        cache = self._cache(name)
         wanted = passes.distinct(columns)
         if (missing := self._missing(cache, wanted, whole=whole)).any():
             if isinstance(cache, MemoryCache):
@@ -242,12 +228,8 @@ class Subject:
             with cache.locked(tell=self._progress.tell):
                 missing = self._missing(cache, wanted, whole=whole)
                 if missing.any():
-                    identity, settings = self.identity, {}
-                    if home is not None:
-                        identity = _decoding()
-                    else:
-                        settings = self.model.settings if encoders is None else encoders.settings()
-                    self.store.record_identity(home or self._home, identity=identity, settings=settings)
+                    settings = self.model.settings if encoders is None else encoders.settings()
+                    self.store.record_identity(self._home, identity=self.identity, settings=settings)
                     elsewhere = None if encoders is None else partial(encoders.encode, name)
                     self.done.append(
                         passes.run(
@@ -262,13 +244,12 @@ class Subject:
             self._missing(cache, wanted, whole=whole)
         return cache
 
-    def _cache(self, name: str, home: Path | None = None) -> EmbeddingCache | MemoryCache:
+    def _cache(self, name: str) -> EmbeddingCache | MemoryCache:
         if isinstance(self.store, MemoryStore):
             return self.store.cache(self.row.key, name)
-        home = home or self._home
-        cache = self._caches.get(home / name)
+        cache = self._caches.get(name)
         if cache is None:
-            cache = self._caches[home / name] = self.store.cache(home, name)
+            cache = self._caches[name] = self.store.cache(self._home, name)
             if self._retry_bad and cache.bad:
                 with cache.locked(tell=self._progress.tell):
                     cache.forget_bad()
@@ -287,7 +268,7 @@ class Subject:
             missing &= ~bad
         return missing
 
-    # ---- the three kinds of work
+    # ---- the two kinds of work
 
     def _encode(self, modality: str) -> Operation:
         def steps() -> Steps:
@@ -311,28 +292,16 @@ class Subject:
 
         return self._operation(modality, modality, steps, by_length=modality == "text")
 
-    def _check(self, modality: str) -> Operation:
-        def make(wanted: DistinctItems, at: int, content: Any) -> None:
-            _ready(*wanted.locate(at), content, lambda kind, item: None)
-
-        def forward(batch: Sequence[Any]) -> tuple[np.ndarray, None, Sequence[str]]:
-            return np.zeros((len(batch), 0), dtype=np.float32), None, [""] * len(batch)
-
-        return self._operation(f"{modality} check", modality, lambda: (make, forward))
-
-    def _compare(self, first: Column | None, second: Column) -> Operation:
-        sides = [side for side in (first, second) if side is not None]
-
+    def _compare(self, first: Column, second: Column) -> Operation:
         def make(wanted: DistinctItems, at: int, contents: tuple[Any, ...]) -> tuple[Any, ...]:
             row = int(wanted.row[at])
             return tuple(
                 _ready(side, row, content, lambda kind, item: item)
-                for side, content in zip(sides, contents, strict=True)
+                for side, content in zip((first, second), contents, strict=True)
             )
 
         def forward(batch: Sequence[tuple[Any, ...]]) -> tuple[np.ndarray, None, Sequence[str]]:
-            firsts = [item[0] for item in batch] if first is not None else None
-            scores = np.asarray(self.model.compare(firsts, [item[-1] for item in batch]), dtype=np.float64)
+            scores = np.asarray(self.model.compare(*map(list, zip(*batch, strict=True))), dtype=np.float64)
             if scores.shape != (len(batch),):
                 raise LikenessError(f"{self.row.key}: its adapter gave {scores.shape} scores for {len(batch)} pairs")
             # A score may be infinite: identical images by PSNR.
@@ -381,20 +350,12 @@ def _ready(column: Column, row: int, content: Any, prepare: Callable[[str, Any],
         raise BadItem(column.name(row), str(error), key=bytes(column.keys[row])) from error
 
 
-def pairs_of(first: Column | None, second: Column) -> Column:
-    """Each row of `first` with the same row of `second` (or that alone) as one item to compare."""
-    if first is None:
-        keys = [content_key(b"+" + key) for key in second.keys.tolist()]
-    else:
-        keys = [content_key(a + b"+" + b) for a, b in zip(first.keys.tolist(), second.keys.tolist(), strict=True)]
-    sides = [side for side in (first, second) if side is not None]
+def pairs_of(first: Column, second: Column) -> Column:
+    """Each row of `first` with the same row of `second` as one item to compare."""
+    keys = [content_key(a + b"+" + b) for a, b in zip(first.keys.tolist(), second.keys.tolist(), strict=True)]
     return Column(
         modality="comparison",
         keys=np.array(keys, dtype="S32"),
-        read=lambda row: tuple(side.content(row) for side in sides),
-        name=lambda row: " against ".join(side.name(row) for side in sides),
+        read=lambda row: (first.content(row), second.content(row)),
+        name=lambda row: f"{first.name(row)} against {second.name(row)}",
     )
-
-
-def _decoding() -> Mapping[str, Any]:
-    return {"version": decoding.VERSION, "packages": versions.minor(versions.installed(("pillow",)))}

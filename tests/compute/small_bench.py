@@ -146,9 +146,9 @@ class Eye:
         self.world.before_batch()
         return np.roll(np.stack(prepared), self.turn, axis=1) + self.turn
 
-    def compare(self, first: Sequence[Any] | None, second: Sequence[Any]) -> np.ndarray:
-        left = np.zeros((len(second), 3)) if first is None else np.array([one.getpixel((0, 0)) for one in first])
-        return -np.abs(left - np.array([one.getpixel((0, 0)) for one in second])).sum(axis=1).astype(float)
+    def compare(self, first: Sequence[Any], second: Sequence[Any]) -> np.ndarray:
+        left, right = (np.array([one.getpixel((0, 0)) for one in side]) for side in (first, second))
+        return -np.abs(left - right).sum(axis=1).astype(float)
 
 
 @dataclass

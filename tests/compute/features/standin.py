@@ -67,10 +67,10 @@ class Standin:
         found = np.stack(prepared)
         return self.trouble(found)
 
-    def compare(self, first: Sequence[Any] | None, second: Sequence[Any]) -> np.ndarray:
+    def compare(self, first: Sequence[Any], second: Sequence[Any]) -> np.ndarray:
         self.batches.append(("compare", len(second)))
-        right = np.stack([seen(item) for item in second])
-        return right[:, 0] if first is None else 2 * np.stack([seen(item) for item in first])[:, 0] + right[:, 0]
+        left, right = (np.stack([seen(item) for item in side])[:, 0] for side in (first, second))
+        return 2 * left + right
 
     @property
     def encoded(self) -> int:
