@@ -13,11 +13,7 @@ import contextlib
 import itertools
 import json
 import os
-import shutil
-import signal
 import socket
-import struct
-import subprocess
 import sys
 import tempfile
 import threading
@@ -28,13 +24,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import numpy as np
 
 from leaderboard.web.gradio_app import UNREADABLE
 from tests.compute.live import hostile
 from tests.compute.live.pictures import png
-from tests.serving import ROOT, Server, serving, wait
+from tests.serving import Server, serving, wait
 from tests.slow.visitor import JSON, Answer, Visitor
 
 ATTACKER, OTHER, INNOCENT = "127.0.0.10", "127.0.0.20", "127.0.0.99"
@@ -301,70 +296,6 @@ def send_thin(port: int) -> list[Answer]:
     return answers
 
 
-# ---- files given to the commands; what they are given comes back as the command's words
-
-
-def long_strings(folder: Path) -> list[str]:
-    path = folder / "bomb.parquet"
-    duckdb.execute(f"COPY (SELECT 'm' || i AS model, repeat('x', 1000000) AS a FROM range(8000) t(i)) TO '{path}'")
-    return ["rank", str(path)]
-
-
-def many_columns(folder: Path) -> list[str]:
-    path = folder / "wide.csv"
-    path.write_text("model," + ",".join(f"c{number}" for number in range(900_000)) + "\n")
-    return ["rank", str(path)]
-
-
-def many_layers(folder: Path) -> list[str]:
-    shutil.copytree(TINY, folder, dirs_exist_ok=True)
-    config = json.loads((folder / "config.json").read_text())
-    config["text_config"]["num_hidden_layers"] = config["vision_config"]["num_hidden_layers"] = 10_000_000
-    (folder / "config.json").write_text(json.dumps(config))
-    return [*RUN, "mini/photographs", "--models", str(folder)]
-
-
-def long_header(folder: Path) -> list[str]:
-    shutil.copytree(TINY, folder, dirs_exist_ok=True)
-    names = {f"{number:0100d}": {"dtype": "F32", "shape": [0], "data_offsets": [0, 0]} for number in range(520_000)}
-    text = json.dumps(names).encode()
-    (folder / "model.safetensors").write_bytes(struct.pack("<Q", len(text)) + text)
-    return [*RUN, "mini/photographs", "--models", str(folder)]
-
-
-SECRET, TINY, RUN = "c2VjcmV0", ROOT / "assets" / "tiny", ("run", "--suite", "mini", "--tasks")
-COMMANDS: dict[str, Callable[[Path], list[str]]] = {
-    "parquet of long strings": long_strings,
-    "10 million layers": many_layers,
-    "header of 89 MB": long_header,
-    "key in the endpoint's address": lambda _: [*RUN, "mini/image-choice", "--models", "gpt-4o-2024-08-06"],
-    "900,000 columns": many_columns,
-}
-
-
-def command(make: Callable[[Path], list[str]]) -> tuple[str, int, str]:
-    """How soon a command ended, the most memory of it, and why that is no refusal; empty where it is one."""
-    with tempfile.TemporaryDirectory() as folder:
-        own = os.environ | {"LIKENESS_RESULTS": f"{folder}/results", "LIKENESS_DATABASE": f"{folder}/own.duckdb"}
-        own |= {"LIKENESS_ENDPOINT": f"http://user:{SECRET}@127.0.0.1:9/v1", "HF_HUB_OFFLINE": "1"}
-        words = [sys.executable, "-m", "compute", *make(Path(folder))]
-        how = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True, "start_new_session": True}
-        began = time.monotonic()
-        process = subprocess.Popen(words, cwd=ROOT, env=own, **how)
-        stopped = threading.Timer(45, os.killpg, (process.pid, signal.SIGKILL))
-        stopped.start()
-        with watching(process.pid) as memory:
-            said, _ = process.communicate()
-        stopped.cancel()
-        faults = {
-            "traceback": "Traceback" in said,
-            "echoes the key": SECRET in said,
-            "not refused": process.returncode in (0, -signal.SIGKILL),
-            "not run": "Usage:" in said,
-        }
-        return f"refused in {time.monotonic() - began:.1f} s", max(memory), ", ".join(filter(faults.get, faults))
-
-
 # ---- the table
 
 
@@ -431,8 +362,8 @@ def main(names: list[str]) -> int:
         own |= {"LIKENESS_RESULTS": f"{folder}/results", "LIKENESS_DATABASE": f"{folder}/likeness.duckdb"}
         with serving(place=own) as server:
             Visitor(server.port).call("score_pair", "a cat", "a dog", MODEL)  # loads the bundled model
-            for name in names or (*ATTACKS, *COMMANDS):
-                words, most, problem = attacked(server, ATTACKS[name]) if name in ATTACKS else command(COMMANDS[name])
+            for name in names or ATTACKS:
+                words, most, problem = attacked(server, ATTACKS[name])
                 problem = ", ".join(filter(None, (problem, "more memory" * (most > MOST_MEMORY))))
                 fallen += bool(problem)
                 print(f"{name:40} {words:>19} {most // 1_000_000:5}  {problem or 'held'}", flush=True)
