@@ -111,8 +111,7 @@ class RayCluster:
                 "its key"
             )
         bench, hardware = execution.bench, execution.bench.hardware
-        # No bars are drawn by a worker, and bad items are not tried twice.
-        settings = bench.settings.model_copy(update={"progress": False, "again": False})
+        settings = bench.settings.model_copy(update={"progress": False})  # no bars are drawn by a worker
         cores = max(1, self._cpus // self._workers)
         # The bits of vectors made on a CPU may depend on the number of threads.
         threads = os.environ.get(THREADS[0], str(cores))

@@ -53,8 +53,7 @@ class Subject:
     rest is read from the store.
 
     The model is loaded only when something is missing. Items that cannot be used raise BadItem or, with `skip_bad`, are
-    skipped by `prepare` and listed in `bad` (content key -> why); a store on disk remembers them, and they are tried
-    again only with `retry_bad`. `done` lists the passes made on disk.
+    skipped by `prepare` and listed in `bad` (content key -> why). `done` lists the passes made on disk.
     """
 
     def __init__(
@@ -65,7 +64,6 @@ class Subject:
         hardware: Hardware = CPU,
         batch_size: int | None = None,
         skip_bad: bool = False,
-        retry_bad: bool = False,
         threads: int | None = None,
         progress: Progress = SILENT,
         load: Callable[..., Encoder | Comparer | Judge] | None = None,
@@ -74,7 +72,7 @@ class Subject:
         self.row, self.store, self.hardware = row, store, hardware
         self.bad: dict[bytes, str] = {}
         self.done: list[Pass] = []
-        self._skip_bad, self._retry_bad = skip_bad, retry_bad
+        self._skip_bad = skip_bad
         self._batch_size = batch_size
         self._batches: dict[str, encoding.BatchSize] = {}  # of each kind of work
         self._threads = encoding.workers(threads)
@@ -238,6 +236,7 @@ class Subject:
                             wanted=wanted,
                             missing=missing,
                             progress=self._progress,
+                            bad=self.bad,
                             elsewhere=elsewhere,
                         )
                     )
@@ -250,21 +249,17 @@ class Subject:
         cache = self._caches.get(name)
         if cache is None:
             cache = self._caches[name] = self.store.cache(self._home, name)
-            if self._retry_bad and cache.bad:
-                with cache.locked(tell=self._progress.tell):
-                    cache.forget_bad()
         return cache
 
     def _missing(self, cache: EmbeddingCache | MemoryCache, wanted: DistinctItems, *, whole: bool) -> np.ndarray:
-        """(n,) bool: neither stored nor known to be bad. Bad ones are listed, or raise BadItem."""
+        """(n,) bool: neither stored nor known to be bad; with `whole`, bad ones raise BadItem."""
         missing = ~cache.has(wanted.keys)
-        if cache.bad and missing.any():
-            bad = missing & np.isin(wanted.keys, np.array(list(cache.bad), dtype="S32"))
-            for position in np.flatnonzero(bad).tolist():
-                key = bytes(wanted.keys[position])
-                if whole or not self._skip_bad:
-                    raise BadItem(wanted.name(position), cache.bad[key][1], key=key)
-                self.bad[key] = cache.bad[key][1]
+        if self.bad:
+            bad = missing & np.isin(wanted.keys, np.array(list(self.bad), dtype="S32"))
+            if whole and bad.any():
+                at = int(bad.argmax())
+                key = bytes(wanted.keys[at])
+                raise BadItem(wanted.name(at), self.bad[key], key=key)
             missing &= ~bad
         return missing
 
@@ -338,7 +333,6 @@ class Subject:
             by_length=by_length,
             # A pair without a score says nothing against its items.
             skip_bad=self._skip_bad and not compares,
-            remember_bad=not compares,
         )
 
 
