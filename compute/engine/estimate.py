@@ -155,13 +155,12 @@ def _by_kind(columns: Iterable[Column]) -> dict[str, list[np.ndarray]]:
 
 def _not_read(shown: Iterable[TaskEstimate], kind: str) -> int:
     """Items of tasks that were not read: of those that show the same the largest number, less what is counted already
-    because another of them was read, and every probe's training items."""
-    read, told, trained = Counter[str](), Counter[str](), 0
+    because another of them was read."""
+    read, told = Counter[str](), Counter[str]()
     for one in shown:
-        apart = one.need.trained if kind == "image" and not one.loaded else 0
-        count = Counter({one.need.shared or one.task.key: (one.counts[kind] or 0) - apart})
-        read, told, trained = (read | count, told, trained) if one.loaded else (read, told | count, trained + apart)
-    return trained + (told - read).total()
+        count = Counter({one.need.shared or one.task.key: one.counts[kind] or 0})
+        read, told = (read | count, told) if one.loaded else (read, told | count)
+    return (told - read).total()
 
 
 def _stored(row: Model, kind: str, keys: np.ndarray, bench: Bench) -> int:
@@ -175,11 +174,10 @@ def _stored(row: Model, kind: str, keys: np.ndarray, bench: Bench) -> int:
 
 
 def downloads(data: Iterable[TaskEstimate]) -> dict[tuple[str, str], int | None]:
-    """Bytes to fetch of each data set and revision that is not here, each split once; None where not known."""
-    here = {(task.need.repo, split) for task in data if task.need.present for split in task.need.parts}
-    splits, whole = defaultdict[tuple[str, str], Counter[str]](Counter), Counter[tuple[str, str]]()
+    """Bytes to fetch of each data set and revision that is not here: what the task takes that reads most of it; None
+    where not known."""
+    sizes: dict[tuple[str, str], int] = {}
     for need in (task.need for task in data if task.need.repo and not task.need.present):
-        key, parts = (need.repo, need.revision), Counter(need.parts)
-        splits[key] |= Counter({split: size for split, size in parts.items() if (need.repo, split) not in here})
-        whole[key] = max(whole[key], 0 if parts else need.bytes or 0)
-    return {key: max(splits[key].total(), count) or None for key, count in whole.items()}
+        key = need.repo, need.revision
+        sizes[key] = max(sizes.get(key, 0), need.bytes or 0)
+    return {key: size or None for key, size in sizes.items()}

@@ -60,10 +60,7 @@ class Need:
     present: bool = True
     images: int | None = None  # distinct images to encode, as far as is known without reading; training items too
     texts: int | None = None
-    parts: Mapping[str, int] = field(default_factory=dict)  # part of the data set -> bytes: tasks share them
-    rough: bool = False  # the bytes follow from the number and size of images alone: no size is published
     shared: str = ""  # tasks with the same name here show the same items
-    trained: int = 0  # of the images those that only a probe draws from the training split
     comparisons: int | None = None  # pairs, or single images, that a model without vectors compares
     questions: int | None = None  # that a judge is asked
 
