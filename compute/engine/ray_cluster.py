@@ -26,7 +26,6 @@ from compute.engine.settings import RunSettings
 from compute.engine.workspace import Bench
 from compute.features import passes
 from compute.features.passes import DistinctItems, Encoded
-from compute.features.subject import ModelNeeded
 from compute.models.own.own_model import ADAPTER
 from compute.types import BadInput, CannotDo, LikenessError, Model, NotHere, first_line
 from compute.versions import install_command
@@ -143,7 +142,7 @@ class RayCrew:
 
     def settings(self) -> dict[str, Any]:
         """What the model says of itself. Raises LikenessError where no worker can load it."""
-        return self._result(self._first().settings.remote())
+        return self._result(self._started[self._wait([*self._started])].settings.remote())
 
     def encode(self, modality: str, shards: Sequence[np.ndarray]) -> Generator[Encoded]:
         """What became of each shard, in the order in which they end. Raises LikenessError.
@@ -160,26 +159,15 @@ class RayCrew:
             raise
 
     def attempts(self, jobs: Sequence[Job], encoding: Encoding) -> Iterator[Outcome]:
-        """Each run. Those that need the model, as their procedure brings prompts or compares, follow in their order
-        with one worker: a prompt of several jobs is then encoded with the same others as in one process."""
-        rest = []
+        """Each run, as they end."""
         for at, done in self._spread([lambda actor, job=job: actor.attempt.remote(job, encoding) for job in jobs], {}):
-            outcome = self._outcome(jobs[at], done)
-            if outcome is None:
-                rest.append(at)
-            else:
-                yield outcome
-        for at in sorted(rest):
-            yield self._outcome(jobs[at], self._first().attempt.remote(jobs[at], encoding, with_model=True))
+            yield self._outcome(jobs[at], done)
 
     def stop(self) -> None:
         """Ends all workers at once: what they have stored of a shard stays."""
         for actor in self._actors:
             with suppress(self._ray.exceptions.RayError):
                 self._ray.kill(actor)
-
-    def _first(self) -> Any:
-        return self._started[self._wait([*self._started])]
 
     def _wait(self, calls: Sequence[Any]) -> Any:
         """One of the calls that has ended."""
@@ -215,15 +203,12 @@ class RayCrew:
                 "Give each worker more memory, or a smaller --batch-size"
             ) from error
 
-    def _outcome(self, job: Job, call: Any) -> Outcome | None:
+    def _outcome(self, job: Job, call: Any) -> Outcome:
         """What became of a job, of this process's own job, with what its worker reported passed on."""
         try:
-            answer = self._result(call)
+            outcome, notes = self._result(call)
         except LikenessError as error:
             return run.failed(job, error, self._execution)
-        if answer is None:
-            return None
-        outcome, notes = answer
         for note in notes:
             self._execution.report(note)
         return replace(outcome, job=job)
@@ -250,27 +235,19 @@ class Worker:
         """Encodes and stores one shard, but for what a worker that was lost had stored of it."""
         return self._subject.encode_shard(self._distinct_items(modality), modality, keys)
 
-    def attempt(self, job: Job, encoding: Encoding, *, with_model: bool = False) -> tuple[Outcome, list[str]] | None:
-        """One run, and what there is to report; None where it needs the model and is to be made without."""
-        subject = self._subject if with_model else self._new_subject()
-        if not with_model:
-            subject.leave_unloaded()
+    def attempt(self, job: Job, encoding: Encoding) -> tuple[Outcome, list[str]]:
+        """One run, and what there is to report."""
         notes: list[str] = []
         results = storage.opened(self._results)
         settings = self._bench.settings.model_copy(update={"results": results})
         execution = Execution(bench=replace(self._bench, settings=settings), report=notes.append)
         try:
-            return run.attempt(job, subject, execution, encoding), notes
-        except ModelNeeded:
-            return None
+            return run.attempt(job, self._subject, execution, encoding), notes
         finally:
             storage.push(results)
 
     @cached_property
     def _subject(self) -> Any:
-        return self._new_subject()
-
-    def _new_subject(self) -> Any:
         """Raises LikenessError where this process would encode otherwise than the one that plans."""
         subject, planned = self._bench.subject(self._row), self._identity
         own = json.dumps(subject.identity, sort_keys=True, default=str)

@@ -23,7 +23,7 @@ from compute.engine.run_folders import StoredRun
 from compute.engine.workspace import Bench
 from compute.features import encoding as encoding_pipeline
 from compute.features.passes import Pass
-from compute.features.subject import Encoders, ModelNeeded
+from compute.features.subject import Encoders
 from compute.models import hardware_for
 from compute.models.own.identity import own_line
 from compute.models.own.own_model import ADAPTER as OWN
@@ -170,11 +170,9 @@ def _run_model(
 
 
 def attempt(job: Job, subject: Any, execution: Execution, encoding: Encoding) -> Outcome:
-    """One run, or why it could not be made. Raises ModelNeeded where the subject may not load its model."""
+    """One run, or why it could not be made."""
     try:
         return Outcome(job=job, state="made", stored=_run(job, subject, execution, encoding))
-    except ModelNeeded:
-        raise
     except CannotDo as error:
         return Outcome(job=job, state="skipped", reason=str(error))
     except Exception as error:

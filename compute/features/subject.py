@@ -34,10 +34,6 @@ SILENT = Progress()
 CPU = Hardware(device="cpu", dtype="float32")
 
 
-class ModelNeeded(Exception):  # noqa: N818 - not an error: the same is done where the model is
-    """A subject that was to read what is stored alone would have to load its model."""
-
-
 class Encoders(Protocol):
     """Other processes that hold the model and encode in place of this one."""
 
@@ -105,14 +101,6 @@ class Subject:
             return Encoded(items=len(keys), effective=operation.batch.size)
         (done,) = passes.encode(operation, cache=cache, wanted=wanted, shards=[left])
         return replace(done, items=len(keys))
-
-    def leave_unloaded(self) -> None:
-        """From now on ModelNeeded is raised in place of loading the model."""
-
-        def refuse(row: Model, **settings: Any) -> Any:
-            raise ModelNeeded(row.key)
-
-        self._load = refuse
 
     def embed(self, column: Column) -> np.ndarray:
         """(n, d) float32, one row an item, not normalised; a late-interaction model raises CannotDo."""
