@@ -76,20 +76,6 @@ def test_a_wrong_name_is_told_with_the_nearest_right_one(make, models, given, er
         make(*models, **given)
 
 
-def test_several_suites_are_planned_as_one(make):
-    """To be estimated: a task of both is run once."""
-    large = replace(CATALOG.suites[0], key="large", baselines=("small/eye", "small/vision"))
-    both = replace(CATALOG.tasks[0], suites=("large", "small"))
-    catalog = replace(FAR, suites=(*CATALOG.suites, large), tasks=(both, *FAR.tasks[1:]))
-    planned = make(catalog=catalog, others=["large"])
-    assert planned.suite.key == "small + large" and [row.key for row in planned.baselines] == [
-        "small/dim",
-        "small/vision",
-    ]
-    assert [task.key for task in planned.tasks] == [task.key for task in FAR.tasks]
-    assert [task.key for task in make(catalog=catalog, others=["large"], tasks=["unisim/far"]).tasks] == ["unisim/far"]
-
-
 def test_an_option_given_by_hand_is_the_only_way_asked(make):
     planned = make(options=("quality=CLIP-IQA", "wording=code"))
     names = {job.task.key: job.variant for job in planned.of(planned.models[0])}

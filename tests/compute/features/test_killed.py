@@ -6,13 +6,11 @@ Reference: the same pass in one go, in a store of its own. Real kills are in tes
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 
 from compute.content import items
 from compute.features import encoding, passes
@@ -25,7 +23,7 @@ class Dead(BaseException):
 
 
 @contextmanager
-def dying(monkeypatch: pytest.MonkeyPatch, after: int) -> Iterator[None]:
+def dying(monkeypatch, after):
     """Everything that changes the disk works `after` times and never again."""
     left = [after]
 

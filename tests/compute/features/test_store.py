@@ -19,11 +19,11 @@ from compute.types import LikenessError
 from tests.compute.features.standin import Standin, file, subject
 
 
-def keys(count: int, *, start: int = 0) -> np.ndarray:
+def keys(count, *, start=0):
     return np.array([content_key(str(number)) for number in range(start, start + count)], dtype="S32")
 
 
-def values(of: np.ndarray, *, width: int = 5) -> np.ndarray:
+def values(of, *, width=5):
     """Vectors that follow from the key alone."""
     numbers = np.ascontiguousarray(of).view(np.uint8).reshape(len(of), 32)[:, :width]
     return numbers.astype(np.float32) / 7
@@ -34,11 +34,11 @@ def cache(tmp_path):
     return EmbeddingCache(tmp_path / "image")
 
 
-def quiet(line: str) -> None:
+def quiet(line):
     raise AssertionError(f"waited: {line}")
 
 
-def fill(cache: EmbeddingCache, *sizes: int) -> np.ndarray:
+def fill(cache, *sizes):
     every = keys(sum(sizes))
     with cache.locked(tell=quiet):
         for start, size in zip(np.cumsum([0, *sizes[:-1]]), sizes, strict=True):

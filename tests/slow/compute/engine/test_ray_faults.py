@@ -8,14 +8,11 @@ from __future__ import annotations
 import os
 import signal
 from collections import Counter
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 
 from compute.engine.ray_cluster import RayCluster
-from compute.engine.run import Outcome
 from compute.features import passes
 from compute.features.store import EmbeddingCache
 from tests.compute.engine import crewed
@@ -57,7 +54,7 @@ def folder(tmp_path):
     return tmp_path / "ray"
 
 
-def execute(folder: Path, address: str) -> list[Outcome]:
+def execute(folder, address):
     cluster = RayCluster(address=address, workers=3)
     try:
         return crewed.execute(folder, cluster)
@@ -65,7 +62,7 @@ def execute(folder: Path, address: str) -> list[Outcome]:
         cluster.close()
 
 
-def hold_again(folder: Path) -> bool:
+def hold_again(folder):
     """Has a second worker wait too; whether one does."""
     names = [path.name for path in folder.glob("hold-*")]
     if len(names) == 1:
@@ -73,7 +70,7 @@ def hold_again(folder: Path) -> bool:
     return len(names) == 2
 
 
-def beside(folder: Path, address: str, do: Callable[[], None]) -> None:
+def beside(folder, address, do):
     """Executes on the cluster in a thread, while `do` interferes."""
     with ThreadPoolExecutor(1) as pool:
         ended = pool.submit(execute, folder, address)
@@ -88,7 +85,7 @@ def test_a_machine_that_joins_takes_part_and_a_killed_worker_loses_its_shard_alo
     """Of three workers two have room. Both wait until a third encodes, which has room on the new machine alone."""
     (folder / "hold").touch()
 
-    def interfere() -> None:
+    def interfere():
         wait((folder / "held").exists)
         wait(lambda: hold_again(folder))
         cluster.add_node(num_cpus=2, object_store_memory=100 << 20)
