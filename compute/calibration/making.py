@@ -91,7 +91,8 @@ def _model(
         name: [
             pairing
             for pairing in of_set.samples
-            if row.adapter and (abilities.scores(row, pairing) if pairing in PAIRS else abilities.scores_alone(row))
+            if row.adapter
+            and (abilities.scores(row, pairing) if pairing in PAIRS else abilities.embeds(row, "image-text"))
         ]
         for name, of_set in material.items()
     }

@@ -9,8 +9,7 @@ import typer
 
 from compute.cli.workspace import Build, Models, Results, named_models, rebuild, say, warn
 from compute.engine.settings import RunSettings
-from compute.options import names, taking
-from compute.types import BadInput
+from compute.options import taking
 
 
 @taking(RunSettings)
@@ -18,10 +17,8 @@ def run(
     context: typer.Context,
     *,
     suite: Annotated[
-        list[str],
-        "Which suite: likeness list suites; or your suite.toml. Without it: --data of your own. With --dry-run "
-        "several, comma-separated.",
-    ] = (),
+        str, "Which suite: likeness list suites; or your suite.toml. Without it: --data of your own."
+    ] = "",
     models: Models = (),
     model_name: Annotated[str, "Name of your model; default: its folder or id."] = "",
     family: Annotated[str, "The family that loads your own checkpoint, if its files do not say."] = "",
@@ -44,22 +41,16 @@ def run(
 ) -> Iterator[str]:
     """Computes the missing scores of models on a suite, rebuilds the database and prints the scores."""
     from compute import paths, storage
-    from compute.catalog.own.suite import is_suite_file
     from compute.engine import estimate, estimate_lines, plan, ray_cluster, results_table, workspace
     from compute.engine.named_models import joined, keyed, record_named
     from compute.engine.run import execute
     from compute.models import hardware_for
 
     settings = RunSettings(results=results, rate=rate, **given)
-    suites = tuple(suite) if suite and all(map(is_suite_file, suite)) else names(suite)
-    if len(suites) > 1 and not settings.dry_run:
-        raise BadInput(f"A run is of one suite, not of {', '.join(suites)}: several are estimated at once by --dry-run")
     crews = hardware = None
     if settings.engine == "ray" and not settings.dry_run:
         crews, hardware = context.with_resource(ray_cluster.opened(settings))
-    catalog, first, bench = workspace.opened(
-        settings, suite=suites[0] if suites else "", hardware=hardware, warn=warn, notice=typer.echo
-    )
+    catalog, suite, bench = workspace.opened(settings, suite=suite, hardware=hardware, warn=warn, notice=typer.echo)
     named = named_models(
         list(dict.fromkeys(models)),
         catalog,
@@ -71,9 +62,7 @@ def run(
     keyed_models = [keyed(model, results=settings.results) for model in named]
     keys = [model.row.key for model in keyed_models]
     catalog = joined(catalog, keyed_models)
-    planned = plan.make(
-        catalog, suite=first, others=suites[1:], models=keys, tasks=tasks, bench=bench, shipped=paths.COMPUTED
-    )
+    planned = plan.make(catalog, suite=suite, models=keys, tasks=tasks, bench=bench, shipped=paths.COMPUTED)
     usual = bench.hardware
     precise = {row.key: hardware_for(row, usual).dtype for row in planned.models if row.adapter}
     dtypes = [usual.dtype, *(f"{key} in {dtype}" for key, dtype in precise.items() if dtype != usual.dtype)]

@@ -11,17 +11,14 @@ import numpy as np
 
 from compute import tasks
 from compute.content.items import Column
-from compute.content.messages import Question, Reply
 from compute.engine.plan import Job, Plan
 from compute.engine.workspace import Bench
-from compute.features.memory import MemoryStore
-from compute.features.passes import DistinctItems, Operation
-from compute.features.subject import ABILITY, Subject
+from compute.features.subject import ABILITY
 from compute.models.loading import size_of_weights
 from compute.procedures import probe
 from compute.tasks.data import Data, Probe
 from compute.tasks.source import Need
-from compute.types import CannotDo, LikenessError, Model, Task
+from compute.types import LikenessError, Model, Task
 
 # Data that is here is counted exactly, by reading it; above this many bytes that takes minutes, and the catalogue's
 # count is given.
@@ -59,8 +56,8 @@ class ModelEstimate:
     runs: int
     weights: int | None  # bytes
     present: bool  # the weights are on this machine
-    # What passes through the model and is not stored yet, by kind: distinct images, texts and pairs to encode, distinct
-    # comparisons, questions.
+    # What passes through the model, by kind: distinct images, texts and pairs to encode that are not stored yet;
+    # comparisons and questions.
     work: Counter[str]
     exact: bool
     unknown: int  # tasks whose items nothing counts
@@ -123,13 +120,11 @@ def _work(row: Model, jobs: Sequence[Job], data: Mapping[str, TaskEstimate], ben
             columns = one.columns(joint=job.options.get("fusion") == "joint")
             for kind, found in _by_kind(column for column in columns if column.modality in kinds).items():
                 keys[kind] += found
-        elif one.loaded:
-            asked = _asked(job, one.loaded)
-            keys["comparison"].append(np.array([key for *_, key in asked.new], dtype="S32"))
-            work["question"] += len(asked.questions)
         else:
-            kind = "comparison" if "compare" in row.abilities else "question"
-            count = getattr(one.need, f"{kind}s")
+            if "compare" in row.abilities:
+                kind, count = "comparison", one.need.comparisons
+            else:
+                kind, count = "question", one.need.questions or job.task.n_items
             work[kind] += count or 0
             unknown += count is None
     for kind, found in keys.items():
@@ -160,46 +155,12 @@ def _by_kind(columns: Iterable[Column]) -> dict[str, list[np.ndarray]]:
 
 def _not_read(shown: Iterable[TaskEstimate], kind: str) -> int:
     """Items of tasks that were not read: of those that show the same the largest number, less what is counted already
-    because another of them was read, and every probe's training items."""
-    read, told, trained = Counter[str](), Counter[str](), 0
+    because another of them was read."""
+    read, told = Counter[str](), Counter[str]()
     for one in shown:
-        apart = one.need.trained if kind == "image" and not one.loaded else 0
-        count = Counter({one.need.shared or one.task.key: (one.counts[kind] or 0) - apart})
-        read, told, trained = (read | count, told, trained) if one.loaded else (read, told | count, trained + apart)
-    return trained + (told - read).total()
-
-
-class Noted(MemoryStore):
-    """Notes what is compared, each pair once, and asked; every comparison comes out equal, every answer is the first.
-
-    What is encoded follows from the items alone: a vector raises CannotDo.
-    """
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.questions: list[Question] = []
-
-    def fill(self, model: str, kind: str, operation: Operation, wanted: DistinctItems, missing: np.ndarray) -> None:
-        """Runs nothing."""
-        if kind != "comparison":
-            raise CannotDo(f"{model} is only counted")
-        self.new |= {(kind, model, key.decode()): np.zeros(1) for key in wanted.keys.tolist()}
-
-    def replies(self, model: str, questions: Sequence[Question], ask: object) -> list[Reply]:
-        """The first option of each question, or the lowest score."""
-        self.questions += questions
-        return [Reply(item=question.item, text="A" if question.choices else "Score: 1") for question in questions]
-
-
-def _asked(job: Job, loaded: Mapping[str, Data]) -> Noted:
-    """What a run asks of a model that compares or answers; one that would fail asks nothing."""
-    noted = Noted()
-    try:
-        for part in loaded.values():
-            job.procedure.run(Subject(job.model, noted), part, job.options)
-    except LikenessError:
-        return Noted()
-    return noted
+        count = Counter({one.need.shared or one.task.key: one.counts[kind] or 0})
+        read, told = (read | count, told) if one.loaded else (read, told | count)
+    return (told - read).total()
 
 
 def _stored(row: Model, kind: str, keys: np.ndarray, bench: Bench) -> int:
@@ -213,11 +174,10 @@ def _stored(row: Model, kind: str, keys: np.ndarray, bench: Bench) -> int:
 
 
 def downloads(data: Iterable[TaskEstimate]) -> dict[tuple[str, str], int | None]:
-    """Bytes to fetch of each data set and revision that is not here, each split once; None where not known."""
-    here = {(task.need.repo, split) for task in data if task.need.present for split in task.need.parts}
-    splits, whole = defaultdict[tuple[str, str], Counter[str]](Counter), Counter[tuple[str, str]]()
+    """Bytes to fetch of each data set and revision that is not here: what the task takes that reads most of it; None
+    where not known."""
+    sizes: dict[tuple[str, str], int] = {}
     for need in (task.need for task in data if task.need.repo and not task.need.present):
-        key, parts = (need.repo, need.revision), Counter(need.parts)
-        splits[key] |= Counter({split: size for split, size in parts.items() if (need.repo, split) not in here})
-        whole[key] = max(whole[key], 0 if parts else need.bytes or 0)
-    return {key: max(splits[key].total(), count) or None for key, count in whole.items()}
+        key = need.repo, need.revision
+        sizes[key] = max(sizes.get(key, 0), need.bytes or 0)
+    return {key: size or None for key, size in sizes.items()}

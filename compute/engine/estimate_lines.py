@@ -48,7 +48,6 @@ def lines(
         text += ["", "Stored already:", *(f"  {job.model.key}, {job.name}: {job.fingerprint}" for job in stored)]
     fetched = downloads(data)
     unknown, total = sum(count is None for count in fetched.values()), sum(count or 0 for count in fetched.values())
-    rough = len({one.need.repo for one in data if one.need.rough and not one.need.present and one.need.bytes})
     # Rows that stand for the same weights fetch them once.
     missing = {(one.model.weights or one.model.key, one.model.revision): one.weights for one in work if not one.present}
     vectors = sum(one.items * (one.model.embed_dim or 0) * each for one in work if _embeds(one))
@@ -56,8 +55,7 @@ def lines(
     amount = f"about {size(total)}" + (f" and {unknown} of unknown size" if unknown else "")
     asked = {kind: sum(one.work[kind] for one in work) for kind in ("comparison", "question")}
     parts = [
-        f"{counted(len(fetched), 'data set')} to fetch, {amount if total or not unknown else 'of unknown size'}"
-        + (f", {rough} of them roughly, from the sizes of their images" if rough else ""),
+        f"{counted(len(fetched), 'data set')} to fetch, {amount if total or not unknown else 'of unknown size'}",
         f"{size(sum(count or 0 for count in missing.values()))} of weights to fetch",
         f"{sum(one.items for one in work):,} items to encode, {size(vectors)} of vectors",
         *(counted(count, kind) for kind, count in asked.items() if count),
@@ -94,7 +92,7 @@ def _items(one: ModelEstimate, each: int) -> str:
             stores = f"{one.items:,} x {row.embed_dim} x {each} bytes = {size(one.items * row.embed_dim * each)}"
         text = f"{about}{one.items:,} distinct items to encode; vectors: {stores}"
     else:
-        asked = [counted(one.work["comparison"], "distinct comparison")] if "compare" in row.abilities else []
+        asked = [counted(one.work["comparison"], "comparison")] if "compare" in row.abilities else []
         asked += [counted(one.work["question"], "question")] if one.work["question"] else []
         text = f"{about}{' and '.join(asked) or 'nothing to ask'}; nothing to encode"
     if one.unknown:
@@ -118,9 +116,7 @@ def _time(one: ModelEstimate, rate: float | None) -> str:
 def _fetch(one: TaskEstimate) -> str:
     if not one.need.repo:
         return "nothing"
-    if one.need.present:
-        return f"here, {size(one.need.bytes)}"
-    return f"roughly {size(one.need.bytes)}" if one.need.bytes and one.need.rough else _about(one.need.bytes)
+    return f"here, {size(one.need.bytes)}" if one.need.present else _about(one.need.bytes)
 
 
 def _about(count: int | None) -> str:

@@ -86,32 +86,27 @@ def make(
     models: Sequence[str],
     tasks: Sequence[str] = (),
     bench: Bench,
-    others: Sequence[str] = (),
     shipped: Path | None = None,
 ) -> Plan:
-    """Plans a suite's tasks (or those of them named) over models by key, by the settings of the bench. With `others`,
-    further suites, to be estimated: a task of two is run once.
+    """Plans a suite's tasks (or those of them named) over models by key, by the settings of the bench.
 
     Without `baselines` among these, the runs of the suite's baselines in the folder `shipped` are shown next to the
     scores, where they answer the same questions. Raises UnknownKey for a name that is in no catalogue, BadInput for a
     task of another suite or an option that none of the tasks has.
     """
-    settings, keys = bench.settings, (suite, *others)
-    suites = [catalog.suite(key) for key in keys]
+    settings, listed = bench.settings, catalog.suite(suite)
     chosen = tuple(catalog.task(key) for key in dict.fromkeys(tasks))
     for task in chosen:
-        if not set(keys) & set(task.suites):
-            asked = " or ".join(map(repr, keys))
-            raise BadInput(f"Task {task.key!r} is not in the suite {asked} but in: {', '.join(task.suites)}")
-    chosen = chosen or tuple({task.key: task for key in keys for task in catalog.tasks if key in task.suites}.values())
+        if suite not in task.suites:
+            raise BadInput(f"Task {task.key!r} is not in the suite {suite!r} but in: {', '.join(task.suites)}")
+    chosen = chosen or tuple(task for task in catalog.tasks if suite in task.suites)
     if not chosen:
         raise BadInput(f"The suite {suite!r} has no tasks: name another (likeness list suites)")
     named = list(dict.fromkeys(models))
     if not named:
         raise BadInput("No model is named. List them: likeness list models")
     rows = [catalog.model(key) for key in named]
-    baselines = dict.fromkeys(key for each in suites for key in each.baselines if key not in named)
-    extra = tuple(catalog.model(key) for key in baselines)
+    extra = tuple(catalog.model(key) for key in listed.baselines if key not in named)
     overrides = _overrides(settings.options, [values for task in chosen for values in _allowed(task, bench)])
     jobs, skipped = [], []
     if settings.baselines:
@@ -143,7 +138,7 @@ def make(
                     job = replace(job, stored=stored)
                 jobs.append(job)
     return Plan(
-        suite=replace(suites[0], key=" + ".join(keys)),
+        suite=listed,
         tasks=chosen,
         models=tuple(rows),
         baselines=extra,
@@ -227,17 +222,16 @@ def obstacle(row: Model, task: Task, procedures: Mapping[str, Procedure]) -> str
     if frozenset({"choose"}) in procedure.needs and "choose" in able:
         return ""
     if is_quality(task):
-        if abilities.scores_alone(row):
+        if abilities.embeds(row, "image-text"):
             return ""
-        return "the task asks for a quality without a reference; the model takes no prompt and scores no single image"
+        return "the task asks for a quality without a reference; the model takes no prompt"
     pairing = abilities.pairing_of(task.modalities[0], task.modalities[-1])
     by_comparison = frozenset({"compare"}) in procedure.needs and abilities.compares(row, pairing)
     if not by_comparison and not row.late_interaction and not abilities.embeds(row, pairing):
         kinds = [f"{kind}s" for kind in ("image", "text") if f"embed_{kind}" in row.abilities]
         own = f"the model has vectors of {' and '.join(kinds)} only" if kinds else "the model has no vectors"
-        words = {"image-image": "two images", "image-text": "a text with an image", "image": "single images"}
-        if taken := [words[pairing] for pairing in words if abilities.compares(row, pairing)]:
-            own += f", and its own score is of {' or '.join(taken)}"
+        if abilities.compares(row, "image-image"):
+            own += ", and its own score is of two images"
         return f"the task compares {' and '.join(f'{kind}s' for kind in task.modalities)}: {own}"
     return ""
 
@@ -261,7 +255,7 @@ def _jobs(
         way = "compare"
     applies = {"reader": way == "choose", **dict.fromkeys(VARIANTS, is_quality(task))}
     own = {name: value for name, value in overrides.items() if name in usual and applies.get(name, True)}
-    prompted = abilities.scores(row, "image-text")
+    prompted = abilities.embeds(row, "image-text")
     choices = [own]
     for name, values in VARIANTS.items():
         if name in usual and name not in own and is_quality(task) and prompted:

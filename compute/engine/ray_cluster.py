@@ -10,8 +10,6 @@ from __future__ import annotations
 import json
 import os
 import socket
-import subprocess
-import sys
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -28,8 +26,6 @@ from compute.engine.settings import RunSettings
 from compute.engine.workspace import Bench
 from compute.features import passes
 from compute.features.passes import DistinctItems, Encoded
-from compute.features.subject import ModelNeeded
-from compute.models.files.weights import one_line
 from compute.models.own.own_model import ADAPTER
 from compute.types import BadInput, CannotDo, LikenessError, Model, NotHere, first_line
 from compute.versions import install_command
@@ -44,7 +40,6 @@ SETTLED = ("HF_HUB_OFFLINE", "LIKENESS_ANSWERS", "HF_HOME", "HF_HUB_CACHE")  # w
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")  # of the libraries that compute on a CPU
 RETRIES = 3  # of a call whose worker was lost
 WAITING = 60.0  # seconds without a worker after which it is reported
-MODE = "RAY_AUTH_MODE"
 
 
 @contextmanager
@@ -70,7 +65,7 @@ class RayCluster:
             import ray
         except ImportError as error:
             raise NotHere(f"--engine ray needs Ray, which is not installed: {install_command('ray')}") from error
-        self._ray, self._own, self._mode = ray, not ray.is_initialized(), os.environ.get(MODE)
+        self._ray, self._own = ray, not ray.is_initialized()
         address = address or os.environ.get("RAY_ADDRESS", "") or "local"
         if self._own:
             local = {
@@ -78,8 +73,7 @@ class RayCluster:
                 "object_store_memory": OBJECT_STORE,
                 "include_dashboard": False,
             }
-            if address != "local":
-                _settle_token(address)
+            _check_listens(address)
             try:
                 ray.init(
                     address=address,
@@ -88,7 +82,6 @@ class RayCluster:
                     **(local if address == "local" else {}),
                 )
             except (ConnectionError, ValueError, RuntimeError, ray.exceptions.RayError) as error:
-                _set_mode(self._mode)
                 raise _no_cluster(address) from error
         resources = ray.cluster_resources()
         self._gpus, self._cpus = int(resources.get("GPU", 0)), int(resources.get("CPU", 1))
@@ -107,29 +100,17 @@ class RayCluster:
         """Leaves the cluster, and stops it where it was started here."""
         if self._own:
             self._ray.shutdown()
-            _set_mode(self._mode)
 
     @contextmanager
     def crew(self, row: Model, jobs: Sequence[Job], execution: Execution) -> Iterator[RayCrew]:
-        """The workers of one model, until the context ends; an object in memory is copied to each. Raises CannotDo for
-        a model that no other process can have."""
-        bench, hardware, own = execution.bench, execution.bench.hardware, {}
+        """The workers of one model, until the context ends. Raises CannotDo for an object in memory."""
         if row.adapter == ADAPTER:
-            own, problem = {row.key: bench.own[row.key]}, ""
-            if ":" in hardware.device:
-                problem = f"it is on {hardware.device}, where a worker sees its own GPU as cuda:0: move it there"
-            else:
-                try:
-                    self._ray.cloudpickle.dumps(own)
-                except Exception as error:  # whatever the parts of somebody else's object raise
-                    problem = f"it does not pickle to another one ({one_line(error)})"
-            if problem:
-                raise CannotDo(
-                    f"{row.key} is held by this process, and {problem}. Run it here, without --engine ray, or name it "
-                    "by its folder or its key"
-                )
-        # No bars are drawn by a worker, and bad items are not tried twice.
-        settings = bench.settings.model_copy(update={"progress": False, "again": False})
+            raise CannotDo(
+                f"{row.key} is held by this process. Run it here, without --engine ray, or name it by its folder or "
+                "its key"
+            )
+        bench, hardware = execution.bench, execution.bench.hardware
+        settings = bench.settings.model_copy(update={"progress": False})  # no bars are drawn by a worker
         cores = max(1, self._cpus // self._workers)
         # The bits of vectors made on a CPU may depend on the number of threads.
         threads = os.environ.get(THREADS[0], str(cores))
@@ -143,7 +124,7 @@ class RayCluster:
             max_task_retries=RETRIES,
         )
         # Stored once for all workers.
-        shared = self._ray.put(replace(bench, settings=settings, own=own))
+        shared = self._ray.put(replace(bench, settings=settings))
         work = (row, tuple(jobs), bench.subject(row).identity, storage.location(settings.results))
         crew = RayCrew(self._ray, [worker.remote(shared, *work) for _ in range(self._workers)], execution)
         try:
@@ -161,7 +142,7 @@ class RayCrew:
 
     def settings(self) -> dict[str, Any]:
         """What the model says of itself. Raises LikenessError where no worker can load it."""
-        return self._result(self._first().settings.remote())
+        return self._result(self._started[self._wait([*self._started])].settings.remote())
 
     def encode(self, modality: str, shards: Sequence[np.ndarray]) -> Generator[Encoded]:
         """What became of each shard, in the order in which they end. Raises LikenessError.
@@ -178,26 +159,15 @@ class RayCrew:
             raise
 
     def attempts(self, jobs: Sequence[Job], encoding: Encoding) -> Iterator[Outcome]:
-        """Each run. Those that need the model, as their procedure brings prompts or compares, follow in their order
-        with one worker: a prompt of several jobs is then encoded with the same others as in one process."""
-        rest = []
+        """Each run, as they end."""
         for at, done in self._spread([lambda actor, job=job: actor.attempt.remote(job, encoding) for job in jobs], {}):
-            outcome = self._outcome(jobs[at], done)
-            if outcome is None:
-                rest.append(at)
-            else:
-                yield outcome
-        for at in sorted(rest):
-            yield self._outcome(jobs[at], self._first().attempt.remote(jobs[at], encoding, with_model=True))
+            yield self._outcome(jobs[at], done)
 
     def stop(self) -> None:
         """Ends all workers at once: what they have stored of a shard stays."""
         for actor in self._actors:
             with suppress(self._ray.exceptions.RayError):
                 self._ray.kill(actor)
-
-    def _first(self) -> Any:
-        return self._started[self._wait([*self._started])]
 
     def _wait(self, calls: Sequence[Any]) -> Any:
         """One of the calls that has ended."""
@@ -233,15 +203,12 @@ class RayCrew:
                 "Give each worker more memory, or a smaller --batch-size"
             ) from error
 
-    def _outcome(self, job: Job, call: Any) -> Outcome | None:
+    def _outcome(self, job: Job, call: Any) -> Outcome:
         """What became of a job, of this process's own job, with what its worker reported passed on."""
         try:
-            answer = self._result(call)
+            outcome, notes = self._result(call)
         except LikenessError as error:
             return run.failed(job, error, self._execution)
-        if answer is None:
-            return None
-        outcome, notes = answer
         for note in notes:
             self._execution.report(note)
         return replace(outcome, job=job)
@@ -268,27 +235,19 @@ class Worker:
         """Encodes and stores one shard, but for what a worker that was lost had stored of it."""
         return self._subject.encode_shard(self._distinct_items(modality), modality, keys)
 
-    def attempt(self, job: Job, encoding: Encoding, *, with_model: bool = False) -> tuple[Outcome, list[str]] | None:
-        """One run, and what there is to report; None where it needs the model and is to be made without."""
-        subject = self._subject if with_model else self._new_subject()
-        if not with_model:
-            subject.leave_unloaded()
+    def attempt(self, job: Job, encoding: Encoding) -> tuple[Outcome, list[str]]:
+        """One run, and what there is to report."""
         notes: list[str] = []
         results = storage.opened(self._results)
         settings = self._bench.settings.model_copy(update={"results": results})
         execution = Execution(bench=replace(self._bench, settings=settings), report=notes.append)
         try:
-            return run.attempt(job, subject, execution, encoding), notes
-        except ModelNeeded:
-            return None
+            return run.attempt(job, self._subject, execution, encoding), notes
         finally:
             storage.push(results)
 
     @cached_property
     def _subject(self) -> Any:
-        return self._new_subject()
-
-    def _new_subject(self) -> Any:
         """Raises LikenessError where this process would encode otherwise than the one that plans."""
         subject, planned = self._bench.subject(self._row), self._identity
         own = json.dumps(subject.identity, sort_keys=True, default=str)
@@ -307,7 +266,7 @@ class Worker:
                 [
                     column
                     for job in self._jobs
-                    if job.way != "compare"
+                    if job.way == "embed"
                     for column in run.prepared_columns(job, self._bench.load(job.task, job.task_options))
                     if column.modality == modality and len(column)
                 ]
@@ -315,53 +274,18 @@ class Worker:
         return known[modality]
 
 
-def _settle_token(address: str) -> None:
-    """Has this process send a token where the cluster demands one, unless RAY_AUTH_MODE decides it. Raises BadInput.
-
-    Ray itself waits for minutes where nobody listens, says on the terminal alone that a cluster turned it away, and
-    loses its actors where it sends a token that is not demanded:
-    https://docs.ray.io/en/latest/ray-security/token-auth.html.
-    """
-    if "://" in address:  # a proxy in front of a cluster, which `ray status` knows nothing of
-        return
+def _check_listens(address: str) -> None:
+    """Raises BadInput if nothing listens at a HOST:PORT, where Ray itself would wait for minutes."""
     host, _, port = address.rpartition(":")
-    if host and port.isdecimal():
+    if "://" not in address and host and port.isdecimal():
         try:
             socket.create_connection((host.strip("[]"), int(port)), timeout=5).close()
         except (OSError, OverflowError) as error:
             raise _no_cluster(address) from error
-    chosen = os.environ.get(MODE)
-    for mode in (chosen,) if chosen else ("disabled", "token"):
-        done = subprocess.run(
-            [sys.executable, "-m", "ray.scripts.scripts", "status", "--address", address],
-            env={**os.environ, MODE: mode},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-        )
-        if not done.returncode:
-            _set_mode(mode)
-            return
-        if "authentication" not in (done.stderr or done.stdout).lower():
-            raise _no_cluster(address)
-    raise BadInput(
-        f"The Ray cluster at {address!r} was not joined: this process has no token, or another one. Copy "
-        f"~/.ray/auth_token from the cluster's head to this machine, or set RAY_AUTH_TOKEN, and leave {MODE} unset"
-    )
-
-
-def _set_mode(mode: str | None) -> None:
-    """Sets RAY_AUTH_MODE, or removes it, and has Ray read it and the token again."""
-    if mode is None:
-        os.environ.pop(MODE, None)
-    else:
-        os.environ[MODE] = mode
-    with suppress(ImportError, AttributeError):  # Ray offers no public function for this
-        from ray._raylet import AuthenticationTokenLoader, Config
-
-        Config.initialize("")
-        AuthenticationTokenLoader.instance().reset_cache()
 
 
 def _no_cluster(address: str) -> BadInput:
-    return BadInput(f"No Ray cluster answers at {address!r}: start one with `ray start --head`")
+    return BadInput(
+        f"No Ray cluster answers at {address!r}: start one with `ray start --head`. To one that demands a token, set "
+        "RAY_AUTH_MODE=token and copy ~/.ray/auth_token from its head, or set RAY_AUTH_TOKEN"
+    )

@@ -23,7 +23,7 @@ from compute.engine.run_folders import StoredRun
 from compute.engine.workspace import Bench
 from compute.features import encoding as encoding_pipeline
 from compute.features.passes import Pass
-from compute.features.subject import Encoders, ModelNeeded
+from compute.features.subject import Encoders
 from compute.models import hardware_for
 from compute.models.own.identity import own_line
 from compute.models.own.own_model import ADAPTER as OWN
@@ -170,11 +170,9 @@ def _run_model(
 
 
 def attempt(job: Job, subject: Any, execution: Execution, encoding: Encoding) -> Outcome:
-    """One run, or why it could not be made. Raises ModelNeeded where the subject may not load its model."""
+    """One run, or why it could not be made."""
     try:
         return Outcome(job=job, state="made", stored=_run(job, subject, execution, encoding))
-    except ModelNeeded:
-        raise
     except CannotDo as error:
         return Outcome(job=job, state="skipped", reason=str(error))
     except Exception as error:
@@ -196,12 +194,9 @@ def _prepared(
     left = list(jobs)
     while left:
         columns = {id(job): prepared_columns(job, execution.items(job)) for job in left}
-        embedded, compared = (
-            [column for job in left if (job.way == "compare") == own for column in columns[id(job)]]
-            for own in (False, True)
-        )
+        embedded = [column for job in left if job.way == "embed" for column in columns[id(job)]]
         try:
-            subject.prepare(embedded, compared=compared, encoders=encoders)
+            subject.prepare(embedded, encoders=encoders)
             break
         except Exception as error:
             key = error.key if isinstance(error, BadItem) else b""
@@ -312,9 +307,8 @@ def _evidence(
 
     With `skip_bad` bad items are dropped first, and those that only the procedure meets when it does.
     """
-    columns = prepared_columns(job, whole)
-    compared = job.way == "compare"
-    subject.prepare([] if compared else columns, compared=columns if compared else [])
+    if job.way == "embed":
+        subject.prepare(prepared_columns(job, whole))
     while True:
         bad = set(subject.bad) if skip_bad else set()
         data = {subset: tasks.without(part, bad) if bad else part for subset, part in whole.items()}

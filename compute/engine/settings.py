@@ -76,7 +76,7 @@ class RunSettings(BaseModel):
         int | None, "How many Ray workers encode; default: one per GPU, or per core without a GPU.", Ge(1)
     ] = None
     thumbnails: Annotated[int, "Number of items per task to store pictures of.", Ge(0)] = 200
-    again: Annotated[bool, "Repeat stored runs, and retry items that could not be used."] = False
+    again: Annotated[bool, "Repeat stored runs."] = False
     baselines: Annotated[bool, "Also run the suite's baselines; by default their shipped runs are shown."] = False
     progress: Annotated[bool, "Draw progress bars where somebody watches."] = True
     dry_run: Annotated[

@@ -93,7 +93,6 @@ class Bench:
             hardware=self.hardware,
             batch_size=self.settings.batch_size,
             skip_bad=self.settings.skip_bad,
-            retry_bad=self.settings.again,
             progress=Progress(watched=self.settings.progress),
             load=once(held.load if held else models.load),
             identity=held.identity if held else None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import ChainMap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -68,7 +68,6 @@ class MemoryCache:
     store: MemoryStore
     model: str
     kind: str
-    bad: ClassVar[Mapping[bytes, tuple[str, str]]] = {}
 
     def has(self, keys: np.ndarray) -> np.ndarray:
         """(n,) bool: which of the keys (n,) S32 are stored."""

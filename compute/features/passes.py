@@ -110,7 +110,6 @@ class Operation:
     where: str  # the device, for messages
     turns: bool = False  # the model runs on the cores that prepare
     by_length: bool = False  # texts of like length together: less padding
-    remember_bad: bool = True
 
 
 # Encodes shards elsewhere, each given by its keys (n,) S32, and yields what became of each.
@@ -162,17 +161,19 @@ def run(
     wanted: DistinctItems,
     missing: np.ndarray,
     progress: Progress,
+    bad: dict[bytes, str],
     elsewhere: Elsewhere | None = None,
 ) -> Pass:
     """Encodes what is missing (n,) bool of `wanted` and stores it, in this process or `elsewhere`. To be called under
     the cache's lock.
 
-    Raises BadItem at the first item that cannot be used, unless the operation skips them. However the pass ends,
+    Raises BadItem at the first item that cannot be used, unless the operation skips them: then `bad` gets its key, and
+    why. However the pass ends,
     what was encoded before is stored.
     """
     began = time.perf_counter()
     shards = plan(wanted, missing, by_length=operation.by_length)
-    count = bad = 0
+    count = skipped = 0
     batch = effective = operation.batch.size
     there = int((~missing).sum())
     with progress.bar(operation.title, total=len(missing), done=there, unit=operation.unit) as advance:
@@ -183,11 +184,10 @@ def run(
         with closing(encoded):
             for done in encoded:
                 for key, item, problem in done.bad:
-                    if operation.remember_bad:
-                        cache.remember_bad(key, item, problem)
                     if not operation.skip_bad:
                         raise BadItem(item, problem, key=key)
-                count, bad = count + done.items, bad + len(done.bad)
+                    bad[key] = problem
+                count, skipped = count + done.items, skipped + len(done.bad)
                 effective = done.effective if effective >= batch else min(effective, done.effective)
                 if elsewhere is not None:
                     advance(done.items)
@@ -195,8 +195,8 @@ def run(
         title=operation.title,
         wanted=len(missing),
         stored=there,
-        encoded=count - bad,
-        bad=bad,
+        encoded=count - skipped,
+        bad=skipped,
         batch=batch,
         effective=effective,
         seconds=round(time.perf_counter() - began, 3),

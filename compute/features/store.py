@@ -1,10 +1,9 @@
 """Encodings on disk: `<folder>/<model>/<identity digest>/<modality>/`, one cache per modality.
 
 A cache holds shards (`<digest of its keys>.safetensors`: `vectors`, `keys` in ascending order, and `offsets` where
-items have many vectors), and a line for each item that cannot be used (`bad.jsonl`; at an address an object a line,
-`bad-<key>.jsonl`). Files are written under a draft name and moved to their path, so each is whole or absent; shards are
-never changed, only merged into larger ones. The process that makes a pass holds the lock; reading needs none, nor does
-adding a shard.
+items have many vectors). Files are written under a draft name and moved to their path, so each is whole or absent;
+shards are never changed, only merged into larger ones. The process that makes a pass holds the lock; reading needs
+none, nor does adding a shard.
 
 The store may be an address (compute/storage.py). Its shards are then fetched once each into a local folder and mapped
 there, and each new one is put as a whole object. They are not merged, as others may have fetched them, and nothing is
@@ -28,14 +27,13 @@ from compute import storage, versions
 from compute.arrays import LazyRows, Many, cumulative
 from compute.features import shards
 from compute.features.shards import Lookup
-from compute.io.files import replacing, sweep
+from compute.io.files import sweep
 from compute.types import BadInput, LikenessError, NotHere
 
 SMALL = 64 << 20  # bytes: shards below this are merged at the end of a pass
 MERGED = 128 << 20  # bytes that one merged shard holds at most, about: a merge needs a few times as much memory
 DTYPES = ("float32", "float16")  # of stored vectors
 SHARDS = "[0-9a-f]*.safetensors"
-NOTES = "bad*.jsonl"
 ABOUT = (
     "Encodings of one model under one identity. The folder's name is a digest of `identity`: whatever decides the "
     "numbers and is known before the weights are loaded. `settings` is what the loaded model says of itself. "
@@ -110,7 +108,6 @@ class EmbeddingCache:
 
     def __init__(self, folder: Path, *, remote: storage.RemoteFolder | None = None) -> None:
         self.folder, self.remote = folder, remote
-        self.bad: dict[bytes, tuple[str, str]] = {}  # key -> name and problem of items that cannot be used
         self._shards: dict[str, shards.Shard] = {}  # by file
         self._lookup = Lookup([], where=str(folder))
         self.refresh()
@@ -125,7 +122,6 @@ class EmbeddingCache:
             with contextlib.suppress(FileNotFoundError):  # merged by another process since it was listed
                 self._shards = {name: self._shards.get(name) or shards.read(self.folder / name) for name in names}
         self._lookup = Lookup(list(self._shards.values()), where=str(self.folder))
-        self.bad = {line["key"].encode(): (line["item"], line["problem"]) for line in self._notes()}
 
     def has(self, keys: np.ndarray) -> np.ndarray:
         """(n,) bool: which of the keys (n,) S32 are stored."""
@@ -186,17 +182,6 @@ class EmbeddingCache:
             vectors, offsets = vectors[np.repeat(offsets[order], counts) + step], cumulative(counts)
         self._send(self._write(ascending, vectors, offsets))
 
-    def remember_bad(self, key: bytes, item: str, problem: str) -> None:
-        """Stores that an item cannot be used, and why."""
-        self.bad[key] = (item, problem)
-        self._note({"key": key.decode(), "item": item, "problem": problem})
-
-    def forget_bad(self) -> None:
-        """Has items that could not be used tried again."""
-        for path in self.folder.glob(NOTES):
-            self._remove(path.name)
-        self.bad = {}
-
     def merge(self) -> None:
         """Merges small shards; a disk too full for it leaves them as they are, and an address has them for good."""
         if self.remote is not None:
@@ -238,45 +223,15 @@ class EmbeddingCache:
         shards.write(self.folder / name, keys, vectors, offsets)
         return name
 
-    def _notes(self) -> list[dict[str, Any]]:
-        records = []
-        for path in sorted(self.folder.glob(NOTES)):
-            for line in path.read_bytes().split(b"\n"):
-                with contextlib.suppress(ValueError):  # a line cut short by a process that died
-                    records.append(json.loads(line))
-        return records
-
-    def _note(self, record: Mapping[str, Any]) -> None:
-        """Adds a line on a bad item; at an address as an object of its own, for two machines that add to one object at
-        the same moment would lose a line."""
-        line = json.dumps(record, ensure_ascii=False).encode()
-        if self.remote is None:
-            with shards.writing(self.folder), open(self.folder / "bad.jsonl", "ab") as handle:
-                handle.write(b"\n" + line)  # its own line even after one that was cut short
-            return
-        path = self.folder / f"bad-{record['key']}.jsonl"
-        with replacing(path) as draft:
-            draft.write_bytes(line)
-            self.remote.put(draft, path.name)
-
     # ---- an address
 
     def _fetch(self, remote: storage.RemoteFolder) -> None:
-        """Fetches the shards that are not here yet, and what is noted next to them. Puts those that a process wrote
-        here and could not put: it was killed, or the connection failed. Nobody would encode them again, as they are
-        here."""
+        """Fetches the shards that are not here yet. Puts those that a process wrote here and could not put: it was
+        killed, or the connection failed. Nobody would encode them again, as they are here."""
         names = remote.names()
         for name in names:
             if _is_shard(name) and not (self.folder / name).exists():
                 remote.get(name, self.folder / name)
-        notes = [name for name in names if "/" not in name and fnmatch(name, NOTES)]
-        for name in notes:
-            if not (self.folder / name).exists():
-                with contextlib.suppress(NotHere):  # removed by another machine since it was listed
-                    remote.get(name, self.folder / name)
-        for path in self.folder.glob(NOTES):
-            if path.name not in notes:  # forgotten by another machine
-                path.unlink(missing_ok=True)
         for name in self._listed():
             if name not in names:
                 self._send(name)
@@ -284,11 +239,6 @@ class EmbeddingCache:
     def _send(self, name: str) -> None:
         if self.remote is not None:
             self.remote.put(self.folder / name, name)
-
-    def _remove(self, name: str) -> None:
-        (self.folder / name).unlink(missing_ok=True)
-        if self.remote is not None:
-            self.remote.remove(name)
 
 
 def as_stored(vectors: np.ndarray, *, dtype: str, model: str) -> np.ndarray:

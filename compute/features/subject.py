@@ -34,10 +34,6 @@ SILENT = Progress()
 CPU = Hardware(device="cpu", dtype="float32")
 
 
-class ModelNeeded(Exception):  # noqa: N818 - not an error: the same is done where the model is
-    """A subject that was to read what is stored alone would have to load its model."""
-
-
 class Encoders(Protocol):
     """Other processes that hold the model and encode in place of this one."""
 
@@ -53,8 +49,7 @@ class Subject:
     rest is read from the store.
 
     The model is loaded only when something is missing. Items that cannot be used raise BadItem or, with `skip_bad`, are
-    skipped by `prepare` and listed in `bad` (content key -> why); a store on disk remembers them, and they are tried
-    again only with `retry_bad`. `done` lists the passes made on disk.
+    skipped by `prepare` and listed in `bad` (content key -> why). `done` lists the passes made on disk.
     """
 
     def __init__(
@@ -65,7 +60,6 @@ class Subject:
         hardware: Hardware = CPU,
         batch_size: int | None = None,
         skip_bad: bool = False,
-        retry_bad: bool = False,
         threads: int | None = None,
         progress: Progress = SILENT,
         load: Callable[..., Encoder | Comparer | Judge] | None = None,
@@ -74,13 +68,13 @@ class Subject:
         self.row, self.store, self.hardware = row, store, hardware
         self.bad: dict[bytes, str] = {}
         self.done: list[Pass] = []
-        self._skip_bad, self._retry_bad = skip_bad, retry_bad
+        self._skip_bad = skip_bad
         self._batch_size = batch_size
         self._batches: dict[str, encoding.BatchSize] = {}  # of each kind of work
         self._threads = encoding.workers(threads)
         self._progress = progress
         self._load, self._identify = load, identity
-        self._caches: dict[Path, EmbeddingCache] = {}
+        self._caches: dict[str, EmbeddingCache] = {}
 
     # ---- what procedures ask
 
@@ -88,26 +82,14 @@ class Subject:
         """Whether the model has an ability, one of types.ABILITIES."""
         return ability in self.row.abilities
 
-    def prepare(
-        self, columns: Sequence[Column], *, compared: Sequence[Column] = (), encoders: Encoders | None = None
-    ) -> None:
+    def prepare(self, columns: Sequence[Column], *, encoders: Encoders | None = None) -> None:
         """Encodes every distinct missing item of all columns once, in this process or by the `encoders`.
 
-        For a model that compares or answers, which has nothing to encode, the items are decoded once to find those that
-        cannot be used, and so are those of `compared`, which a model that has vectors too will only compare. Columns of
-        a kind that the model has no ability for are passed over.
+        Columns of a kind that the model has no ability for are passed over.
         """
-        for modality in ABILITY:
-            embedded, checked = (
-                [column for column in some if column.modality == modality and len(column)]
-                for some in (columns, compared)
-            )
-            if not self._embeds(modality):
-                embedded, checked = [], embedded + checked
-            if embedded:
-                self._ensure(self._encode(modality), modality, embedded, encoders=encoders)
-            if checked and isinstance(self.store, FeatureStore) and (self.can("compare") or self.can("choose")):
-                self._ensure(self._check(modality), modality, checked, home=self._checked)
+        for modality in filter(self._embeds, ABILITY):
+            if some := [column for column in columns if column.modality == modality and len(column)]:
+                self._ensure(self._encode(modality), modality, some, encoders=encoders)
 
     def encode_shard(self, wanted: DistinctItems, modality: str, keys: np.ndarray) -> Encoded:
         """Encodes and stores one shard (n,) S32 of a pass that another process plans, which holds the cache's lock; but
@@ -119,14 +101,6 @@ class Subject:
             return Encoded(items=len(keys), effective=operation.batch.size)
         (done,) = passes.encode(operation, cache=cache, wanted=wanted, shards=[left])
         return replace(done, items=len(keys))
-
-    def leave_unloaded(self) -> None:
-        """From now on ModelNeeded is raised in place of loading the model."""
-
-        def refuse(row: Model, **settings: Any) -> Any:
-            raise ModelNeeded(row.key)
-
-        self._load = refuse
 
     def embed(self, column: Column) -> np.ndarray:
         """(n, d) float32, one row an item, not normalised; a late-interaction model raises CannotDo."""
@@ -140,9 +114,9 @@ class Subject:
         """The vectors of a late-interaction model, float32; read from the store when they are used."""
         return self._embedded(column).many(column.keys)
 
-    def compare(self, first: Column | None, second: Column) -> np.ndarray:
-        """(n,) float64, higher is nearer; without `first`, higher is better. Each distinct ordered pair is run once."""
-        pairing = second.modality if first is None else abilities.pairing_of(first.modality, second.modality)
+    def compare(self, first: Column, second: Column) -> np.ndarray:
+        """(n,) float64, higher is nearer. Each distinct ordered pair is run once."""
+        pairing = abilities.pairing_of(first.modality, second.modality)
         if not abilities.compares(self.row, pairing):
             raise CannotDo(f"{self.row.key} does not compare {pairing.replace('-', ' with ')}")
         pairs = pairs_of(first, second)
@@ -176,7 +150,10 @@ class Subject:
         rounded = self.store.dtype != "float32" and any(self._embeds(modality) for modality in ("image", "text"))
         return {
             **identify(self.row, hardware=self.hardware),
-            "decoding": _decoding(),
+            "decoding": {
+                "version": decoding.VERSION,
+                "packages": versions.minor(versions.installed(("pillow",))),
+            },
             **({"stored": self.store.dtype} if rounded else {}),
         }
 
@@ -192,10 +169,6 @@ class Subject:
     @cached_property
     def _home(self) -> Path:
         return self.store.home(self.row.key, self.identity)
-
-    @cached_property
-    def _checked(self) -> Path:
-        return self.store.home("decoding", _decoding())
 
     @cached_property
     def model(self) -> Any:
@@ -228,12 +201,11 @@ class Subject:
         name: str,
         columns: Sequence[Column],
         *,
-        home: Path | None = None,
         whole: bool = False,
         encoders: Encoders | None = None,
     ) -> EmbeddingCache | MemoryCache:
         """The cache with every usable item of the columns on it; with `whole`, items skipped raise BadItem."""
-        cache = self._cache(name, home)
+        cache = self._cache(name)
         wanted = passes.distinct(columns)
         if (missing := self._missing(cache, wanted, whole=whole)).any():
             if isinstance(cache, MemoryCache):
@@ -242,12 +214,8 @@ class Subject:
             with cache.locked(tell=self._progress.tell):
                 missing = self._missing(cache, wanted, whole=whole)
                 if missing.any():
-                    identity, settings = self.identity, {}
-                    if home is not None:
-                        identity = _decoding()
-                    else:
-                        settings = self.model.settings if encoders is None else encoders.settings()
-                    self.store.record_identity(home or self._home, identity=identity, settings=settings)
+                    settings = self.model.settings if encoders is None else encoders.settings()
+                    self.store.record_identity(self._home, identity=self.identity, settings=settings)
                     elsewhere = None if encoders is None else partial(encoders.encode, name)
                     self.done.append(
                         passes.run(
@@ -256,38 +224,34 @@ class Subject:
                             wanted=wanted,
                             missing=missing,
                             progress=self._progress,
+                            bad=self.bad,
                             elsewhere=elsewhere,
                         )
                     )
             self._missing(cache, wanted, whole=whole)
         return cache
 
-    def _cache(self, name: str, home: Path | None = None) -> EmbeddingCache | MemoryCache:
+    def _cache(self, name: str) -> EmbeddingCache | MemoryCache:
         if isinstance(self.store, MemoryStore):
             return self.store.cache(self.row.key, name)
-        home = home or self._home
-        cache = self._caches.get(home / name)
+        cache = self._caches.get(name)
         if cache is None:
-            cache = self._caches[home / name] = self.store.cache(home, name)
-            if self._retry_bad and cache.bad:
-                with cache.locked(tell=self._progress.tell):
-                    cache.forget_bad()
+            cache = self._caches[name] = self.store.cache(self._home, name)
         return cache
 
     def _missing(self, cache: EmbeddingCache | MemoryCache, wanted: DistinctItems, *, whole: bool) -> np.ndarray:
-        """(n,) bool: neither stored nor known to be bad. Bad ones are listed, or raise BadItem."""
+        """(n,) bool: neither stored nor known to be bad; with `whole`, bad ones raise BadItem."""
         missing = ~cache.has(wanted.keys)
-        if cache.bad and missing.any():
-            bad = missing & np.isin(wanted.keys, np.array(list(cache.bad), dtype="S32"))
-            for position in np.flatnonzero(bad).tolist():
-                key = bytes(wanted.keys[position])
-                if whole or not self._skip_bad:
-                    raise BadItem(wanted.name(position), cache.bad[key][1], key=key)
-                self.bad[key] = cache.bad[key][1]
+        if self.bad:
+            bad = missing & np.isin(wanted.keys, np.array(list(self.bad), dtype="S32"))
+            if whole and bad.any():
+                at = int(bad.argmax())
+                key = bytes(wanted.keys[at])
+                raise BadItem(wanted.name(at), self.bad[key], key=key)
             missing &= ~bad
         return missing
 
-    # ---- the three kinds of work
+    # ---- the two kinds of work
 
     def _encode(self, modality: str) -> Operation:
         def steps() -> Steps:
@@ -311,28 +275,16 @@ class Subject:
 
         return self._operation(modality, modality, steps, by_length=modality == "text")
 
-    def _check(self, modality: str) -> Operation:
-        def make(wanted: DistinctItems, at: int, content: Any) -> None:
-            _ready(*wanted.locate(at), content, lambda kind, item: None)
-
-        def forward(batch: Sequence[Any]) -> tuple[np.ndarray, None, Sequence[str]]:
-            return np.zeros((len(batch), 0), dtype=np.float32), None, [""] * len(batch)
-
-        return self._operation(f"{modality} check", modality, lambda: (make, forward))
-
-    def _compare(self, first: Column | None, second: Column) -> Operation:
-        sides = [side for side in (first, second) if side is not None]
-
+    def _compare(self, first: Column, second: Column) -> Operation:
         def make(wanted: DistinctItems, at: int, contents: tuple[Any, ...]) -> tuple[Any, ...]:
             row = int(wanted.row[at])
             return tuple(
                 _ready(side, row, content, lambda kind, item: item)
-                for side, content in zip(sides, contents, strict=True)
+                for side, content in zip((first, second), contents, strict=True)
             )
 
         def forward(batch: Sequence[tuple[Any, ...]]) -> tuple[np.ndarray, None, Sequence[str]]:
-            firsts = [item[0] for item in batch] if first is not None else None
-            scores = np.asarray(self.model.compare(firsts, [item[-1] for item in batch]), dtype=np.float64)
+            scores = np.asarray(self.model.compare(*map(list, zip(*batch, strict=True))), dtype=np.float64)
             if scores.shape != (len(batch),):
                 raise LikenessError(f"{self.row.key}: its adapter gave {scores.shape} scores for {len(batch)} pairs")
             # A score may be infinite: identical images by PSNR.
@@ -369,7 +321,6 @@ class Subject:
             by_length=by_length,
             # A pair without a score says nothing against its items.
             skip_bad=self._skip_bad and not compares,
-            remember_bad=not compares,
         )
 
 
@@ -381,20 +332,12 @@ def _ready(column: Column, row: int, content: Any, prepare: Callable[[str, Any],
         raise BadItem(column.name(row), str(error), key=bytes(column.keys[row])) from error
 
 
-def pairs_of(first: Column | None, second: Column) -> Column:
-    """Each row of `first` with the same row of `second` (or that alone) as one item to compare."""
-    if first is None:
-        keys = [content_key(b"+" + key) for key in second.keys.tolist()]
-    else:
-        keys = [content_key(a + b"+" + b) for a, b in zip(first.keys.tolist(), second.keys.tolist(), strict=True)]
-    sides = [side for side in (first, second) if side is not None]
+def pairs_of(first: Column, second: Column) -> Column:
+    """Each row of `first` with the same row of `second` as one item to compare."""
+    keys = [content_key(a + b"+" + b) for a, b in zip(first.keys.tolist(), second.keys.tolist(), strict=True)]
     return Column(
         modality="comparison",
         keys=np.array(keys, dtype="S32"),
-        read=lambda row: tuple(side.content(row) for side in sides),
-        name=lambda row: " against ".join(side.name(row) for side in sides),
+        read=lambda row: (first.content(row), second.content(row)),
+        name=lambda row: f"{first.name(row)} against {second.name(row)}",
     )
-
-
-def _decoding() -> Mapping[str, Any]:
-    return {"version": decoding.VERSION, "packages": versions.minor(versions.installed(("pillow",)))}

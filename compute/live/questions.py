@@ -212,7 +212,7 @@ def cannot(row: Model, mode: str, kinds: Sequence[str]) -> str:
     if row.kind in ("generator", "distribution"):
         return "It judges no single images"
     if mode == "quality":
-        able_alone = abilities.scores_alone(row) or ("choose" in able and len(kinds) > 1)
+        able_alone = abilities.embeds(row, "image-text") or ("choose" in able and len(kinds) > 1)
         return "" if able_alone else "It has neither a prompt nor a score for one image"
     for pairing in dict.fromkeys(abilities.pairing_of(kinds[0], other) for other in kinds[1:]):
         in_words = pairing != "text-text" and (("score_pair" if mode == "pair" else "choose") in able)

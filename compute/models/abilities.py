@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from compute.models.own.own_model import ADAPTER
 from compute.models.registry import ADAPTERS
 from compute.types import Model
 
@@ -15,17 +14,8 @@ def pairing_of(first: str, second: str) -> str:
 
 
 def compares(row: Model, pairing: str) -> bool:
-    """Whether the model's own comparison takes the pairing; `image` is one image alone.
-
-    A family that is not in the table takes whatever its row says it is shown; an own model, two images.
-    """
-    if "compare" not in row.abilities:
-        return False
-    if row.adapter == ADAPTER:
-        return pairing == "image-image"
-    if row.adapter in ADAPTERS:
-        return ADAPTERS[row.adapter].compares == pairing
-    return set(pairing.split("-")) <= set(row.modalities or ("image", "text"))
+    """Whether the model's own comparison takes the pairing: it is of two images."""
+    return "compare" in row.abilities and pairing == "image-image"
 
 
 def bounds(row: Model) -> tuple[float, float] | None:
@@ -41,11 +31,6 @@ def embeds(row: Model, pairing: str) -> bool:
 def scores(row: Model, pairing: str) -> bool:
     """Whether the model says how similar two items are: by their vectors, or by its own comparison."""
     return embeds(row, pairing) or compares(row, pairing)
-
-
-def scores_alone(row: Model) -> bool:
-    """Whether the model says how good one image is: by a prompt, or by itself."""
-    return scores(row, "image-text") or compares(row, "image")
 
 
 def embeds_jointly(row: Model) -> bool:

@@ -41,15 +41,12 @@ class Encoder(Protocol):
 
 
 class Comparer(Protocol):
-    """Scores pairs, or single images without a reference."""
+    """Scores pairs of images."""
 
     settings: dict[str, Any]
 
-    def compare(self, first: Sequence[Item] | None, second: Sequence[Item]) -> np.ndarray:
-        """(n,) float64; higher is nearer, so distances come negated; without `first`, higher is better.
-
-        Of a text and an image the text comes first.
-        """
+    def compare(self, first: Sequence[Image.Image], second: Sequence[Image.Image]) -> np.ndarray:
+        """(n,) float64; higher is nearer, so distances come negated."""
 
 
 class Judge(Protocol):
@@ -101,7 +98,6 @@ class Adapter:
     weights: tuple[str, ...] = ()
     needs: tuple[tuple[str, ...], ...] = ()
     also: tuple[str, ...] = ()  # read where they exist
-    compares: str = "image-image"  # what its `compare` takes, if it has one; or "image": one alone
     bounds: tuple[float, float] | None = None  # of what its `compare` gives; None: it has none on one side or both
     variable: str = ""  # the environment variable with the address of its endpoint, without which it cannot run
     published: Callable[[Model], Iterable[Published]] = lambda row: ()  # files a row needs from URLs, in order

@@ -126,12 +126,6 @@ ADAPTERS: dict[str, Adapter] = {
     "pickscore": Transformers(
         load=partial(transformers_towers.load, family=transformers_towers.PICKSCORE), needs=(CONFIG,), version=2
     ),
-    "aesthetic": Transformers(
-        load=preference.load_aesthetic,
-        needs=(CONFIG, PROCESSOR),
-        published=preference.aesthetic_files,
-        compares="image",
-    ),
     # Perceptual metrics
     "psnr": Adapter(load=pixels.load_psnr, packages=("numpy", "pillow"), version=2),
     "ssim": Adapter(load=pixels.load_ssim, packages=("numpy", "scipy", "pillow"), bounds=(-1, 1), version=2),

@@ -13,7 +13,7 @@ from compute.features.subject import Subject
 from compute.models import abilities
 from compute.procedures.evidence import Evidence, Procedure, contents_of
 from compute.procedures.shared import replies
-from compute.procedures.shared.similarity import against, compared, embeds
+from compute.procedures.shared.similarity import against, embeds
 from compute.tasks.data import Choices
 from compute.types import CannotDo
 
@@ -60,10 +60,9 @@ def run(subject: Subject, data: Choices, options: Mapping[str, Any]) -> Evidence
 
 def _asks(subject: Subject, data: Choices) -> bool:
     """Whether the model gets questions in words: it can, and has no numbers to give."""
-    columns = data.alternatives if data.reference is None else (data.reference, *data.alternatives)
-    numbers = subject.can("compare") or embeds(subject, *columns)
     if data.reference is None:
-        numbers = subject.can("compare") or (numbers and subject.can("embed_text"))
+        return subject.can("choose") and not (embeds(subject, *data.alternatives) and subject.can("embed_text"))
+    numbers = subject.can("compare") or embeds(subject, data.reference, *data.alternatives)
     return subject.can("choose") and not numbers
 
 
@@ -72,16 +71,10 @@ def judged(
 ) -> Floats:
     """(n,): how much of a quality (one of QUESTIONS but `reference`) each image has, by itself; higher is more.
 
-    `quality` and `wording` as the options of `run`. A metric that takes no prompt scores images as it does. Raises
-    CannotDo for a model that takes none and compares nothing, or compares pairs only.
+    `quality` and `wording` as the options of `run`. Raises CannotDo for a model that takes no prompt.
     """
-    if not abilities.scores(subject.row, "image-text"):
-        if not abilities.compares(subject.row, "image"):
-            raise CannotDo(
-                f"{subject.row.key} can judge {question} neither by a prompt nor by itself: it compares no "
-                "image with a text, and scores no single image"
-            )
-        return compared(subject, None, images)
+    if not abilities.embeds(subject.row, "image-text"):
+        raise CannotDo(f"{subject.row.key} cannot judge {question}: it compares no image with a prompt")
     if quality == "prompt":
         return _prompted(subject, images, PROMPTS[wording][question])
     good, bad = (_prompted(subject, images, prompt) for prompt in OPPOSITES[question])

@@ -164,15 +164,11 @@ def _numbers(
 
 
 def _compared(subject: Subject, pairs: Sequence[tuple[Column, Column]]) -> Floats:
-    """(2, n): the mean over the pairs of the model's own comparison, in both orders; of an image and a text, whose
-    order is fixed, twice the same.
+    """(2, n): the mean over the pairs of the model's own comparison, in both orders.
 
     All comparisons are one column, those that show an image one after the other: it need not be made again for each.
     """
     first, second = (joined(side) for side in zip(*pairs, strict=True))
-    if first.modality != second.modality:
-        numbers = against(subject, first, [second]).reshape(len(pairs), -1).mean(axis=0)
-        return np.stack([numbers, numbers])
     rows = len(pairs[0][0])
     # (row, pair of columns, order): positions in the forward comparisons, which the reverse ones follow
     order = np.arange(2 * len(first)).reshape(2, len(pairs), rows).transpose(2, 1, 0).ravel()

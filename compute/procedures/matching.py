@@ -61,6 +61,6 @@ def _as_text(scores: Floats) -> list[str]:
 
 PROCEDURE = Procedure(
     key="matching",
-    needs=({"embed_image", "embed_text"}, {"compare"}),
+    needs=({"embed_image", "embed_text"},),
     run=run,
 )

@@ -157,26 +157,12 @@ def _many_labels(subject: Subject, data: Probe, options: Mapping[str, Any]) -> E
     truth = data.test.labels
     table = np.where(known >= 0, data.train.labels[:, np.maximum(known, 0)], False)
     present = truth.any(axis=0)
-    fitted: dict[str, Any] = {"classifier": options["classifier"]}
-    if options["classifier"] == "logistic":
-        fitted |= {"iterations": [], "converged": []}
     predicted, lrap = [], []
     for draw in taken:
         vectors, labels = train[np.searchsorted(union, draw)], table[draw][:, present]
-        if options["classifier"] == "knn":
-            scores = votes(vectors, labels, test)
-        else:
-            scores = _regressions(
-                vectors,
-                labels,
-                test,
-                classes=np.array(data.test.classes)[present],
-                iterations=options["iterations"],
-                fitted=fitted,
-            )
-        predicted.append(scores > 0)
         # The public code ranks the labels that neighbours predict, not how many neighbours have them.
-        lrap.append(ranking_precision(truth[:, present], predicted[-1] if options["classifier"] == "knn" else scores))
+        predicted.append(votes(vectors, labels, test) > 0)
+        lrap.append(ranking_precision(truth[:, present], predicted[-1]))
     lrap = np.stack(lrap, axis=1)
     hits = np.stack([(labels == truth[:, present]).all(axis=1) for labels in predicted], axis=1)
     names = np.array(data.test.classes, dtype=object)
@@ -185,7 +171,7 @@ def _many_labels(subject: Subject, data: Probe, options: Mapping[str, Any]) -> E
         metric="lrap",
         of_draws=lrap,
         train_items=len(union),
-        settings=fitted,
+        settings={"classifier": "knn"},
         expected=_joined(truth[:, present], names[present]),
         answer=_joined(predicted[0], names[present]),
         hits=hits,
@@ -209,30 +195,6 @@ def votes(train: Floats32, labels: Bools, test: Floats32) -> Ints:
         for start in range(0, len(test), ROWS)
     ]
     return 2 * np.concatenate(counts) - NEIGHBOURS
-
-
-def _regressions(
-    vectors: Floats32,
-    labels: Bools,
-    test: Floats32,
-    *,
-    classes: NDArray[np.str_],
-    iterations: int,
-    fitted: dict[str, Any],
-) -> Floats32:
-    """Log-odds (n, labels): one regression a label, all on the same items."""
-    one_sided = np.flatnonzero(labels.all(axis=0) | ~labels.any(axis=0))
-    if len(one_sided):
-        raise Undefined(
-            f"A draw has all or none of its items with {classes[one_sided[0]]!r}: there is no regression "
-            "for it. Use the option classifier=knn"
-        )
-    scores, steps = zip(
-        *regressions([(vectors, column) for column in labels.T], test, iterations=iterations), strict=True
-    )
-    fitted["iterations"].append(max(steps))
-    fitted["converged"].append(max(steps) < iterations)
-    return np.stack([each[:, 1] for each in scores], axis=1)
 
 
 def regressions(
@@ -337,8 +299,9 @@ PROCEDURE = Procedure(
     needs=({"embed_image"}, {"embed_text"}),
     run=run,
     options={
-        "classifier": ("knn", "logistic"),  # of items with several labels; one label is always logistic
         "iterations": (100, 1000),
-        "device": ("auto",),  # no choice any more; part of the fingerprints of stored runs
+        # No choices any more; part of the fingerprints of stored runs.
+        "classifier": ("knn",),
+        "device": ("auto",),
     },
 )

@@ -60,10 +60,7 @@ class Need:
     present: bool = True
     images: int | None = None  # distinct images to encode, as far as is known without reading; training items too
     texts: int | None = None
-    parts: Mapping[str, int] = field(default_factory=dict)  # part of the data set -> bytes: tasks share them
-    rough: bool = False  # the bytes follow from the number and size of images alone: no size is published
     shared: str = ""  # tasks with the same name here show the same items
-    trained: int = 0  # of the images those that only a probe draws from the training split
     comparisons: int | None = None  # pairs, or single images, that a model without vectors compares
     questions: int | None = None  # that a judge is asked
 
@@ -96,7 +93,6 @@ class Source:
     root: Path | None = None
     offline: bool = False
     cache: Path | None = None  # where content keys are stored, so that a data set is read for them only once
-    manifests: Path | None = None  # where drawn questions are stored, so that every model answers the same
     own: Mapping[str, OwnFile] = field(default_factory=dict, compare=False)  # user data, by its digest
     # What loaders open once for all tasks and models of a run, by what identifies it.
     opened: dict[Hashable, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
@@ -108,8 +104,8 @@ class Source:
     def keeping(
         cls, folder: Path, *, root: Path | None, offline: bool, own: Mapping[str, OwnFile] | None = None
     ) -> Source:
-        """A source that keeps content keys and drawn questions below `folder`."""
-        return cls(root=root, offline=offline, cache=folder / "keys", manifests=folder / "manifests", own=own or {})
+        """A source that keeps content keys below `folder`."""
+        return cls(root=root, offline=offline, cache=folder / "keys", own=own or {})
 
     def folder(self, repo: str, *, revision: str, files: tuple[str, ...] = ()) -> Path:
         """The local folder of a data set, fetched if it must be; `files` are patterns that limit what is fetched.

@@ -17,18 +17,17 @@ import time
 from pathlib import Path
 
 import numpy as np
-from playwright.sync_api import Browser, Page
 
 from tests.bench.generate import generate
 from tests.bench.measure import FIRST, FIXED, READY, STOCK, Report, memory, running, timed
 from tests.browser.conftest import chromium
-from tests.serving import ROOT, Server
+from tests.serving import ROOT
 
 SIZES = (60, 700)  # rows of the made-up tables
 HEAVY = ("torch", "umap", "sklearn", "transformers")
 
 
-def start(report: Report, database: Path, repeats: int) -> None:
+def start(report, database, repeats):
     """From the command to the first answer, beside importing Gradio alone, in turn; and what is imported."""
     seconds, alone = [], []
     for _ in range(repeats):
@@ -44,7 +43,7 @@ def start(report: Report, database: Path, repeats: int) -> None:
     report.row(f"imported of {', '.join(HEAVY)}", [len({*HEAVY} & {*ended.stdout.split()})], budget=0, unit="")
 
 
-def pages(report: Report, browser: Browser, server: Server, stock: dict[str, list[float]], repeats: int) -> None:
+def pages(report, browser, server, stock, repeats):
     """Sizes of the pages; the first table, cold and on reload; the first figure of a visit."""
     from leaderboard.pages import VIEWS
 
@@ -68,13 +67,13 @@ def pages(report: Report, browser: Browser, server: Server, stock: dict[str, lis
         report.row(name, times[name], budget=budget, reference=stock["first"])
 
 
-def opened(browser: Browser) -> Page:
+def opened(browser):
     page = browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
     page.add_init_script(FIRST)
     return page
 
 
-def table(report: Report, browser: Browser, address: str, *, rows: int, stock: dict, repeats: int) -> None:
+def table(report, browser, address, *, rows, stock, repeats):
     """Sort, search, columns, switch and weights of one table, from the event to the repaint."""
     page, size = opened(browser), f"{rows} x 140"
     page.goto(f"{address}board?suite=mieb&columns=all")
@@ -126,7 +125,7 @@ def table(report: Report, browser: Browser, address: str, *, rows: int, stock: d
     page.context.close()
 
 
-def stock_table(browser: Browser, *, rows: int, repeats: int) -> dict[str, list[float]]:
+def stock_table(browser, *, rows, repeats):
     """Gradio's own table with as many cells, in ms: its first cell, sorting by its menu, a switch by a function."""
     cell = "document.querySelector('#stock [data-testid^=cell-]')"
     changed = f"(() => {{ const before = {cell}.innerText; return () => {cell} && {cell}.innerText !== before; }})()"
@@ -150,7 +149,7 @@ def stock_table(browser: Browser, *, rows: int, repeats: int) -> dict[str, list[
     return times
 
 
-def main() -> None:
+def main():
     """Measures everything; exit code 1 where a budget is exceeded."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--repeats", type=int, default=20, help="of each measurement")

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Callable
 
 import numpy as np
 from scipy import linalg
@@ -21,7 +20,7 @@ ANY, DEFINITE, FURTHER = 4.0, 9.0, 9.0  # times as fast as sqrtm
 AGREE = 1e-6  # relative, of distances; sqrtm itself is less exact on singular products
 
 
-def timed(call: Callable[[], float], *, repeats: int = 1) -> tuple[float, float]:
+def timed(call, *, repeats=1):
     """The value of a call, and the least processor time it took."""
     least = np.inf
     for _ in range(repeats):
@@ -31,38 +30,38 @@ def timed(call: Callable[[], float], *, repeats: int = 1) -> tuple[float, float]
     return value, least
 
 
-def features(n: int, scales: np.ndarray, *, seed: int) -> np.ndarray:
+def features(n, scales, *, seed):
     """(n, d) correlated features whose covariance has about the squares of `scales` as eigenvalues."""
     rng = np.random.default_rng(seed)
     axes = np.linalg.qr(np.random.default_rng(0).standard_normal((len(scales), len(scales))))[0]
     return (rng.standard_normal((n, len(scales))) * scales) @ axes + 0.01 * rng.standard_normal(len(scales))
 
 
-def matrix(one: Gaussian) -> np.ndarray:
+def matrix(one):
     """The covariance (d, d)."""
     return one.covariance if one.rows is None else one.rows.T @ one.rows
 
 
-def by_sqrtm(first: Gaussian, second: Gaussian) -> float:
+def by_sqrtm(first, second):
     """The definition, with the root as scipy takes it."""
     step = first.mean - second.mean
     root = linalg.sqrtm(matrix(first) @ matrix(second))
     return float(step @ step + first.trace + second.trace - 2 * np.trace(root).real)
 
 
-def by_torch_fidelity(first: Gaussian, second: Gaussian) -> float:
+def by_torch_fidelity(first, second):
     from torch_fidelity.metric_fid import KEY_METRIC_FID, fid_statistics_to_metric
 
     sides = ({"mu": one.mean, "sigma": matrix(one)} for one in (first, second))
     return fid_statistics_to_metric(*sides, verbose=False)[KEY_METRIC_FID]
 
 
-def fresh(one: Gaussian) -> Gaussian:
+def fresh(one):
     """The same Gaussian from its covariance, without the factor that it keeps."""
     return Gaussian(n=one.n, mean=one.mean, covariance=matrix(one))
 
 
-def compare(name: str, first: Gaussian, second: Gaussian, *, bound: float, further: bool) -> bool:
+def compare(name, first, second, *, bound, further):
     """Prints times and values of one pair of covariances; False where a bound is missed."""
     first, second = fresh(first), fresh(second)
     print(f"\n{name}", flush=True)
@@ -82,7 +81,7 @@ def compare(name: str, first: Gaussian, second: Gaussian, *, bound: float, furth
     return good
 
 
-def main() -> int:
+def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true")
     quick = parser.parse_args().quick

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from compute.arrays import Floats, Ints
+from compute.arrays import Floats
 from compute.metrics.distribution import cfred, frechet, intervals, pairwise, reference_free
 from compute.types import Undefined
 
@@ -21,14 +21,14 @@ Sample = tuple[Floats, Floats, Floats]  # features (n, d) of prompts' real and g
 Metric = Callable[[Floats, Floats, Floats], float]
 
 
-def draw(rng: np.random.Generator, *, n: int, d: int, alike: bool = False) -> Sample:
+def draw(rng, *, n, d, alike=False):
     """Images that answer their texts, skewed; generated ones are blurred, shifted and answer less, unless `alike`."""
     p = max(2, d // 4)
     slopes = np.random.default_rng(d).normal(size=(p, d)) / np.sqrt(p)
     condition = rng.normal(size=(n, p))
     scale = np.linspace(1.5, 0.5, d)
 
-    def images(answer: float, width: float, shift: float) -> Floats:
+    def images(answer, width, shift):
         noise = rng.gamma(2.0, size=(n, d)) / np.sqrt(2) - np.sqrt(2)  # mean 0, variance 1, skewed
         return answer * condition @ slopes + width * scale * noise + shift
 
@@ -36,13 +36,13 @@ def draw(rng: np.random.Generator, *, n: int, d: int, alike: bool = False) -> Sa
     return real, generated, condition
 
 
-def taken(sample: Sample, rows: Ints) -> Sample:
+def taken(sample, rows):
     """The sample of these prompts alone."""
     real, generated, condition = (side[rows] for side in sample)
     return real, generated, condition
 
 
-def manifold(name: str, k: int) -> Metric:
+def manifold(name, k):
     return lambda r, g, c: pairwise.manifold(real=r, generated=g, k=k)[name].value
 
 
@@ -70,9 +70,7 @@ class Coverage:
     missing: int
 
 
-def coverage(
-    metric: str, *, n: int, d: int, samples: int, targets: int, alike: bool = False, seed: int = 0
-) -> Coverage:
+def coverage(metric, *, n, d, samples, targets, alike=False, seed=0):
     """Simulated coverage at N = n of features (n, d), from `samples` intervals and a target of `targets` values."""
     rng = np.random.default_rng([seed, n, d])
     statistic = METRICS[metric]
@@ -90,7 +88,7 @@ def coverage(
     return Coverage(share=float(np.mean(held)) if held else np.nan, width=width, missing=samples - len(known))
 
 
-def main() -> None:
+def main():
     """Prints a table: a row a metric, a column an N and d."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--samples", type=int, default=200)

@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import re
 import time
-from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -34,23 +33,23 @@ class Stored:
 
     row = Model(key="random", title="random vectors", abilities=("embed_image",))
 
-    def __init__(self, embeddings: Mapping[int, np.ndarray]) -> None:
+    def __init__(self, embeddings):
         self.embeddings = embeddings
 
-    def can(self, ability: str) -> bool:
+    def can(self, ability):
         return ability == "embed_image"
 
-    def embed(self, column: Column) -> np.ndarray:
+    def embed(self, column):
         return self.embeddings[len(column)]
 
 
-def mixed(n: int, letter: str) -> Mixed:
+def mixed(n, letter):
     keys = np.array([f"{letter}{row:031x}" for row in range(n)], dtype="S32")
     column = Column(modality="image", keys=keys, read=lambda row: b"", name=lambda row: f"{letter}{row}")
     return Mixed(names=tuple(f"{letter}{row:07d}" for row in range(n)), image=column, image_at=np.arange(n))
 
 
-def task(queries: np.ndarray, documents: np.ndarray, rng: np.random.Generator) -> Retrieval:
+def task(queries, documents, rng):
     """Half of a query's relevant documents are moved towards it, so that metrics are neither 0 nor 1."""
     n, m = len(queries), len(documents)
     pairs = np.unique(np.repeat(np.arange(n), RELEVANT) * m + rng.integers(0, m, n * RELEVANT))
@@ -62,17 +61,17 @@ def task(queries: np.ndarray, documents: np.ndarray, rng: np.random.Generator) -
     )
 
 
-def status(field: str) -> int:
+def status(field):
     """Bytes of this process as the kernel counts them."""
     text = Path("/proc/self/status").read_text()
     return int(re.search(rf"{field}:\s+(\d+) kB", text).group(1)) * 1024
 
 
-def clock() -> float:
+def clock():
     return time.perf_counter() if DEVICE == "cuda" else time.process_time()
 
 
-def ours(queries: np.ndarray, documents: np.ndarray, rng: np.random.Generator) -> tuple[float, int]:
+def ours(queries, documents, rng):
     """Seconds, and the peak of memory above what was there before."""
     documents = documents.copy()  # half of the relevant ones are moved
     data = task(queries, documents, rng)
@@ -82,7 +81,7 @@ def ours(queries: np.ndarray, documents: np.ndarray, rng: np.random.Generator) -
     return clock() - began, status("VmHWM") - before
 
 
-def products(queries: np.ndarray, documents: np.ndarray) -> float:
+def products(queries, documents):
     """Seconds of torch.mm alone: every query with every document, in the same blocks."""
     room = torch.empty((retrieval.QUERIES, retrieval.DOCUMENTS), device=DEVICE)
     sides = [torch.from_numpy(side).to(DEVICE) for side in (queries, documents)]
@@ -97,7 +96,7 @@ def products(queries: np.ndarray, documents: np.ndarray) -> float:
     return clock() - began
 
 
-def main() -> int:
+def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--documents", type=int, default=DOCUMENTS)
     count = parser.parse_args().documents

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 
@@ -14,7 +12,7 @@ from compute.types import Model, Run, Score
 SUITES = ("mieb", "unisim-core")  # every task of these gets a score of every model
 
 
-def generate(path: Path, *, models: int, seed: int = 0) -> Path:
+def generate(path, *, models, seed=0):
     """Writes a database of `models` made-up models with a score on each task of SUITES; of all real models none."""
     rng = np.random.default_rng(seed)
     catalog = shipped()

@@ -5,15 +5,12 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from playwright.sync_api import Page
 
-from tests.serving import Server, serving
+from tests.serving import serving
 
 READY = ".likeness-board[data-ready=true] .lk-body .lk-row"
 # When the table first stood, on the page's own clock; no payload is loaded before it is asked for.
@@ -74,20 +71,20 @@ table.remove();
 class Report:
     """Prints a line a measurement, and counts those over their budget."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.over = 0
         print(f"{'':58}{'median':>9}{'95 %':>9}{'':6}{'figure':>8}{'budget':>8}", flush=True)
 
     def row(
         self,
-        name: str,
-        values: Sequence[float],
+        name,
+        values,
         *,
-        budget: float,
-        unit: str = "ms",
-        reference: Any = None,
-        beside: str = "",
-    ) -> None:
+        budget,
+        unit="ms",
+        reference=None,
+        beside="",
+    ):
         """A measurement whose 95th percentile has a budget in its unit, or whose median has one as a multiple of the
         reference's median."""
         middle, high = np.median(values), np.percentile(values, 95)
@@ -99,14 +96,14 @@ class Report:
             flush=True,
         )
 
-    def finish(self) -> None:
+    def finish(self):
         """Says whether all is within budget, and ends the program: exit code 1 where something is not."""
         print(f"{self.over} over budget" if self.over else "all within budget")
         sys.exit(1 if self.over else 0)
 
 
 @contextmanager
-def running(*command: str | Path, database: Path | None = None) -> Iterator[tuple[Server, float]]:
+def running(*command, database=None):
     """A Python program that serves, on the first free port, and the seconds to its first answer."""
     place = {name: value for name, value in os.environ.items() if name != "GRADIO_SERVER_PORT"}
     place |= {"GRADIO_ANALYTICS_ENABLED": "False"} | ({"LIKENESS_DATABASE": str(database)} if database else {})
@@ -116,11 +113,11 @@ def running(*command: str | Path, database: Path | None = None) -> Iterator[tupl
         yield server, time.perf_counter() - began
 
 
-def memory(server: Server) -> float:
+def memory(server):
     """Resident memory in MB."""
     status = Path(f"/proc/{server.process.pid}/status").read_text()
     return int(status.split("VmRSS:")[1].split()[0]) / 1000
 
 
-def timed(page: Page, act: str, done: str = "") -> float:
+def timed(page, act, done=""):
     return page.evaluate(TIMED, {"act": act, "done": done})

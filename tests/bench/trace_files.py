@@ -21,11 +21,10 @@ import sys
 import tempfile
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
-from types import FrameType
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -38,14 +37,14 @@ OURS = tuple(f"{ROOT / name}{os.sep}" for name in ("compute", "leaderboard"))
 class Trace:
     """Collects the functions of ours that run in any thread that began after it, within `recording`."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.calls: dict[str, set[str]] = defaultdict(set)  # file -> names of its functions that ran
         self.imports: set[str] = set()  # files of which functions ran in an import
         self._on, self._importing = False, threading.local()
         threading.setprofile(self._event)
         sys.setprofile(self._event)
 
-    def _event(self, frame: FrameType, event: str, argument: object) -> None:
+    def _event(self, frame, event, argument):
         code = frame.f_code
         if event not in ("call", "return") or not code.co_filename.startswith(OURS) or code.co_filename[-3:] != ".py":
             return
@@ -60,7 +59,7 @@ class Trace:
                 self.calls[file].add(code.co_qualname)
 
     @contextmanager
-    def recording(self) -> Iterator[None]:
+    def recording(self):
         self._on = True
         try:
             yield
@@ -69,7 +68,7 @@ class Trace:
             sys.setprofile(None)
 
 
-def evaluate(folder: Path, trace: Trace) -> None:
+def evaluate(folder, trace):
     """The bundled model on one task of the mini suite."""
     import compute
 
@@ -77,7 +76,7 @@ def evaluate(folder: Path, trace: Trace) -> None:
         compute.evaluate("tiny", tasks="mini/image-choice", results=folder / "results", progress=False)
 
 
-def frechet(folder: Path, trace: Trace) -> None:
+def frechet(folder, trace):
     """Two folders of 24 pictures by the bundled model."""
     import compute
 
@@ -95,7 +94,7 @@ def frechet(folder: Path, trace: Trace) -> None:
         )
 
 
-def compare(folder: Path, trace: Trace, *, presses: int = 1) -> None:
+def compare(folder, trace, *, presses=1):
     """An app with uploaded pictures, and the bundled model asked about two of them; the last press is traced."""
     from compute.database.build import build
     from leaderboard import server
@@ -125,7 +124,7 @@ def compare(folder: Path, trace: Trace, *, presses: int = 1) -> None:
     blocks.close(verbose=False)
 
 
-def picture(seed: int) -> Image.Image:
+def picture(seed):
     return Image.fromarray(np.random.default_rng(seed).integers(0, 255, (48, 64, 3), dtype=np.uint8))
 
 
@@ -137,7 +136,7 @@ FLOWS: dict[str, Callable[[Path, Trace], None]] = {
 }
 
 
-def main() -> None:
+def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("flow", choices=FLOWS)
     parser.add_argument("--functions", action="store_true", help="print what ran of each file")

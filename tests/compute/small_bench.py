@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -13,14 +12,13 @@ import numpy as np
 from compute.catalog import Catalog
 from compute.content import items
 from compute.engine import plan, run, run_folders
-from compute.engine.run import Outcome
 from compute.engine.settings import RunSettings
 from compute.engine.workspace import Bench, once
 from compute.features.store import FeatureStore
 from compute.features.subject import Subject
 from compute.metrics import METRICS
 from compute.models.adapter import Hardware
-from compute.tasks.data import Choices, Data, OddOneOut
+from compute.tasks.data import Choices, OddOneOut
 from compute.tasks.mini.album import png
 from compute.tasks.source import Need, Source
 from compute.types import Benchmark, Model, NotHere, Suite, Task
@@ -63,7 +61,7 @@ NEAR = Task(
 )
 
 
-def _task(name: str, category: str, **changes: Any) -> Task:
+def _task(name, category, **changes):
     return replace(NEAR, key=f"unisim/{name}", title=name, category=category, dataset=f"made/{name}", **changes)
 
 
@@ -88,11 +86,11 @@ CATALOG = Catalog(
 )
 
 
-def square(colour: Sequence[float]) -> bytes:
+def square(colour):
     return png(np.full((8, 8, 3), np.clip(colour, 0, 255), np.uint8))
 
 
-def data(task: Task) -> Data:
+def data(task):
     """Twelve items from a fixed seed: a colour, one like it, one unlike it."""
     draw = np.random.default_rng(sum(map(ord, task.key)))
     colours = draw.integers(0, 255, (12, 3))
@@ -122,7 +120,7 @@ def data(task: Task) -> Data:
     )
 
 
-def changed(bench: Bench, **parts: Any) -> Bench:
+def changed(bench, **parts):
     """The bench with other fields or methods."""
     made = copy(bench)
     vars(made).update(parts)
@@ -132,23 +130,23 @@ def changed(bench: Bench, **parts: Any) -> Bench:
 class Eye:
     """Sees the first pixel of an image, the letters of a text."""
 
-    def __init__(self, world: World, row: Model) -> None:
+    def __init__(self, world, row):
         self.world, self.turn = world, row.options.get("seed", 0)
         self.settings = {"pixel": "first"}
 
-    def prepare(self, modality: str, item: Any) -> np.ndarray:
+    def prepare(self, modality, item):
         if modality == "text":
             return np.array([len(item), sum(map(ord, item)) % 97, ord(item[0]), 1], dtype=np.float32)
         return np.array([*item.getpixel((0, 0)), 1], dtype=np.float32)
 
-    def embed(self, modality: str, prepared: Sequence[np.ndarray]) -> np.ndarray:
+    def embed(self, modality, prepared):
         self.world.encoded += len(prepared)
         self.world.before_batch()
         return np.roll(np.stack(prepared), self.turn, axis=1) + self.turn
 
-    def compare(self, first: Sequence[Any] | None, second: Sequence[Any]) -> np.ndarray:
-        left = np.zeros((len(second), 3)) if first is None else np.array([one.getpixel((0, 0)) for one in first])
-        return -np.abs(left - np.array([one.getpixel((0, 0)) for one in second])).sum(axis=1).astype(float)
+    def compare(self, first, second):
+        left, right = (np.array([one.getpixel((0, 0)) for one in side]) for side in (first, second))
+        return -np.abs(left - right).sum(axis=1).astype(float)
 
 
 @dataclass
@@ -161,10 +159,10 @@ class World:
     loaded: int = 0
     missing: str = ""  # why weights are not here
 
-    def before_batch(self) -> None:
+    def before_batch(self):
         """Called before each batch."""
 
-    def bench(self, settings: RunSettings | None = None, **given: Any) -> Bench:
+    def bench(self, settings=None, **given):
         """With these settings, or some of a run in the world's folder."""
         settings = settings or RunSettings(**{"results": self.folder / "results", **given})
         bench = Bench(
@@ -197,13 +195,13 @@ class World:
             ),
         )
 
-    def _load(self, task: Task, options: dict[str, Any]) -> dict[str, Data]:
+    def _load(self, task, options):
         found = self.changed.get(task.key) or data(task)
         if isinstance(found, Exception):
             raise found
         return {"default": found}
 
-    def _model(self, row: Model, *, hardware: Hardware) -> Eye:
+    def _model(self, row, *, hardware):
         self.loaded += 1
         if self.missing:
             raise NotHere(self.missing)
@@ -211,21 +209,21 @@ class World:
 
 
 def executed(
-    world: World,
-    *models: str,
-    only: tuple[str, ...] = (),
-    bench: Bench | None = None,
-    workers: Any | None = None,
-    report: Callable[[str], None] = lambda line: None,
-    **given: Any,
-) -> list[Outcome]:
+    world,
+    *models,
+    only=(),
+    bench=None,
+    workers=None,
+    report=lambda line: None,
+    **given,
+):
     """Plans and runs the small suite, in the world's folder and with these settings."""
     bench = bench or world.bench(**given)
     planned = plan.make(CATALOG, suite="small", models=models or ("small/dim",), tasks=only, bench=bench)
     return run.execute(planned, bench=bench, workers=workers, report=report)
 
 
-def figures(outcomes: list[Outcome]) -> dict[str, float]:
+def figures(outcomes):
     """Every run's headline by model and task."""
     return {
         f"{one.job.model.key} {one.job.name}": run_folders.headline(one.stored).value for one in outcomes if one.stored

@@ -19,17 +19,17 @@ def test_a_run_prints_the_plan_the_scores_and_rebuilds(run, world):
     result = run("--models small/eye,small/gauge --baselines")
     assert result.exit_code == 0, result.output
     lines = result.output.splitlines()
-    assert lines[0] == "small: 5 tasks, 3 models; 18 runs to make, 0 stored already, 1 skipped"
+    assert lines[0] == "small: 5 tasks, 3 models; 16 runs to make, 0 stored already, 3 skipped"
     assert "With the baselines of small, small/dim" in lines
     assert re.fullmatch(r"likeness.duckdb built in [0-9.]+ s: \d+ computed runs. See it: python app.py", lines[-1])
-    assert sum(": accuracy " in line for line in lines) == 18
+    assert sum(": accuracy " in line for line in lines) == 16
     table = [line for line in lines if line.startswith("| unisim/near ")]
     assert len(table) == 1 and "±" in table[0] and "| 50.0 " in table[0] and "| 12 " in table[0]
     assert "small/eye" in next(line for line in lines if line.startswith("| task"))
     with store.connect(world.folder / "likeness.duckdb") as connection:
         found = connection.execute("SELECT count(*) FROM runs WHERE origin = 'computed' AND main").fetchall()
         pictures = connection.execute("SELECT count(DISTINCT task) FROM thumbnails").fetchall()
-    assert found == [(14,)] and pictures == [(5,)]  # IQA was asked in two ways, one of them is shown
+    assert found == [(12,)] and pictures == [(5,)]  # IQA was asked in two ways, one of them is shown
 
 
 def test_a_baseline_is_run_on_request_and_else_its_shipped_run_is_shown(run, world):
@@ -84,7 +84,6 @@ def test_what_is_wrong_is_said_before_anything_runs(run, world):
     (world.folder / "file").write_text("no folder")
     for words, said in (
         ("--dtype float7", "float7"),
-        ("--suite mini", "A run is of one suite"),
         (f"--results {world.folder}/file/runs", "name another folder with --results"),
     ):
         assert_refused(run(f"--models small/dim {words}"), BadInput, said)

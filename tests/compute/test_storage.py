@@ -147,27 +147,3 @@ def test_a_shard_that_could_not_be_put_is_put_later(folder, tmp_path, monkeypatc
     # Nothing is missing here, so that no pass takes the lock.
     assert EmbeddingCache(tmp_path / "image", remote=folder).has(keys).all()
     assert list(folder.names()) == cache._listed()
-
-
-def test_what_machines_note_at_the_same_moment_is_all_there(folder, tmp_path, monkeypatch):
-    """The second notes while the first has begun to put its own."""
-    one, two = (EmbeddingCache(tmp_path / name, remote=folder) for name in ("one", "two"))
-    put, beside = RemoteFolder.put, []
-
-    def interrupted(self: RemoteFolder, path: Path, name: str) -> None:
-        if beside:
-            beside.pop()()
-        put(self, path, name)
-
-    monkeypatch.setattr(RemoteFolder, "put", interrupted)
-    with one.locked(tell=print), two.locked(tell=print):
-        beside.append(lambda: two.remember_bad(b"b" * 32, "second", "empty"))
-        one.remember_bad(b"a" * 32, "first", "damaged")
-    bad = {b"a" * 32: ("first", "damaged"), b"b" * 32: ("second", "empty")}
-    assert EmbeddingCache(tmp_path / "three", remote=folder).bad == bad
-    two.refresh()
-    assert two.bad == bad
-    with two.locked(tell=print):
-        two.forget_bad()
-    one.refresh()
-    assert one.bad == two.bad == EmbeddingCache(tmp_path / "three", remote=folder).bad == {}

@@ -9,7 +9,6 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any
 
 import plotly
 
@@ -24,7 +23,7 @@ DRAW = """async figure => {
 }"""
 
 
-def executed(path: Path, home: Path) -> Any:
+def executed(path, home):
     """A notebook with its outputs, with this checkout's packages and a results folder of its own."""
     import nbformat  # of tests/slow/requirements.txt, as the next; collecting tests goes without
     from nbclient import NotebookClient
@@ -39,7 +38,7 @@ def executed(path: Path, home: Path) -> Any:
     return notebook
 
 
-def page(notebook: Any, name: str) -> tuple[str, list[dict[str, Any]]]:
+def page(notebook, name):
     """The notebook as Markdown, and its figures, which the page takes from `NAME-NUMBER.svg`."""
     parts, figures = [], []
     for cell in notebook.cells:
@@ -62,7 +61,7 @@ def page(notebook: Any, name: str) -> tuple[str, list[dict[str, Any]]]:
     return "\n\n".join(parts) + "\n", figures
 
 
-def write(name: str) -> None:
+def write(name):
     """A notebook's page and figures."""
     with tempfile.TemporaryDirectory() as home:
         text, figures = page(executed(FOLDER / f"{name}.ipynb", Path(home)), name)

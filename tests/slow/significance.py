@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -47,13 +47,13 @@ class Board(NamedTuple):
     least: float = 0.0  # share of the tasks that a model needs for a rank
 
     @property
-    def table(self) -> ScoreTable:
+    def table(self):
         names = tuple(map(str, range(int(self.codes.max()) + 1)))
         given = {"clusters": self.clusters, "least": self.least}
         return ScoreTable(values=self.scores, codes=self.codes, categories=names, **given)
 
 
-def made(draw: np.random.Generator, *, shape: str, kind: str, spread: float) -> Board:
+def made(draw, *, shape, kind, spread):
     """A made-up board: true means, how hard each task is for all, and noise of the named kind."""
     models, sizes = SHAPES[shape]
     codes = np.repeat(np.arange(len(sizes)), sizes)
@@ -85,12 +85,12 @@ def made(draw: np.random.Generator, *, shape: str, kind: str, spread: float) -> 
     return Board(scores=scores, codes=codes, truth=truth, clusters=clusters)
 
 
-def equal(scores: Floats, sizes: tuple[int, ...], **more: object) -> Board:
+def equal(scores, sizes, **more):
     """A board of models with equal means."""
     return Board(scores, np.repeat(np.arange(len(sizes)), sizes), np.zeros(len(scores)), **more)
 
 
-def noise(draw: np.random.Generator, *, sizes: tuple[int, ...], models: int = 15, unequal: bool = True) -> Board:
+def noise(draw, *, sizes, models=15, unequal=True):
     """Pure noise, or such that differs by factors between models and is three times as large in the first category."""
     scores = draw.normal(size=(models, sum(sizes)))
     if unequal:
@@ -99,7 +99,7 @@ def noise(draw: np.random.Generator, *, sizes: tuple[int, ...], models: int = 15
     return equal(scores, sizes)
 
 
-def shared_data(draw: np.random.Generator, *, models: int = 40, sets: int = 19) -> Board:
+def shared_data(draw, *, models=40, sets=19):
     """Two categories: each of 19 data sets has a task in both, whose residuals correlate at 0.52, as MIEB's do; 3 and 5
     further tasks are of a data set of their own."""
     clusters = np.array([*range(sets), *range(sets, sets + 3), *range(sets), *range(sets + 3, sets + 8)])
@@ -108,7 +108,7 @@ def shared_data(draw: np.random.Generator, *, models: int = 40, sets: int = 19) 
     return equal(scores, (sets + 3, sets + 5), clusters=clusters)
 
 
-def omitted(draw: np.random.Generator, *, models: int = 15, tasks: int = 16) -> Board:
+def omitted(draw, *, models=15, tasks=16):
     """A third of the models lacks the hardest 30% of the tasks, whose difficulty spreads over 40 points."""
     scores = 60 + np.linspace(-20, 20, tasks) + 1.5 * draw.normal(size=(models, tasks))
     scores[: models // 3, : int(0.3 * tasks)] = np.nan
@@ -126,12 +126,12 @@ EQUAL: dict[str, Callable[[np.random.Generator], Board]] = {
 }
 
 
-def shipped(folder: Path) -> Iterator[tuple[str, Board]]:
+def shipped(folder):
     """The shipped boards: the models with every score, and the tasks that count."""
     database = build(folder / "likeness.duckdb", results=folder).path
     with store.connect(database) as connection:
 
-        def ask(query: str, values: list) -> pd.DataFrame:
+        def ask(query, values):
             return connection.execute(query, values).df()
 
         for suite, origin in SHIPPED.items():
@@ -140,7 +140,7 @@ def shipped(folder: Path) -> Iterator[tuple[str, Board]]:
             yield suite, Board(table.turned, table.codes, Ranking.of(table).mean, table.clusters)
 
 
-def resampled(draw: np.random.Generator, board: Board, *, apart: bool) -> Board:
+def resampled(draw, board, *, apart):
     """A shipped board with other tasks of the same kinds, around its own means or equal ones: the deviations of a new
     task are a normal mixture of those of its category's tasks, so that models vary together as they do there."""
     out = np.empty_like(board.scores)
@@ -163,7 +163,7 @@ class Shares(NamedTuple):
     spread: float  # of `found` between boards: its standard deviation
 
 
-def simulate(make: Callable[[np.random.Generator], Board], *, trials: int, seed: int = 1) -> Shares:
+def simulate(make, *, trials, seed=1):
     """What the rule says of boards whose truth is known."""
     draw, rows = np.random.default_rng(seed), []
     for _ in range(trials):
@@ -177,7 +177,7 @@ def simulate(make: Callable[[np.random.Generator], Board], *, trials: int, seed:
     return Shares(*map(float, frame.mean()), spread=float(frame[1].std(ddof=0)))
 
 
-def rows(trials: int) -> Iterator[str]:
+def rows(trials):
     """The tables, line by line."""
     yield "| equal models | false | interval holds | p < 0.001 |\n| --- | --- | --- | --- |"
     for name, make in EQUAL.items():
@@ -203,7 +203,7 @@ def rows(trials: int) -> Iterator[str]:
             yield f"| {title} | {pairs} | {same.wrong:.1%} | {apart.wrong:.1%} | {apart.found:.1%} |"
 
 
-def main() -> None:
+def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--trials", type=int, default=400, help="boards for each cell of the second table")
     for line in rows(parser.parse_args().trials):

@@ -42,7 +42,7 @@ def test_the_steps_of_the_dockerfile_end_in_a_healthy_app(place):
     env = {"PATH": f"{place}/venv/bin:{os.environ['PATH']}"}
     how: dict = {"env": env, "cwd": place}
 
-    def here(command: str) -> str:
+    def here(command):
         command = re.sub(r"^--mount=\S+ ", "", command).replace("/source", str(source))
         return command.replace("7860", "7869")
 

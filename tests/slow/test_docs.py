@@ -81,7 +81,7 @@ def folder(tmp_path_factory):
     return root
 
 
-def answers(program: str, words: list[str]) -> None:
+def answers(program, words):
     """In place of the app on a study: somebody answers, and saves the study."""
     path = Path(words[words.index("--eyes") + 1])
     answered(path, by="tiny", count=40)

@@ -11,10 +11,8 @@ import os
 import subprocess
 import sys
 from base64 import b64encode
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from importlib import metadata
-from pathlib import Path
 
 import pytest
 from gradio_client import Client
@@ -24,7 +22,7 @@ from packaging.utils import canonicalize_name
 from compute.versions import EXTRAS
 from tests import test_wheel
 from tests.compute.live.pictures import png
-from tests.serving import Server, serving
+from tests.serving import serving
 
 TASK = "mini/image-choice"
 OWN = """
@@ -78,7 +76,7 @@ class Installed:
     `work`: an empty folder to work in; `data`: the user's data folder for the program.
     """
 
-    def __init__(self, folder: Path, wheel: Path, *, sees: Path) -> None:
+    def __init__(self, folder, wheel, *, sees):
         self.python = test_wheel.environment(folder, wheel, sees=sees)
         self.command = self.python.with_name("likeness")
         self.work, self.data = folder / "work", folder / "home" / ".local" / "share" / "likeness"
@@ -88,11 +86,11 @@ class Installed:
         bare = {name: value for name, value in os.environ.items() if not name.startswith(named)}
         self.place = bare | {"HOME": str(folder / "home"), "PYTHONWARNINGS": "ignore"}
 
-    def run(self, *words: str | Path, **own: str) -> str:
+    def run(self, *words, **own):
         """What a program prints that ends well."""
         return test_wheel.run(*words, cwd=self.work, env=self.place | own)
 
-    def app(self) -> AbstractContextManager[Server]:
+    def app(self):
         """`likeness`, on the first free port."""
         return serving("--offline", command=[self.command], place=self.place, cwd=self.work)
 
@@ -102,18 +100,18 @@ def wheel(tmp_path_factory):
     return test_wheel.built(tmp_path_factory.mktemp("wheel"))
 
 
-def required(wheel: Path, *, extra: str = "") -> list[Requirement]:
+def required(wheel, *, extra=""):
     """What the wheel's metadata requires with this Python, by an extra or none."""
     (distribution,) = metadata.distributions(path=[str(wheel)])
 
-    def taken(one: Requirement, extra: str) -> bool:
+    def taken(one, extra):
         return one.marker is None or one.marker.evaluate({"extra": extra})
 
     every = map(Requirement, distribution.requires)
     return [one for one in every if taken(one, extra) and not (extra and taken(one, ""))]
 
 
-def closure(requirements: list[Requirement]) -> dict[str, metadata.Distribution]:
+def closure(requirements):
     """The installed distributions that the requirements come to, those of these distributions included."""
     waiting, seen, found = list(requirements), set(), {}
     while waiting:
@@ -130,10 +128,10 @@ def closure(requirements: list[Requirement]) -> dict[str, metadata.Distribution]
 
 
 @contextmanager
-def leaves_its_packages_alone(installed: Installed) -> Iterator[Installed]:
+def leaves_its_packages_alone(installed):
     (packages,) = installed.python.parents[1].glob("lib/python*/site-packages")
 
-    def contents() -> dict[Path, tuple[int, int]]:
+    def contents():
         files = {path: path.stat() for path in packages.rglob("*") if path.is_file()}
         return {path: (stat.st_size, stat.st_mtime_ns) for path, stat in files.items()}
 

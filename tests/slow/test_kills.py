@@ -12,10 +12,7 @@ import re
 import shutil
 import signal
 import socket
-import subprocess
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pandas as pd
 import psutil
@@ -59,7 +56,7 @@ else:
 """
 
 
-def begun(folder: Path, *words: str, event: str = "never") -> subprocess.Popen[str]:
+def begun(folder, *words, event="never"):
     """A process with results and temporary files in the folder, and no network."""
     (folder / "temporary").mkdir(exist_ok=True)
     names = {"LIKENESS_RESULTS": "results", "LIKENESS_DATABASE": "own.duckdb", "TMPDIR": "temporary"}
@@ -67,17 +64,17 @@ def begun(folder: Path, *words: str, event: str = "never") -> subprocess.Popen[s
     return serving.begun("-u", "-c", CHILD, event, *words, log=folder / "log", OMP_NUM_THREADS="1", **place)
 
 
-def drafts(folder: Path) -> list[Path]:
+def drafts(folder):
     return [p for p in folder.rglob("*") if (DRAFT_FOLDER if p.is_dir() else DRAFT).fullmatch(p.name)]
 
 
-def scores(folder: Path) -> pd.DataFrame:
+def scores(folder):
     """The database's scores in order. Raises DatabaseError for one that is not whole."""
     frame = store.frames(folder / "own.duckdb", names=["scores"])["scores"]
     return frame.sort_values(["run", "subset", "metric"], ignore_index=True)
 
 
-def make_stale(folder: Path) -> None:
+def make_stale(folder):
     """Changes a run's record in the folder's results, but none of its scores."""
     shipped = next(run_folders.every(paths.COMPUTED))
     own = (folder / "results").joinpath(*shipped.parts[-3:])
@@ -134,25 +131,25 @@ def test_a_killed_app_is_made_good(built, event):
     assert not drafts(folder)
 
 
-def answers(folder: Path, app: subprocess.Popen[str]) -> None:
+def answers(folder, app):
     """Waits for the app's first page."""
     wait(lambda: Visitor(port(folder)).get("/").status == 200, running=app, said=(folder / "log").read_text)
 
 
-def port(folder: Path) -> int:
+def port(folder):
     """The port of the app, once its log tells it."""
     found = re.search(r"http://127\.0\.0\.1:(\d+)", (folder / "log").read_text())
     return int(found[1]) if found else 0
 
 
-def alive(process: psutil.Process) -> bool:
+def alive(process):
     with contextlib.suppress(psutil.NoSuchProcess):
         return process.status() != psutil.STATUS_ZOMBIE
     return False
 
 
 @contextlib.contextmanager
-def disturbing(port: int) -> Iterator[None]:
+def disturbing(port):
     """Has the app at work when the context is entered: half a request, downloads and uploads."""
     with socket.create_connection(("127.0.0.1", port)) as client, ThreadPoolExecutor(6) as pool:
         client.sendall(b"POST /live/input HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 9\r\n\r\nhalf")

@@ -7,7 +7,6 @@ import os
 import re
 import shutil
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -102,7 +101,7 @@ def root(tmp_path_factory):
     return folder
 
 
-def follow(root: Path, *steps: tuple[str, str, str]) -> None:
+def follow(root, *steps):
     """Adds a text behind the first place of a file that reads so, or at its end; a file that is not there is made."""
     for name, after, text in steps:
         path = root / name
@@ -112,7 +111,7 @@ def follow(root: Path, *steps: tuple[str, str, str]) -> None:
         path.write_text(content.replace(after, after + text, 1) if after else content + text, encoding="utf-8")
 
 
-def python(root: Path, *words: str) -> str:
+def python(root, *words):
     """What a program prints in the copy."""
     place = os.environ | {"LIKENESS_DATABASE": str(root / "likeness.duckdb"), "HF_HUB_OFFLINE": "1"}
     return run(sys.executable, *words, cwd=root, env=place)

@@ -9,7 +9,6 @@ import re
 import socket
 import time
 import uuid
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -29,10 +28,10 @@ class Answer:
 class Visitor:
     """Requests of one address; on loopback all of 127.0.0.0/8 is there to choose from."""
 
-    def __init__(self, port: int, address: str = "127.0.0.1") -> None:
+    def __init__(self, port, address="127.0.0.1"):
         self.port, self.address, self.session = port, address, uuid.uuid4().hex
 
-    def request(self, method: str, path: str, *, body: bytes = b"", headers: Mapping[str, str] | None = None) -> Answer:
+    def request(self, method, path, *, body=b"", headers=None):
         """One request on a connection of its own."""
         link = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE, source_address=(self.address, 0))
         status, content, began = 0, b"", time.perf_counter()
@@ -42,23 +41,23 @@ class Visitor:
             content, status = answer.read(), answer.status
         return Answer(status=status, seconds=time.perf_counter() - began, body=content)
 
-    def get(self, path: str) -> Answer:
+    def get(self, path):
         return self.request("GET", path)
 
-    def send_json(self, path: str, value: Any, headers: Mapping[str, str] = JSON) -> Answer:
+    def send_json(self, path, value, headers=JSON):
         """A POST of a value as JSON."""
         return self.request("POST", path, body=json.dumps(value).encode(), headers=headers)
 
-    def upload(self, content: bytes) -> Answer:
+    def upload(self, content):
         """Sends an image into this visitor's session."""
         return self.request("POST", "/live/input", body=content, headers={"x-likeness-session": self.session})
 
-    def leave(self) -> Answer:
+    def leave(self):
         """Ends the visit, as a page does that is closed; the next request begins another."""
         session, self.session = self.session, uuid.uuid4().hex
         return self.request("POST", "/live/forget", body=session.encode())
 
-    def call(self, name: str, *values: Any) -> Answer:
+    def call(self, name, *values):
         """Calls an endpoint for programs and waits for its result; its sentence where it refuses."""
         began = time.perf_counter()
         posted = self.send_json(f"/gradio_api/call/{name}", {"data": list(values)})
@@ -69,12 +68,12 @@ class Visitor:
         status, body = (answer.status, data[-1]) if data else (0, b"")
         return Answer(status=status, seconds=time.perf_counter() - began, body=body)
 
-    def call_tool(self, name: str, **values: Any) -> Answer:
+    def call_tool(self, name, **values):
         """Calls an endpoint as a tool of MCP."""
         sent = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": name, "arguments": values}}
         return self.send_json("/gradio_api/mcp/", sent, JSON | {"accept": "application/json, text/event-stream"})
 
-    def events(self) -> dict[str, dict[str, Any]]:
+    def events(self):
         """The pages' events by what triggers them: an event of a component's own, or the text of a button. Each as it
         is put into the queue, with the values of its controls when the page opens."""
         config = json.loads(self.get("/config").body)
@@ -88,11 +87,11 @@ class Visitor:
                     found[label] = {"fn_index": event.get("id", number), "trigger_id": component, "data": values}
         return found
 
-    def join(self, event: Mapping[str, Any], *, data: Any = None) -> Answer:
+    def join(self, event, *, data=None):
         """Puts an event into the queue under this visitor's session."""
         return self.send_json("/gradio_api/queue/join", {**event, "event_data": data, "session_hash": self.session})
 
-    def connect(self, head: str = "", body: bytes = b"") -> socket.socket:
+    def connect(self, head="", body=b""):
         """A bare connection, on which a head without its end and a body are sent."""
         link = socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE, source_address=(self.address, 0))
         link.sendall(head.replace("\n", "\r\n").encode() + body)

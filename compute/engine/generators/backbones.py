@@ -23,7 +23,6 @@ NAMED_DISTANCES = {INCEPTION: "fid", DINOV2_L: "fd_dinov2"}
 PREFERENCE = {
     "hpsv2": "xswu/hpsv2",
     "pickscore": "yuvalkirstain/pickscore_v1",
-    "aesthetic": "aesthetic",
 }
 DISTANCES = ("fid", "fd_dinov2", "fd")
 # Metrics that compare an image with its prompt, or with the reference's image of that prompt.
@@ -31,7 +30,12 @@ NEED_PROMPTS = ("cfred", "clipscore", "hpsv2", "pickscore")
 NEIGHBOURS = ("precision", "recall", "density", "coverage")
 OTHERS = ("cfred", *DISTANCES, "cmmd", "kid", "clipscore", *NEIGHBOURS, "vendi", "inception_score")
 METRICS = (*OTHERS, *PREFERENCE)
-USUAL = (*OTHERS, "imagereward", *PREFERENCE)  # with one that was computed once, so that stored comparisons are found
+USUAL = (
+    *OTHERS,
+    "imagereward",
+    *PREFERENCE,
+    "aesthetic",
+)  # with two that were computed once, so that stored comparisons are found
 JOIN = "|"  # between the image and the text backbone of cFreD, in the name of a subset
 DISTANCE = "distance"  # a prompt's value: the squared distance of its image's features from the reference's
 

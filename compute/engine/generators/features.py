@@ -115,15 +115,10 @@ def encode(
         subject = subjects[key] = bench.subject(row)
         bench.fetch(row)
         columns = [part.images for part in sets.sets] if key in of_images else []
-        compared = [metric for metric, scorer in scorers.items() if scorer == key and subject.can("compare")]
-        if compared:
-            subject.prepare([], compared=columns)
-            _scored(compared[0], subject, sets)  # while the model is in memory
-        else:
-            if sets.prompts is not None:
-                columns += [sets.prompts] if key in (*chosen.text, *PREFERENCE.values()) else []
-                columns += [_depicted(sets)] if key == scorers.get("clipscore") else []
-            subject.prepare(columns)
+        if sets.prompts is not None:
+            columns += [sets.prompts] if key in (*chosen.text, *PREFERENCE.values()) else []
+            columns += [_depicted(sets)] if key == scorers.get("clipscore") else []
+        subject.prepare(columns)
         for reference in saved.values():
             reference.check(key, subject.settings)
         bad |= subject.bad
@@ -154,12 +149,8 @@ def encode(
 
 
 def _scored(metric: str, subject: Subject, sets: PromptedSets) -> dict[str, np.ndarray]:
-    """The scores of single images (n,) by generator: a model that compares by itself is shown each with its prompt, or
-    images alone."""
+    """The scores of single images (n,) by generator."""
     depicted = metric == "clipscore"
-    if subject.can("compare") and not depicted:
-        prompts = sets.prompts if "text" in subject.row.modalities else None
-        return {part.name: subject.compare(prompts, part.images) for part in sets.generated}
     score = reference_free.clipscore if depicted else reference_free.preference_score
     text = subject.embed_lazily(_depicted(sets) if depicted else sets.prompts)
     return {part.name: score(image=subject.embed_lazily(part.images), text=text).scores for part in sets.generated}

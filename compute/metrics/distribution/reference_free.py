@@ -1,7 +1,7 @@
 """Metrics of one set without a reference: how varied its images are (Inception Score, Vendi), and means over them.
 
-CLIPScore and the scores of models of human preference are means over images. The aesthetic predictor scores an image
-itself (`compute/models/metrics/preference.py`); HPSv2 and PickScore are encoders whose cosine, times 100, is the score.
+CLIPScore and the scores of models of human preference are means over images: HPSv2 and PickScore are encoders whose
+cosine, times 100, is the score.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def vendi(*, features: Any) -> SetScore:
 
 
 def mean_score(*, scores: Any, prompts: Any = None) -> MeanScore:
-    """The mean of `scores` (n,), one an image, of any model, such as the aesthetic predictor.
+    """The mean of `scores` (n,), one an image, of any model.
 
     `prompts` (n,) names each image's prompt: images of one prompt are not independent observations, so the interval is
     over prompts (Liang and Zeger 1986).

@@ -26,7 +26,7 @@ from compute.content.messages import REFUSAL, Picture, Question, Reply
 from compute.models.adapter import Hardware
 from compute.models.judges.answer_limit import USUAL, limited, options_of, rule
 from compute.models.judges.answer_log import AnswerLog
-from compute.models.judges.images import grouped, image_part
+from compute.models.judges.images import image_part
 from compute.types import BadInput, Model, NoService, NotHere
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ DEFAULTS: dict[str, Any] = {
     "seed": 0,
     "extra": {},  # further fields of every request, such as {"chat_template_kwargs": {"enable_thinking": false}}
 }
-RECENT = 32  # images that are held as they are sent: questions that share some are asked near each other
+RECENT = 32  # images that are held as they are sent: questions that follow one another share some
 DENIED = (401, 403)  # no judge gets in with this key: the whole run stops
 FINAL = (402, 404, 405)  # no question to this model can succeed; nor where it redirects to
 # Fields that some endpoints refuse, and how a refusal names them: they are not sent from then on, and recorded as None;
@@ -124,12 +124,12 @@ class Endpoint:
         """Yields replies as they come. Once one is hopeless, those under way are the last: they are paid for."""
         # What a visitor compares is stored nowhere, and not beyond the visit.
         image_url = lru_cache(RECENT)(image_part)
-        todo, done, stop = iter(grouped(questions)), queue.SimpleQueue(), threading.Event()
+        todo, done, stop = iter(range(len(questions))), queue.SimpleQueue(), threading.Event()
         failures: list[Exception] = []
 
         def work() -> None:
             try:
-                for position in todo:  # a list's iterator gives each position to one thread
+                for position in todo:  # a range's iterator gives each position to one thread
                     if stop.is_set():
                         break
                     done.put((position, self._reply(questions[position], image_url)))

@@ -1,31 +1,15 @@
-"""Images of questions, made ready once each: one image is in many pairs, in both orders and under two conditions.
-
-To read an image may be to make it (PairBench draws its transformed ones), and to encode it takes longer than to send
-it. What is ready goes to a file rather than to memory, so that ten thousand pairs take no more memory than ten.
-"""
+"""Images of questions as endpoints take them."""
 
 from __future__ import annotations
 
 import base64
 import io
-from collections.abc import Sequence
 from typing import Any
 
 from compute.content import decoding
-from compute.content.messages import Picture, Question
+from compute.content.messages import Picture
 
 SENT_AS_IS = {"PNG": "png", "JPEG": "jpeg", "WEBP": "webp"}  # where decoding changes nothing; all else as PNG
-
-
-def grouped(questions: Sequence[Question]) -> list[int]:
-    """Positions of the questions, those that share images near each other, else in their order."""
-    first: dict[bytes, int] = {}
-
-    def earliest(position: int) -> int:
-        keys = [part.key for part in questions[position].parts if isinstance(part, Picture)]
-        return min((first.setdefault(key, position) for key in keys), default=position)
-
-    return sorted(range(len(questions)), key=earliest)
 
 
 def image_part(picture: Picture) -> dict[str, Any]:

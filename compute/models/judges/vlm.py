@@ -21,7 +21,6 @@ from compute.models.files import pretrained, weights
 from compute.models.files.weights import architecture
 from compute.models.judges.answer_limit import USUAL, limited, options_of, rule
 from compute.models.judges.answer_log import AnswerLog
-from compute.models.judges.images import grouped
 from compute.types import CannotDo, LikenessError, Model
 
 if TYPE_CHECKING:
@@ -68,7 +67,7 @@ class LocalJudge:
         """Yields replies by position; the next question is made ready while the device works on one."""
         with ThreadPoolExecutor(1) as pool:
             ready = None
-            for position in [*grouped(questions), None]:
+            for position in [*range(len(questions)), None]:
                 following = None if position is None else (position, pool.submit(self._inputs, questions[position]))
                 if ready is not None:
                     at, inputs = ready

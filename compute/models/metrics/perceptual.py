@@ -184,7 +184,7 @@ class DreamSim:
             states = block(states)
         return states[:, 0]
 
-    def compare(self, first: Sequence[Image.Image] | None, second: Sequence[Image.Image]) -> np.ndarray:
+    def compare(self, first: Sequence[Image.Image], second: Sequence[Image.Image]) -> np.ndarray:
         """(n,) float64: the negated distance, at most 0. One batch."""
         left, right = (
             self.embed("image", [self.prepare("image", image) for image in images]) for images in (first, second)

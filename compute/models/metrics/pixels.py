@@ -51,7 +51,7 @@ class PairMetric:
     chunk: int = CHUNK
     symmetric: bool = False  # two images have one score in both orders
 
-    def compare(self, first: Sequence[Image.Image] | None, second: Sequence[Image.Image]) -> Floats:
+    def compare(self, first: Sequence[Image.Image], second: Sequence[Image.Image]) -> Floats:
         """(n,) float64, higher is nearer."""
         pairs = np.array([[id(image) for image in side] for side in (first, second)]).T
         if self.symmetric:

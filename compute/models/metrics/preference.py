@@ -1,21 +1,14 @@
-"""Models of what people prefer: HPSv2 as an encoder, the aesthetic predictor as a score."""
+"""HPSv2, a model of what people prefer, as an encoder."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import numpy as np
-
-from compute.arrays import unit
-from compute.models.adapter import Hardware, chosen
-from compute.models.encoders import open_clip, transformers_towers
+from compute.models.adapter import Hardware
+from compute.models.encoders import open_clip
 from compute.models.encoders.towers import Towers
-from compute.models.files.downloads import Published
-from compute.models.files.weights import fill, tensors
 from compute.types import Model
 
 if TYPE_CHECKING:
@@ -54,30 +47,3 @@ def whole_on_black(image: Image.Image, *, side: int) -> torch.Tensor:
     left, top = (side - width) // 2, (side - height) // 2
     pixels = functional.pad(pixels, [left, top, side - width - left, side - height - top])
     return functional.normalize(pixels, CLIP_MEAN, CLIP_STD)
-
-
-def aesthetic_files(row: Model) -> tuple[Published, ...]:
-    """What the row needs from addresses, besides its CLIP model."""
-    return (Published(**row.options["head"]),)
-
-
-def load_aesthetic(row: Model, hardware: Hardware, folder: Path) -> SimpleNamespace:
-    """LAION's aesthetic predictor: how pleasing an image is, from its CLIP embedding of length 1.
-
-    The row's weights are the CLIP model, option `head` the linear layer on top: {"url", "sha256"} of a published file.
-    """
-    import torch
-
-    chosen(row, {"head": None})
-    plain = replace(row, options={}, abilities=("embed_image",))
-    clip = transformers_towers.load(plain, hardware, folder, family=transformers_towers.CLIP)
-    head = torch.nn.Linear(clip.module.config.projection_dim, 1)
-    fill(head, tensors(aesthetic_files(row)[0].fetch()), of="the aesthetic predictor's head")
-
-    def compare(first: Sequence[Any] | None, second: Sequence[Image.Image]) -> np.ndarray:
-        """(n,) float64, about 1 to 10; higher is better. One batch."""
-        vectors = unit(clip.embed("image", [clip.prepare("image", image) for image in second]))
-        with torch.inference_mode():
-            return head(torch.from_numpy(vectors).float())[:, 0].double().numpy()
-
-    return SimpleNamespace(compare=compare, settings={"model": row.key, **row.options, **clip.settings})

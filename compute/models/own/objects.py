@@ -15,7 +15,7 @@ import numpy as np
 from compute.content import decoding
 from compute.content.messages import STOP, Question, Reply
 from compute.models.judges.answer_log import AnswerLog
-from compute.models.judges.images import grouped, image_part
+from compute.models.judges.images import image_part
 from compute.types import BadInput, CannotDo, LikenessError
 
 if TYPE_CHECKING:
@@ -141,9 +141,7 @@ class OwnJudge:
         A question whose answer is not a text, or that makes the function raise an error, comes back with an `error`.
         Raises NotHere after many of these in a row, and BadItem for an image that cannot be read.
         """
-        return self.answers.answered(
-            questions, lambda asked: ((position, self._reply(asked[position])) for position in grouped(asked))
-        )
+        return self.answers.answered(questions, lambda asked: enumerate(map(self._reply, asked)))
 
     def _reply(self, question: Question) -> Reply:
         messages = question.chat(image_part)

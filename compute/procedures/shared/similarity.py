@@ -33,18 +33,13 @@ def against(subject: Subject, reference: Column, alternatives: Sequence[Column])
     """(n, k): how like the reference of its row each of k alternatives is; higher is nearer.
 
     By embeddings where the model has them for both sides, else by its comparison of reference and alternative, in that
-    order; of a text and an image the text comes first, as metrics of the two are defined. Raises CannotDo where it has
-    neither.
+    order. Raises CannotDo where it has neither.
     """
     if embeds(subject, reference, *alternatives):
         first = subject.embed(reference)
         return np.stack([alike(first, subject.embed(column)) for column in alternatives], axis=1)
     if subject.can("compare"):
-        pairs = [
-            (column, reference) if (column.modality, reference.modality) == ("text", "image") else (reference, column)
-            for column in alternatives
-        ]
-        return np.stack([compared(subject, *pair) for pair in pairs], axis=1)
+        return np.stack([compared(subject, reference, column) for column in alternatives], axis=1)
     kinds = " and ".join(dict.fromkeys(column.modality for column in (reference, *alternatives)))
     raise CannotDo(
         f"{subject.row.key} can neither embed {kinds} nor compare them; its abilities: "
@@ -55,18 +50,15 @@ def against(subject: Subject, reference: Column, alternatives: Sequence[Column])
 def symmetric(subject: Subject, first: Column, second: Column) -> Floats:
     """(n,): how similar the two items of each row are, in either order; higher is nearer.
 
-    Cosine where the model embeds both, else the mean of its own comparison in both orders. An image and a text have one
-    order, as in `against`. Raises CannotDo as `against`.
+    Cosine where the model embeds both, else the mean of its own comparison in both orders. Raises CannotDo as
+    `against`.
     """
-    if first.modality != second.modality:
-        text, other = (first, second) if first.modality == "text" else (second, first)
-        return against(subject, text, [other])[:, 0]
     if embeds(subject, first, second):
         return alike(subject.embed(first), subject.embed(second))
     return (against(subject, first, [second])[:, 0] + against(subject, second, [first])[:, 0]) / 2
 
 
-def compared(subject: Subject, first: Column | None, second: Column) -> Floats:
+def compared(subject: Subject, first: Column, second: Column) -> Floats:
     """The model's own scores (n,), higher is nearer; an infinite one is allowed (PSNR of equal images), NaN is not."""
     scores = np.asarray(subject.compare(first, second), dtype=float)
     wrong = np.flatnonzero(np.isnan(scores) | np.isneginf(scores))

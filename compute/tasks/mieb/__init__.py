@@ -60,25 +60,19 @@ def needs(task: Task, *, source: Source) -> Need:
     folder = row.present(source, procedure=task.procedure)
     known = rows.contents(task)
     trained = 0
-    parts = {row.split: known.bytes or _bytes(known.images, known.pixels)}
+    sizes = [known.bytes or _bytes(known.images, known.pixels)]
     if task.procedure == "probe":
-        parts[row.train_split] = known.train_bytes or _bytes(known.train_images, known.train_pixels)
+        sizes.append(known.train_bytes or _bytes(known.train_images, known.train_pixels))
         if known.train_images and known.classes:
             trained = drawn(known.train_images, classes=known.classes, each=row.samples_per_label, draws=row.draws)
-    # Tasks that show other items of one split read other parts of it.
-    sizes = {split if known.shared else f"{task.key}, {split}": size for split, size in parts.items() if size}
-    size = weight(folder) if folder else sum(sizes.values()) or None
     return Need(
         repo=row.repo,
         revision=row.revision,
-        bytes=size,
+        bytes=weight(folder) if folder else sum(filter(None, sizes)) or None,
         present=folder is not None,
         images=None if known.images is None else known.images + trained,
         texts=known.texts,
-        parts=sizes if len(sizes) == len(parts) else {},
-        rough=folder is None and not (known.bytes and (known.train_bytes or task.procedure != "probe")),
         shared=known.shared,
-        trained=trained,
         comparisons=_comparisons(task, known),
         questions=None,
     )

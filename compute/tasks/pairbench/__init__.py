@@ -41,13 +41,11 @@ def needs(task: Task, *, source: Source) -> Need:
         return Need(present=_manifest(task, source).is_file(), **asked(task))
     config = hub.part_of(task)[0]
     folder = source.present(hub.REPO, revision=task.revision, files=(CARD, f"{config}/*"))
-    size = weight(folder) if folder else hub.SIZES.get(config)
     return Need(
         repo=hub.REPO,
         revision=task.revision,
-        bytes=size,
+        bytes=weight(folder) if folder else hub.SIZES.get(config),
         present=folder is not None,
-        parts={config: size} if size else {},
         **asked(task),
     )
 

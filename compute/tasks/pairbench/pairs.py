@@ -26,7 +26,7 @@ def load(path: Path, *, split: str, source: Source | None = None) -> dict[str, R
     state = (path, path.stat().st_mtime_ns if path.is_file() else 0)
     if state not in source.opened:
         manifest = manifests.read(path)
-        source.opened[state] = manifest, ImageMaker(manifests.images_of(manifest), folder=source.cache)
+        source.opened[state] = manifest, ImageMaker(manifests.images_of(manifest))
     manifest, maker = source.opened[state]
     return rated(manifest.of(split), maker=maker, title=path.stem)
 

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import io
 import json
-import os
-import shutil
-import tempfile
 import threading
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cachetools import LRUCache
@@ -25,9 +21,8 @@ if TYPE_CHECKING:
     from PIL import Image
 
 RESIZE = "resize"
-ON_DISK = 8 << 30  # bytes at most, and at most half of what is free there
 SHARE = 0.95  # of each side, in the identical pair; the paper says 95% of the size and not how it is resized
-RECENT = 64 << 20  # bytes of images that stay in memory
+RECENT = 256 << 20  # bytes of images that stay in memory
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,22 +49,13 @@ class MadeImage:
 
 
 class ImageMaker:
-    """Makes images, each once for all models, splits and threads that read it, as far as there is room.
+    """Makes images; those used last stay in memory for all models, splits and threads that read them.
 
-    `read(image)` gives the file of one that need not be made, else None; no two threads call it at once. With
-    `folder`, what was made stays in a nameless file there, which ends with the process.
+    `read(image)` gives the file of one that need not be made, else None; no two threads call it at once.
     """
 
-    def __init__(self, read: Callable[[MadeImage], bytes | None], *, folder: Path | None = None) -> None:
+    def __init__(self, read: Callable[[MadeImage], bytes | None]) -> None:
         self._existing = read
-        self._extents: dict[bytes, tuple[int, tuple[int, int]]] = {}  # where an image begins in the file, and its size
-        self._file, self._room = None, 0
-        with suppress(OSError):  # where nothing can be written, images are made again
-            if folder is not None:
-                folder.mkdir(parents=True, exist_ok=True)
-                self._room = min(ON_DISK, shutil.disk_usage(folder).free // 2)
-                # Unbuffered: a full disk is met where it is written to, and not at some later read.
-                self._file = tempfile.TemporaryFile(dir=folder, buffering=0)  # noqa: SIM115
         self._recent = LRUCache(RECENT, getsizeof=lambda image: 4 * image.width * image.height)  # as Pillow holds RGB
         self._lock, self._reading = threading.Lock(), threading.Lock()
 
@@ -83,7 +69,7 @@ class ImageMaker:
         from PIL import Image as Images
 
         with self._lock:
-            image = self._recent.get(made.key) or self._stored(made.key)
+            image = self._recent.get(made.key)
         if image is not None:
             return image
         if (data := self._read(made)) is not None:
@@ -99,24 +85,9 @@ class ImageMaker:
                     image = base.resize(size, Images.Resampling.LANCZOS)
                 else:
                     image = perturb(base, kind=kind, strength=strength, seed=seed)
-        with self._lock:
-            with suppress(ValueError):  # one that is larger than all that stays
-                self._recent[made.key] = image
-            if made.changes and self._file is not None:
-                with suppress(OSError):  # the disk is full
-                    data, start = image.tobytes(), self._file.seek(0, os.SEEK_END)
-                    if start + len(data) <= self._room and self._file.write(data) == len(data):
-                        self._extents[made.key] = start, image.size
+        with self._lock, suppress(ValueError):  # one that is larger than all that stays
+            self._recent[made.key] = image
         return image
-
-    def _stored(self, key: bytes) -> Image.Image | None:
-        from PIL import Image
-
-        if key not in self._extents:
-            return None
-        start, (width, height) = self._extents[key]
-        self._file.seek(start)
-        return Image.frombytes("RGB", (width, height), self._file.read(3 * width * height))
 
     def _read(self, made: MadeImage) -> bytes | None:
         """The file of an image that need not be made."""

@@ -1,4 +1,4 @@
-"""UniSim-Bench's 25 data sets as items, drawn once by a fixed seed and stored. Rules: UniSim-Bench section 3, Table 1.
+"""UniSim-Bench's 25 data sets as items, drawn by a fixed seed. Rules: UniSim-Bench section 3, Table 1.
 
 The samples behind the published numbers cannot be drawn again: their seeds were drawn inside the public loaders.
 """
@@ -37,7 +37,7 @@ PROTOCOLS = {"medium": (("easy", "hard"), ("junk",)), "hard": (("hard",), ("junk
 class Questions(NamedTuple):
     """How a task's samples are drawn and what its reference and alternatives are."""
 
-    draw: Callable[..., list[Sample]]  # draw(files, random, count)
+    draw: Callable[..., list[Sample]]  # draw(files, random, count), and the task's options
     reference: str = ""  # image | text | empty: the question is a quality
     alternatives: str = "image"
     question: str = "reference"
@@ -46,7 +46,7 @@ class Questions(NamedTuple):
     repo: str = REPO
     revision: str = ""  # empty: as the task's row says
     files: tuple[str, ...] = ()  # patterns of what is fetched of the data set; none: all
-    version: int = LOADER_VERSION  # raise it when other questions are drawn: they get their own manifest
+    version: int = LOADER_VERSION  # part of the fingerprint: raise it when other questions are drawn
 
 
 NEARER = partial(Questions, reference="image")
@@ -89,16 +89,9 @@ def load(task: Task, *, source: Source, options: Mapping[str, Any]) -> dict[str,
     if task.key in LANDMARKS:
         return _landmarks(files, LANDMARKS[task.key], samples.looker(files, cache=source.cache))
     row = QUESTIONS[task.key]
-    draw, more = row.draw, ""
-    if options.get("alternatives", row.count) != row.count:
-        draw, more = partial(row.draw, alternatives=options["alternatives"]), f"-{options['alternatives']}"
-    if row.version != LOADER_VERSION:
-        more += f"-version-{row.version}"
-    name = f"{task.key.replace('/', '__')}{more}-seed-{SEED}.csv"
-    drawn = samples.drawn(
-        source.manifests / name if source.manifests else None,
-        lambda: draw(files, Random(f"{SEED} {task.key}"), task.n_items),
-    )
+    drawn = row.draw(files, Random(f"{SEED} {task.key}"), task.n_items, **options)
+    if not drawn:
+        raise BadInput("No question could be drawn: the data set's files are not what its loader expects")
     return {
         "default": samples.items(
             drawn,

@@ -1,9 +1,7 @@
-"""The drawn questions of a data set: drawn once from a fixed seed, then stored as a manifest and used again."""
+"""The questions drawn from a data set, and as items of a task."""
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,12 +10,8 @@ from random import Random
 import numpy as np
 
 from compute.content.items import Column, texts
-from compute.io.files import write_text
 from compute.tasks.data import Choices, OddOneOut
 from compute.tasks.unisim.files import Files
-from compute.types import BadInput
-
-FIELDS = ("name", "reference", "answer")  # then one column an alternative
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -36,41 +30,6 @@ def shuffled(random: Random, name: str, good: str, *others: str, reference: str 
     return Sample(
         name=name, reference=reference, answer=answer, alternatives=(*others[:answer], good, *others[answer:])
     )
-
-
-def read(path: Path) -> list[Sample]:
-    """Reads a manifest. Raises BadInput for one with a line that is not a question."""
-    samples = []
-    with path.open(encoding="utf-8", newline="") as handle:
-        for line in list(csv.reader(handle))[1:]:
-            try:
-                name, reference, answer, *alternatives = line
-                range(len(alternatives)).index(int(answer))
-            except ValueError as error:
-                raise BadInput(
-                    f"{path.name}: {line} is not name, reference, answer, alternatives. "
-                    "Delete the file and the questions are resampled from the same seed"
-                ) from error
-            samples.append(Sample(name=name, reference=reference, answer=int(answer), alternatives=tuple(alternatives)))
-    return samples
-
-
-def drawn(path: Path | None, draw: Callable[[], list[Sample]]) -> list[Sample]:
-    """The manifest at `path` if it exists, else what `draw` gives, stored at `path`."""
-    if path and path.is_file():
-        return read(path)
-    samples = draw()
-    if not samples:
-        raise BadInput("No question could be drawn: the data set's files are not what its loader expects")
-    if path:
-        text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        most = max(len(sample.alternatives) for sample in samples)
-        writer.writerow([*FIELDS, *(f"alternative_{at}" for at in range(most))])
-        writer.writerows([sample.name, sample.reference, sample.answer, *sample.alternatives] for sample in samples)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_text(path, text.getvalue())
-    return samples
 
 
 Look = Callable[[Sequence[str], bool], Column]  # names or texts, and whether they are images -> column

@@ -1,7 +1,6 @@
 """What the plan lets through runs, and what cannot run is refused: every model of the catalogue on every kind of task.
 
-Models stand in for the real ones: they embed what their row says, and compare what their family's adapter takes, which
-`test_every_comparer_takes_what_its_family_says` holds against the adapters themselves.
+Models stand in for the real ones: they embed what their row says, and compare two images.
 """
 
 from __future__ import annotations
@@ -117,26 +116,22 @@ TASKS = [task for task in shipped().tasks if computable(task) and task.procedure
 KINDS = {kind(task): task for task in TASKS}
 
 
-def takes(row):
-    return ADAPTERS[row.adapter].compares if "compare" in row.abilities else ""
-
-
 def ways(row):
     """All that a row and its family say of what the model can do."""
     able = frozenset(row.abilities), frozenset(row.modalities)
-    return *able, takes(row), ADAPTERS[row.adapter].joint, bool(row.late_interaction)
+    return *able, ADAPTERS[row.adapter].joint, bool(row.late_interaction)
 
 
 MODELS = {ways(row): row for row in shipped().models if row.adapter}
 
 
 class StandIn:
-    """Vectors of what its row embeds; a comparison of exactly what its family takes, in its order; always answer A."""
+    """Vectors of what its row embeds; comparisons of two images; always answer A."""
 
     settings: dict[str, Any] = {}
 
     def __init__(self, row):
-        self.row, self.takes = row, takes(row)
+        self.row = row
 
     def prepare(self, modality, item):
         kinds = ("image", "text") if modality == "pair" else (modality,)
@@ -148,11 +143,8 @@ class StandIn:
         return [one.reshape(2, 3) for one in prepared] if self.row.late_interaction else np.stack(prepared)
 
     def compare(self, first, second):
-        shown = {"image": (type(None), Image.Image), "image-image": (Image.Image, Image.Image)}
-        left, right = shown.get(self.takes, (str, Image.Image))
-        for one, other in zip([None] * len(second) if first is None else first, second, strict=True):
-            if not (isinstance(one, left) and isinstance(other, right)):
-                raise TypeError(f"{self.row.key} compares {self.takes}, not {type(one)} with {type(other)}")
+        if not all(isinstance(one, Image.Image) for one in (*first, *second)):
+            raise TypeError(f"{self.row.key} compares images")
         return np.arange(len(second), dtype=float)
 
     def reply(self, questions):

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from PIL import Image
 
 from compute.content import items
-from compute.content.items import Column
 from compute.features.store import FeatureStore
 from compute.features.subject import Subject
 from compute.models.adapter import Hardware
@@ -24,17 +22,17 @@ LATE = replace(ENCODER, late_interaction=True)
 COMPARER = Model(key="made/metric", title="Made up", abilities=("compare",))
 
 
-def file(colour: int, *, size: int = 4) -> bytes:
+def file(colour, *, size=4):
     held = io.BytesIO()
     Image.new("RGB", (size, size), (colour % 256, colour // 256, 7)).save(held, "PNG")
     return held.getvalue()
 
 
-def files(*colours: int) -> Column:
+def files(*colours):
     return items.images([file(colour) for colour in colours], of="squares")
 
 
-def seen(item: Any) -> np.ndarray:
+def seen(item):
     """What the stand-in makes of an item: numbers that tell items apart."""
     if isinstance(item, tuple):
         return np.concatenate([seen(part)[:2] for part in item])
@@ -46,47 +44,47 @@ def seen(item: Any) -> np.ndarray:
 class Standin:
     """Counts what it is given; fails where told to."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.settings: dict[str, Any] = {"pooling": "none"}
         self.loads = 0
         self.batches: list[tuple[str, int]] = []
         self.at_most = 10**9
         self.trouble: Callable[[np.ndarray], np.ndarray] = lambda found: found
 
-    def load(self, row: Model, *, hardware: Hardware) -> Standin:
+    def load(self, row, *, hardware):
         self.loads += 1
         return self
 
-    def prepare(self, modality: str, item: Any) -> np.ndarray:
+    def prepare(self, modality, item):
         return seen(item)
 
-    def embed(self, modality: str, prepared: Sequence[np.ndarray]) -> Any:
+    def embed(self, modality, prepared):
         if len(prepared) > self.at_most:
             raise RuntimeError("CUDA error: out of memory")
         self.batches.append((modality, len(prepared)))
         found = np.stack(prepared)
         return self.trouble(found)
 
-    def compare(self, first: Sequence[Any] | None, second: Sequence[Any]) -> np.ndarray:
+    def compare(self, first, second):
         self.batches.append(("compare", len(second)))
-        right = np.stack([seen(item) for item in second])
-        return right[:, 0] if first is None else 2 * np.stack([seen(item) for item in first])[:, 0] + right[:, 0]
+        left, right = (np.stack([seen(item) for item in side])[:, 0] for side in (first, second))
+        return 2 * left + right
 
     @property
-    def encoded(self) -> int:
+    def encoded(self):
         return sum(size for _, size in self.batches)
 
 
 def subject(
-    folder: Path | str,
-    model: Any,
-    dtype: str = "float32",
+    folder,
+    model,
+    dtype="float32",
     *,
-    row: Model = ENCODER,
-    hardware: Hardware = CPU,
-    threads: int = 2,
-    **options: Any,
-) -> Subject:
+    row=ENCODER,
+    hardware=CPU,
+    threads=2,
+    **options,
+):
     return Subject(
         row,
         store=FeatureStore(folder, dtype=dtype),

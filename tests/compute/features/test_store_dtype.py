@@ -9,7 +9,7 @@ from compute.types import BadInput
 from tests.compute.features.standin import COMPARER, Standin, files, subject
 
 
-def thirds(found: np.ndarray) -> np.ndarray:
+def thirds(found):
     return found.astype(np.float32) / 3
 
 

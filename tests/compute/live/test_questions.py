@@ -59,8 +59,6 @@ def test_a_mode_says_what_it_takes(mode, kinds, said):
         ("ssim", "quality", (I, I), False),
         ("ssim", "odd", (I, I, I), True),
         ("colour-histogram", "quality", (I,), False),
-        ("aesthetic", "quality", (I,), True),
-        ("aesthetic", "pair", (I, I), False),
         ("gpt-4o-2024-11-20", "choice", (I, T, T), True),
         ("gpt-4o-2024-11-20", "quality", (I,), False),
         ("gpt-4o-2024-11-20", "pair", (T, T), False),

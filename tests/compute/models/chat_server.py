@@ -25,7 +25,7 @@ from PIL import Image
 from tests.answering import Handler, answering
 
 
-def said(content: Any, finish: str = "stop", **message: Any) -> dict[str, Any]:
+def said(content, finish="stop", **message):
     """The body of a completion; `message`: what else is in its message."""
     return {
         "choices": [{"message": {"role": "assistant", "content": content, **message}, "finish_reason": finish}],
@@ -56,14 +56,14 @@ class ChatServer:
     last: dict[str, Any] = field(default_factory=dict)  # the last request, without its images
     lock: Any = field(default_factory=threading.Lock)
 
-    def control(self, **state: Any) -> None:
+    def control(self, **state):
         """Sets these; without any, begins anew."""
         vars(self).update(state or vars(ChatServer(url=self.url, together=self.together)))
 
-    def requests(self) -> int:
+    def requests(self):
         return self.counts["requests"]
 
-    def state(self) -> dict[str, Any]:
+    def state(self):
         """What it has counted."""
         return {
             "counts": dict(self.counts),
@@ -73,7 +73,7 @@ class ChatServer:
             "last": self.last,
         }
 
-    def answer(self, data: bytes, **asked: Any) -> dict[str, Any]:
+    def answer(self, data, **asked):
         """What a request gets."""
         request, message = json.loads(data), hash(data)
         parts = request.pop("messages")[-1]["content"]
@@ -98,7 +98,7 @@ class ChatServer:
         return fault if {*fault} - {"slow"} else {"body": said(reply(parts))}
 
 
-def reply(parts: list[dict[str, Any]]) -> str:
+def reply(parts):
     """What the stand-in says to one message: an option as it is printed, or a score."""
     text = "".join(part["text"] for part in parts if part["type"] == "text")
     images = [_image(part["image_url"]["url"]) for part in parts if part["type"] == "image_url"]
@@ -107,13 +107,13 @@ def reply(parts: list[dict[str, Any]]) -> str:
     return f"Score: {_rating(images)}\nReason: so alike are the two."
 
 
-def _image(url: str) -> Image.Image:
+def _image(url):
     head, _, data = url.partition(",")
     assert re.fullmatch(r"data:image/(png|jpeg|webp);base64", head), head[:60]
     return Image.open(io.BytesIO(base64.b64decode(data, validate=True))).convert("RGB")
 
 
-def _rating(images: list[Image.Image]) -> int:
+def _rating(images):
     """From 1 to 10, the same in both orders; of a single image, how bright it is."""
     small = [np.asarray(image.convert("L").resize((16, 16), Image.Resampling.BOX), float).ravel() for image in images]
     if len(small) == 1:
@@ -123,7 +123,7 @@ def _rating(images: list[Image.Image]) -> int:
     return 1 + round(9 * max(0.0, first @ second / size)) if size else 10
 
 
-def _scores(text: str, images: list[np.ndarray]) -> list[float]:
+def _scores(text, images):
     """One score an option, higher is better."""
     colours = [image.mean(axis=(0, 1)) for image in images]
     if "odd-one-out" in text:
@@ -135,19 +135,19 @@ def _scores(text: str, images: list[np.ndarray]) -> list[float]:
     return [sum((np.diff(image.mean(axis=2), axis=axis) ** 2).mean() for axis in (0, 1)) for image in images]
 
 
-def _distance(one: np.ndarray, other: np.ndarray) -> float:
+def _distance(one, other):
     return float(np.linalg.norm(one - other))
 
 
 @contextmanager
-def running(**state: Any) -> Iterator[ChatServer]:
+def running(**state):
     """A server until the block ends."""
     server = ChatServer(**state)
 
     class Answers(Handler):
         protocol_version = "HTTP/1.0"  # no connection outlives its answer, or the server
 
-        def do_POST(self) -> None:  # noqa: N802 - the name that http.server calls
+        def do_POST(self):  # noqa: N802 - the name that http.server calls
             data = self.rfile.read(int(self.headers["content-length"]))
             with server.lock:
                 server.together += 1

@@ -6,7 +6,6 @@ import json
 import shutil
 from pathlib import Path
 from string import ascii_lowercase
-from typing import Any
 
 import numpy as np
 import torch
@@ -51,13 +50,13 @@ SHOWN = {"mean": [0.5, 0.4, 0.3], "std": [0.2, 0.25, 0.3], "interpolation": "bic
 PATCHED = {**LAYERS, "image_size": SIDE, "patch_size": 8}
 
 
-def row(folder: Path | str, adapter: str, *, revision: str = "", **options: object) -> Model:
+def row(folder, adapter, *, revision="", **options):
     return Model(
         key=f"tiny-{adapter}", title="Tiny", adapter=adapter, weights=str(folder), revision=revision, options=options
     )
 
 
-def images() -> list[Image.Image]:
+def images():
     """Odd sizes and shapes, one grey: noise over a gradient, so that crops and orders differ."""
     made = []
     for place, size in enumerate([(64, 48), (33, 71), (32, 32), (201, 40)]):
@@ -67,22 +66,22 @@ def images() -> list[Image.Image]:
     return [*made, made[0].convert("L").convert("RGB")]
 
 
-def noise(*sizes: tuple[int, int]) -> list[Image.Image]:
+def noise(*sizes):
     """Noise of these widths and heights."""
     draw = np.random.default_rng(0)
     return [Image.fromarray(draw.integers(0, 256, (high, wide, 3), dtype=np.uint8)) for wide, high in sizes]
 
 
-def embedded(encoder: Any, modality: str, items: list) -> np.ndarray:
+def embedded(encoder, modality, items):
     """Each item prepared by itself, all in one batch."""
     return encoder.embed(modality, [encoder.prepare(modality, item) for item in items])
 
 
-def cosines(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+def cosines(a, b):
     return (a * b).sum(axis=1) / np.linalg.norm(a, axis=1) / np.linalg.norm(b, axis=1)
 
 
-def in_hub_cache(folder: Path, *, cache: Path, repository: str, branch: str = "main") -> Path:
+def in_hub_cache(folder, *, cache, repository, branch="main"):
     """A copy of `folder` as the hub's cache holds it, links to blobs included; returns the snapshot."""
     home = cache / f"models--{repository.replace('/', '--')}"
     snapshot = home / "snapshots" / COMMIT
@@ -96,21 +95,21 @@ def in_hub_cache(folder: Path, *, cache: Path, repository: str, branch: str = "m
     return snapshot
 
 
-def _write(folder: Path, name: str, content: dict) -> None:
+def _write(folder, name, content):
     (folder / name).write_text(json.dumps(content))
 
 
-def _tokens(folder: Path, kind: str, length: int, **more: object) -> None:
+def _tokens(folder, kind, length, **more):
     _write(folder, "tokenizer_config.json", {"tokenizer_class": kind, "model_max_length": length, **more})
 
 
-def _pieces(folder: Path, vocabulary: list[str], merges: str) -> None:
+def _pieces(folder, vocabulary, merges):
     """vocab.json and merges.txt of byte-level BPE."""
     _write(folder, "vocab.json", {token: place for place, token in enumerate(vocabulary)})
     (folder / "merges.txt").write_text(f"#version: 0.2\n{merges}\n")
 
 
-def _lively(model: torch.nn.Module) -> torch.nn.Module:
+def _lively(model):
     """The model with weights large enough that its outputs tell inputs apart through two layers."""
     for weight in model.parameters():
         if weight.ndim > 1:
@@ -123,7 +122,7 @@ def _lively(model: torch.nn.Module) -> torch.nn.Module:
 # ---- tokenizers
 
 
-def clip_tokens(folder: Path, *, length: int = 16) -> None:
+def clip_tokens(folder, *, length=16):
     """OpenAI's layout."""
     letters, learnt = sorted(ByteLevel.alphabet()), ["ca", "cat</w>", "do", "<|startoftext|>", "<|endoftext|>"]
     _pieces(folder, [*letters, *(f"{letter}</w>" for letter in letters), *learnt], "c a\nca t</w>\nd o")
@@ -131,20 +130,20 @@ def clip_tokens(folder: Path, *, length: int = 16) -> None:
     _tokens(folder, "CLIPTokenizer", length, bos_token=learnt[-2], **end)
 
 
-def bert_tokens(folder: Path, *, length: int = 24) -> None:
+def bert_tokens(folder, *, length=24):
     """vocab.txt of WordPiece."""
     letters = [*ascii_lowercase, *(f"##{letter}" for letter in ascii_lowercase)]
     (folder / "vocab.txt").write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS, *letters]))
     _tokens(folder, "BertTokenizer", length, do_lower_case=True)
 
 
-def roberta_tokens(folder: Path, *, length: int) -> None:
+def roberta_tokens(folder, *, length):
     special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
     _pieces(folder, [*special, *sorted(ByteLevel.alphabet()), "ca", "cat"], "c a\nca t")
     _tokens(folder, "RobertaTokenizer", length)
 
 
-def sentence_pieces(folder: Path, *, kind: str, length: int) -> None:
+def sentence_pieces(folder, *, kind, length):
     """A SentencePiece model trained on a few words, for `kind` of tokenizer."""
     import sentencepiece
 
@@ -169,7 +168,7 @@ def sentence_pieces(folder: Path, *, kind: str, length: int) -> None:
     _tokens(folder, kind, length, pad_token=pad, eos_token="</s>", unk_token="<unk>")
 
 
-def word_tokens(folder: Path, *, length: int = 24) -> None:
+def word_tokens(folder, *, length=24):
     """tokenizer.json alone, as ModernBERT's."""
     special = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]"}
     places = {token: place for place, token in enumerate([*special.values(), *WORDS])}
@@ -185,7 +184,7 @@ def word_tokens(folder: Path, *, length: int = 24) -> None:
 # ---- preprocessing
 
 
-def image_processor(folder: Path, kind: str, *, crop: bool = False, **more: object) -> None:
+def image_processor(folder, kind, *, crop=False, **more):
     size = {"shortest_edge": SIDE} if crop else {"height": SIDE, "width": SIDE}
     _write(
         folder,
@@ -210,7 +209,7 @@ def image_processor(folder: Path, kind: str, *, crop: bool = False, **more: obje
 # ---- checkpoints
 
 
-def clip(folder: Path, *, seed: int = 0, binary: bool = False) -> Path:
+def clip(folder, *, seed=0, binary=False):
     """CLIP; `binary`: weights as an old pytorch_model.bin."""
     folder.mkdir(parents=True)
     clip_tokens(folder)
@@ -237,7 +236,7 @@ def clip(folder: Path, *, seed: int = 0, binary: bool = False) -> Path:
     return folder
 
 
-def siglip(folder: Path, *, gemma: bool = False) -> Path:
+def siglip(folder, *, gemma=False):
     """SigLIP; `gemma`: SigLIP 2 of one size of images, as published: the same network with Gemma's tokenizer."""
     folder.mkdir(parents=True)
     if gemma:
@@ -265,7 +264,7 @@ def siglip(folder: Path, *, gemma: bool = False) -> Path:
     return folder
 
 
-def metaclip2(folder: Path) -> Path:
+def metaclip2(folder):
     """MetaCLIP 2: CLIP's towers with a vocabulary of many languages."""
     folder.mkdir(parents=True)
     word_tokens(folder, length=16)
@@ -277,7 +276,7 @@ def metaclip2(folder: Path) -> Path:
     return folder
 
 
-def siglip2(folder: Path) -> Path:
+def siglip2(folder):
     """The kind that takes images of any shape as patches, padded to a number of them."""
     folder.mkdir(parents=True)
     word_tokens(folder, length=10**30)
@@ -309,7 +308,7 @@ def siglip2(folder: Path) -> Path:
     return folder
 
 
-def align(folder: Path) -> Path:
+def align(folder):
     folder.mkdir(parents=True)
     bert_tokens(folder)
     image_processor(folder, "EfficientNetImageProcessor", include_top=True, rescale_offset=False)
@@ -340,7 +339,7 @@ def align(folder: Path) -> Path:
     return folder
 
 
-def blip(folder: Path, *, kind: str = "BlipForImageTextRetrieval") -> Path:
+def blip(folder, *, kind="BlipForImageTextRetrieval"):
     """BLIP's retrieval checkpoint, or by `kind` that of another use, without the projections."""
     folder.mkdir(parents=True)
     bert_tokens(folder)
@@ -364,7 +363,7 @@ def blip(folder: Path, *, kind: str = "BlipForImageTextRetrieval") -> Path:
     return folder
 
 
-def vision(folder: Path, kind: str) -> Path:
+def vision(folder, kind):
     """An image encoder of the library: dinov2, dinov3_vit, dinov3_convnext, ijepa, vit_mae (with its decoder, as
     published) or resnet."""
     folder.mkdir(parents=True)
@@ -403,7 +402,7 @@ def vision(folder: Path, kind: str) -> Path:
     return folder
 
 
-def timm_folder(folder: Path, *, architecture: str = "vit_tiny_patch16_224", **arguments: object) -> Path:
+def timm_folder(folder, *, architecture="vit_tiny_patch16_224", **arguments):
     """config.json and model.safetensors as timm's repositories on the hub hold them."""
     import timm
 
@@ -436,7 +435,7 @@ def timm_folder(folder: Path, *, architecture: str = "vit_tiny_patch16_224", **a
     return folder
 
 
-def open_clip(folder: Path, *, config: bool = True, binary: bool = False) -> Path:
+def open_clip(folder, *, config=True, binary=False):
     """open_clip_config.json and open_clip_model.safetensors, or the weights alone as a .bin of older repositories."""
     import open_clip as library
 
@@ -459,7 +458,7 @@ def open_clip(folder: Path, *, config: bool = True, binary: bool = False) -> Pat
     return folder
 
 
-def text(folder: Path, kind: str) -> Path:
+def text(folder, kind):
     """A text encoder with the head it is published with: bert, roberta, modernbert or t5."""
     folder.mkdir(parents=True)
     torch.manual_seed(8)
@@ -511,7 +510,7 @@ def text(folder: Path, kind: str) -> Path:
     return folder
 
 
-def lora(base: Path, folder: Path, targets: list[str], **more: object) -> Path:
+def lora(base, folder, targets, **more):
     """A LoRA over the model in `base`, as the peft library saves it."""
     from peft import LoraConfig, get_peft_model
 

@@ -9,11 +9,8 @@ import hashlib
 import json
 import re
 import threading
-from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from tests.answering import Handler, answering
@@ -31,10 +28,10 @@ class Repository:
     files: dict[str, bytes]
     sizes: dict[str, int] = field(default_factory=dict)
 
-    def digest(self, name: str) -> str:
+    def digest(self, name):
         return hashlib.sha256(self.files[name]).hexdigest()
 
-    def entry(self, name: str) -> dict[str, Any]:
+    def entry(self, name):
         """What a listing says of a file."""
         digest, oid = self.digest(name), hashlib.sha1(self.files[name]).hexdigest()
         size = self.sizes.get(name, len(self.files[name]))
@@ -46,7 +43,7 @@ class Repository:
 class Hub:
     """What it holds and how it behaves; `asked` lists the requests, `tokens` who was shown which."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.repositories: dict[str, Repository] = {}
         self.status = 200  # another one is the answer to whatever is asked
         self.held: threading.Event | None = None  # until it is set, a large file stops in its middle
@@ -55,21 +52,21 @@ class Hub:
         self.address = ""
         self.lock = threading.Lock()
 
-    def publish(self, repository: str, folder: Path, *, commit: str, **more: Any) -> Repository:
+    def publish(self, repository, folder, *, commit, **more):
         """A repository of the files of a folder."""
         files = {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
         self.repositories[repository] = Repository(commit=commit, files=files, **more)
         return self.repositories[repository]
 
     @property
-    def fetched(self) -> list[str]:
+    def fetched(self):
         """From which byte on a large file was asked for, each time."""
         return [line.split()[-1] for line in self.asked if line.startswith("GET /store/")]
 
 
-def handler(hub: Hub) -> type[Handler]:
+def handler(hub):
     class Answers(Handler):
-        def answer(self) -> None:
+        def answer(self):
             path = unquote(urlsplit(self.path).path)
             start = re.fullmatch(r"bytes=(\d+)-", self.headers.get("range", ""))
             first = int(start[1]) if start else 0
@@ -104,7 +101,7 @@ def handler(hub: Hub) -> type[Handler]:
                 etag = f'"{repository.entry(name)["oid"]}"'
                 self.say(200, repository.files[name], x_repo_commit=commit, etag=etag)
 
-        def large(self, repository: Repository, name: str, first: int) -> None:
+        def large(self, repository, name, first):
             content = repository.files[name]
             whole, middle = len(content), len(content) // 2
             try:
@@ -121,7 +118,7 @@ def handler(hub: Hub) -> type[Handler]:
             except OSError:  # the other side has left
                 self.close_connection = True
 
-        def say(self, status: int, content: bytes = b"", *, error: str = "", **headers: object) -> None:
+        def say(self, status, content=b"", *, error="", **headers):
             self.send_response(status)
             given = {**headers, "content_length": len(content), **({"x_error_code": error} if error else {})}
             for name, value in given.items():
@@ -135,7 +132,7 @@ def handler(hub: Hub) -> type[Handler]:
 
 
 @contextmanager
-def serving() -> Iterator[Hub]:
+def serving():
     """A stand-in that answers until the block ends."""
     hub = Hub()
     with answering(handler(hub)) as hub.address:

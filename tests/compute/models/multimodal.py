@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
-
 import torch
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 from transformers import (
@@ -39,7 +36,7 @@ QWEN = {
 }
 
 
-def template(image: str) -> str:
+def template(image):
     return (
         "{% for message in messages %}<|im_start|>{{ message['role'] }}\n{% for part in message['content'] %}"
         "{% if part['type'] == 'image' %}" + image + "{% else %}{{ part['text'] }}{% endif %}"
@@ -47,7 +44,7 @@ def template(image: str) -> str:
     )
 
 
-def tokenizer(*special: str) -> PreTrainedTokenizerFast:
+def tokenizer(*special):
     """256 bytes as tokens, and the special tokens."""
     signs = sorted(pre_tokenizers.ByteLevel.alphabet())
     made = Tokenizer(models.BPE(vocab={sign: place for place, sign in enumerate(signs)}, merges=[]))
@@ -62,7 +59,7 @@ def tokenizer(*special: str) -> PreTrainedTokenizerFast:
     )
 
 
-def text_of(words: PreTrainedTokenizerFast, kind: str, **more: Any) -> dict[str, Any]:
+def text_of(words, kind, **more):
     """The configuration of what reads; weights are large enough that inputs tell apart."""
     return {
         **LAYERS,
@@ -77,7 +74,7 @@ def text_of(words: PreTrainedTokenizerFast, kind: str, **more: Any) -> dict[str,
     }
 
 
-def saved(folder: Path, kind: Any, processor: Any, **config: Any) -> Path:
+def saved(folder, kind, processor, **config):
     """The checkpoint; one that writes, with a configuration that asks for sampling, as Qwen2-VL's own does."""
     torch.manual_seed(1)
     model = kind(kind.config_class(**config))
@@ -88,7 +85,7 @@ def saved(folder: Path, kind: Any, processor: Any, **config: Any) -> Path:
     return folder
 
 
-def qwen_parts() -> tuple[Qwen2VLProcessor, dict[str, Any]]:
+def qwen_parts():
     """The processor and the configuration."""
     words, size = tokenizer(*QWEN.values()), {"shortest_edge": 28 * 28, "longest_edge": 28 * 28 * 16}
     processor = Qwen2VLProcessor(
@@ -106,13 +103,13 @@ def qwen_parts() -> tuple[Qwen2VLProcessor, dict[str, Any]]:
     }
 
 
-def qwen2_vl(folder: Path) -> Path:
+def qwen2_vl(folder):
     """Also the architecture of GME and of later VLM2Vec checkpoints."""
     processor, config = qwen_parts()
     return saved(folder, Qwen2VLForConditionalGeneration, processor, **config)
 
 
-def llava_onevision(folder: Path) -> Path:
+def llava_onevision(folder):
     words = tokenizer("<image>", "<video>")
     processor = LlavaOnevisionProcessor(
         image_processor=LlavaOnevisionImageProcessor(size=SIDES, image_grid_pinpoints=PINPOINTS),
@@ -134,7 +131,7 @@ def llava_onevision(folder: Path) -> Path:
     )
 
 
-def llava_next(folder: Path) -> Path:
+def llava_next(folder):
     """The architecture of E5-V."""
     words = tokenizer("<image>", "<|start_header_id|>", "<|end_header_id|>", "<|eot_id|>")
     processor = LlavaNextProcessor(
@@ -159,7 +156,7 @@ def llava_next(folder: Path) -> Path:
     )
 
 
-def colpali(folder: Path) -> Path:
+def colpali(folder):
     words, images = tokenizer("<image>"), SiglipImageProcessor(size=SIDES)
     words.add_special_tokens({"bos_token": "<bos>"})
     images.image_seq_length = 4
@@ -176,7 +173,7 @@ def colpali(folder: Path) -> Path:
     return saved(folder, ColPaliForRetrieval, processor, vlm_config=vlm, embedding_dim=16)
 
 
-def colqwen2(folder: Path) -> Path:
+def colqwen2(folder):
     made, config = qwen_parts()
     processor = ColQwen2Processor(image_processor=made.image_processor, tokenizer=made.tokenizer)
     vlm = {"model_type": "qwen2_vl", **config}

@@ -53,10 +53,7 @@ class Known:
         return [self.vectors[key] for key in column.keys.tolist()]
 
     def compare(self, first, second):
-        return np.array(
-            [self._compare(None if first is None else first.read(row), second.read(row)) for row in range(len(second))],
-            dtype=float,
-        )
+        return np.array([self._compare(first.read(row), second.read(row)) for row in range(len(second))], dtype=float)
 
     def choose(self, questions):
         self.asked += questions

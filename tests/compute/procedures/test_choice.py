@@ -9,6 +9,7 @@ from compute.content.items import images
 from compute.procedures import choice
 from compute.procedures.choice import OPPOSITES, PROCEDURE, PROMPTS
 from compute.tasks.data import QUESTIONS, Choices
+from compute.types import CannotDo
 from tests.compute.procedures.known import BOTH, Known, shown
 
 USUAL = {name: values[0] for name, values in PROCEDURE.options.items()}
@@ -101,30 +102,10 @@ def test_metrics_compare_reference_and_alternative_in_that_order():
     assert items["accuracy"].mean() == np.mean(data.answer == 1)
 
 
-@pytest.mark.parametrize("reference", ["image", "text"])
-def test_of_a_text_and_an_image_metrics_get_the_text_first(reference):
-    """Whichever is the reference: rewards of an image for a text are defined in this order only."""
-    data, _, _, _ = made(2, reference=reference, other="image" if reference == "text" else "text")
-    seen = []
-    model = Known(abilities=("compare",), compare=lambda *pair: seen.append(tuple(map(type, pair))) or 0)
-    choice.run(model, data, USUAL)
-    assert set(seen) == {(str, bytes)}
-
-
-def test_a_quality_without_a_reference_for_a_metric_of_images_and_for_one_that_reads():
+def test_a_quality_needs_a_model_that_takes_prompts():
     data, _, _, _ = made(2, question="quality")
-    alone = Known(
-        abilities=("compare",),
-        modalities=("image",),
-        compare=lambda first, second: {None: 1}[first] * (second[:1] == b"b"),
-    )
-    assert choice.run(alone, data, USUAL).items["accuracy"].mean() == np.mean(data.answer == 1)
-    reads = Known(
-        abilities=("compare",),
-        modalities=("image", "text"),
-        compare=lambda first, second: {"A high quality photo.": 1}[first] * (second[:1] == b"a"),
-    )
-    assert choice.run(reads, data, USUAL).items["accuracy"].mean() == np.mean(data.answer == 0)
+    with pytest.raises(CannotDo, match="quality"):
+        choice.run(Known(abilities=("compare",), compare=lambda first, second: 1), data, USUAL)
 
 
 def test_a_judge_is_asked_and_only_what_can_be_read_counts():

@@ -59,13 +59,3 @@ def test_ties_are_no_gift_to_the_first():
     assert evidence.settings["tied"] == 1
     assert found[["text_accuracy", "image_accuracy", "group_accuracy"]].iloc[0].tolist() == [1 / 4, 1 / 4, 1 / 16]
     assert found["correct"].tolist() == [None]
-
-
-def test_a_metric_that_reads_compares_caption_with_image():
-    """The caption first, as rewards of an image for a text are defined; with several images too."""
-    model = Known(abilities=("compare",), compare=lambda first, second: len(second) * (first.split()[1] == "0"))
-    assert matching.run(model, made(1, 2)[0], {}).items["text_accuracy"].mean() == 1
-    seen = []
-    watching = Known(abilities=("compare",), compare=lambda *pair: seen.append(tuple(map(type, pair))) or 0)
-    matching.run(watching, made(2, 2)[0], {})
-    assert set(seen) == {(str, bytes)}

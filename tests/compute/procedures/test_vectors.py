@@ -86,13 +86,12 @@ def run(name, vectors):
         "clustering": (clustering, Clusters(test=every["test"]), {}),
         "probe": (probe, Probe(**every), SETTINGS),
         "neighbours": (probe, Probe(**several), SETTINGS),
-        "regressions": (probe, Probe(**several), SETTINGS | {"classifier": "logistic"}),
     }
     procedure, data, options = tasks[name]
     return procedure.run(Known(known, abilities=BOTH), data, options)
 
 
-EUCLIDEAN = {"clustering": "answer", "probe": "accuracy", "neighbours": "lrap", "regressions": "lrap"}
+EUCLIDEAN = {"clustering": "answer", "probe": "accuracy", "neighbours": "lrap"}
 COSINES = ("retrieval", "multiple choice", "choice", "odd one out", "matching", "sts", "zero-shot")
 
 

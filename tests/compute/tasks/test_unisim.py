@@ -2,6 +2,7 @@
 
 import io
 from dataclasses import replace
+from random import Random
 
 import numpy as np
 import pytest
@@ -10,9 +11,11 @@ from PIL import Image
 from compute import tasks
 from compute.catalog import shipped
 from compute.content.items import content_key
+from compute.tasks import unisim
 from compute.tasks.data import Choices, OddOneOut, Retrieval
 from compute.tasks.source import Source
-from compute.tasks.unisim import odd, samples
+from compute.tasks.unisim import odd
+from compute.tasks.unisim.files import Files
 from compute.types import BadInput
 from tests.compute.tasks import unisim_files
 
@@ -22,7 +25,7 @@ def task(name, *, items=40):
 
 
 def load(tmp_path, name, *, items=40, **options):
-    source = Source(root=tmp_path, offline=True, cache=tmp_path / "cache", manifests=tmp_path / "manifests")
+    source = Source(root=tmp_path, offline=True, cache=tmp_path / "cache")
     return tasks.load(task(name, items=items), source=source, options=options)
 
 
@@ -46,10 +49,13 @@ def asked(data):
     return [(row[right], row[1 - right]) for row, right in zip(shown, data.answer, strict=True)]
 
 
-def drawn(tmp_path, name):
-    """The questions that were kept: reference, alternatives and answer."""
-    rows = samples.read(tmp_path / "manifests" / f"unisim__{name}-seed-0.csv")
-    return [(one.reference, one.alternatives, one.answer) for one in rows]
+def drawn(tmp_path, name, *, items=40, **options):
+    """The questions' alternatives and answers, by the names of their files."""
+    row = unisim.QUESTIONS[f"unisim/{name}"]
+    return [
+        (one.reference, one.alternatives, one.answer)
+        for one in row.draw(Files.of(row.repo, tmp_path / row.repo), Random(0), items, **options)
+    ]
 
 
 def test_nights_keeps_test_rows_of_six_votes(tmp_path):
@@ -72,8 +78,8 @@ def test_pieapp_drops_unclear_preferences_and_the_reference(tmp_path):
 
 
 def test_kadid_prefers_the_milder_of_one_images_distortions(tmp_path):
-    choices(tmp_path, "kadid-10k", "kadid10k", items=200)
-    rows = drawn(tmp_path, "kadid-10k")
+    unisim_files.write(tmp_path, "kadid10k")
+    rows = drawn(tmp_path, "kadid-10k", items=200)
     for _, alternatives, answer in rows:
         good, bad = alternatives[answer], alternatives[1 - answer]
         assert good[:-6] == bad[:-6] and int(good[-6:-4]) < int(bad[-6:-4])
@@ -110,10 +116,10 @@ def test_agiqa_pairs_share_a_prompt_and_low_alignment_is_dropped(tmp_path):
     assert choices(tmp_path, "agiqa-3k-quality").question == "quality"
 
 
-@pytest.mark.parametrize(("count", "name"), [(2, "hpdv2"), (8, "hpdv2-8")])
-def test_hpdv2_offers_as_many_images_as_asked_and_the_first_ranked_wins(tmp_path, count, name):
+@pytest.mark.parametrize("count", [2, 8])
+def test_hpdv2_offers_as_many_images_as_asked_and_the_first_ranked_wins(tmp_path, count):
     assert len(choices(tmp_path, "hpdv2", "hpdv2", alternatives=count).alternatives) == count
-    for reference, alternatives, answer in drawn(tmp_path, name):
+    for reference, alternatives, answer in drawn(tmp_path, "hpdv2", alternatives=count):
         prompt = int(reference.split()[1])
         ranks = [(int(name.split("_")[1].split(".")[0]) + prompt) % 9 for name in alternatives]
         assert ranks[answer] == min(ranks) and len(set(alternatives)) == count
@@ -156,15 +162,10 @@ def test_landmarks_by_both_protocols(tmp_path):
     assert sorted(zip(*(part.tolist() for part in hard.ignored), strict=True)) == [(0, 0), (0, 3), (1, 2)]
 
 
-def test_questions_are_drawn_once_and_kept(tmp_path):
+def test_questions_are_drawn_by_a_seed_and_files_without_any_are_refused(tmp_path):
     first = choices(tmp_path, "koniq-10k", "koniq10k")
-    kept = tmp_path / "manifests" / "unisim__koniq-10k-seed-0.csv"
-    lines = kept.read_text().splitlines()
-    kept.write_text("\n".join(lines[:2]).replace("0,,", "0,,7", 1))
-    with pytest.raises(BadInput, match="seed-0.csv: .*7"):
-        choices(tmp_path, "koniq-10k")
-    kept.write_text("\n".join(lines[:11]) + "\n")
-    again = choices(tmp_path, "koniq-10k")
-    assert again.names == first.names[:10] and again.answer.tolist() == first.answer[:10].tolist()
-    kept.unlink()
     assert choices(tmp_path, "koniq-10k").answer.tolist() == first.answer.tolist()
+    (tmp_path / "saraghznfri/unisim_data/nights/data.csv").parent.mkdir()
+    (tmp_path / "saraghznfri/unisim_data/nights/data.csv").write_text("split,votes\ntrain,6\n")
+    with pytest.raises(BadInput, match="No question"):
+        choices(tmp_path, "nights")

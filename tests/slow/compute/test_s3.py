@@ -4,8 +4,6 @@ machine. A machine is a cache folder (LIKENESS_CACHE)."""
 from __future__ import annotations
 
 import json
-import subprocess
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -46,14 +44,14 @@ def test_what_cannot_be_reached_is_said(bucket, monkeypatch, address, place, wor
         RemoteFolder(address or bucket).names()
 
 
-def command(*words: str, machine: Path) -> str:
+def command(*words, machine):
     process = begun("-m", "compute", *words, LIKENESS_CACHE=str(machine), OMP_NUM_THREADS="1")
     said, _ = process.communicate(timeout=600)
     assert process.returncode == 0, said
     return said
 
 
-def assert_equal(local: Path, url: str, *, machine: Path) -> None:
+def assert_equal(local, url, *, machine):
     """Scores, evidence and vectors bit for bit, read on a machine that has made none of them."""
     remote = RemoteFolder(url)
     paths = sorted(path.relative_to(local).as_posix() for path in (local / "tiny").rglob("*.parquet"))
@@ -131,16 +129,16 @@ np.save(f"{log}.npy", subject.embed(squares()))
 """
 
 
-def squares() -> items.Column:
+def squares():
     draw = np.random.default_rng(0)
     return items.images([square(colour) for colour in draw.integers(0, 256, (160, 3))], of="squares")
 
 
-def encode(location: str, log: Path, *, machine: Path, delay: float = 0.0) -> subprocess.Popen[str]:
+def encode(location, log, *, machine, delay=0.0):
     return begun("-c", ENCODE, location, log, delay, LIKENESS_CACHE=str(machine))
 
 
-def shown(log: Path) -> int:
+def shown(log):
     return sum(map(int, log.read_text().split())) if log.exists() else 0
 
 
@@ -150,7 +148,7 @@ def test_killed_in_the_middle_and_resumed_on_another_machine(bucket, tmp_path):
     location, remote = f"{bucket}/features", RemoteFolder(f"{bucket}/features")
     killed = encode(location, tmp_path / "killed", machine=tmp_path / "one", delay=0.3)
 
-    def stored() -> int:
+    def stored():
         return sum(name.endswith(".safetensors") and "plan" not in name for name in remote.names())
 
     wait(lambda: stored() >= 3, running=killed)

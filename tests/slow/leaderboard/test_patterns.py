@@ -7,13 +7,12 @@ import importlib
 import pkgutil
 import re
 import signal
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from functools import partial
 from itertools import product
 from pathlib import Path
 from re import _compiler, _parser
 from re import _constants as codes
-from typing import Any
 
 import pytest
 
@@ -58,7 +57,7 @@ def test_readers_take_time_in_proportion_to_the_text(name):
     assert not too_long(READERS[name], texts((begin, begin) for begin in begins))
 
 
-def found() -> dict[tuple[re.Pattern[str], str], str]:
+def found():
     """Each pattern that a module knows, and the method that is called: where, in the sources of both packages."""
     uses = {}
     for info in (
@@ -80,7 +79,7 @@ def found() -> dict[tuple[re.Pattern[str], str], str]:
     return uses
 
 
-def example(parsed: Iterable[Any]) -> str:
+def example(parsed):
     """A text that a parsed pattern reads, but for its conditions."""
     text = ""
     for code, value in parsed:
@@ -98,7 +97,7 @@ def example(parsed: Iterable[Any]) -> str:
     return text
 
 
-def repeated(parsed: Iterable[Any], before: str = "") -> Iterator[tuple[str, str]]:
+def repeated(parsed, before=""):
     """What a parsed pattern reads before each part that it repeats, and one such part; at last all of it."""
     for code, value in parsed:
         if code in REPEATS:
@@ -110,17 +109,17 @@ def repeated(parsed: Iterable[Any], before: str = "") -> Iterator[tuple[str, str
     yield before, before
 
 
-def texts(pairs: Iterable[tuple[str, str]]) -> Iterator[str]:
+def texts(pairs):
     """A beginning, then some unit many times, then an end that is not expected."""
     begins, units = map(dict.fromkeys, zip(*pairs, strict=True))
     for begin, unit, end in product(begins, {*filter(None, (*UNITS, *begins, *units))}, ENDS):
         yield begin + unit * (LENGTH // len(unit)) + end
 
 
-def too_long(read: Callable[[str], object], given: Iterable[str]) -> str:
+def too_long(read, given):
     """The ends of the first text that takes more than SECONDS to read, or ""."""
 
-    def stop(*_: object) -> None:
+    def stop(*_):
         raise TimeoutError
 
     signal.signal(signal.SIGVTALRM, stop)

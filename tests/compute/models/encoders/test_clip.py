@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +11,6 @@ from PIL import Image
 
 from compute.models import load
 from compute.models.encoders import clip
-from compute.models.encoders.towers import Towers
 from compute.paths import ROOT
 from tests.compute.models.checkpoints import CPU, LONG, TEXTS, row
 
@@ -30,13 +27,13 @@ WORDS = (
 SIZES = ((64, 64), (512, 512), (65, 64), (64, 201), (700, 333), (3, 2), (1, 90), (1023, 1024))
 
 
-def by_library(folder: Path, monkeypatch: pytest.MonkeyPatch, **options: Any) -> Towers:
+def by_library(folder, monkeypatch, **options):
     with monkeypatch.context() as patch:
         patch.setattr(clip, "FOLDER", None)
         return load(row(folder, "clip", **options), hardware=CPU)
 
 
-def drawn(width: int, height: int) -> Image.Image:
+def drawn(width, height):
     rng = np.random.default_rng(width * height)
     return Image.fromarray(rng.integers(0, 256, (height, width, 3), dtype=np.uint8))
 

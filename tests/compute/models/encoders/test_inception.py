@@ -40,7 +40,7 @@ def encoder(folder):
     return inception.load(ROW, CPU, folder[0])
 
 
-def pictures() -> list[Image.Image]:
+def pictures():
     return [Image.fromarray(image).resize((299, 299)) for image in (data.astronaut(), data.coffee())]
 
 

@@ -41,13 +41,11 @@ class Case(NamedTuple):
     options: Callable[[Path], dict[str, Any]] = lambda folder: {}
 
 
-def unit(vectors: torch.Tensor) -> torch.Tensor:
+def unit(vectors):
     return torch.nn.functional.normalize(vectors, dim=-1)
 
 
-def by_transformers(
-    folder: Path, *, see: Any = None, read: Any = None, kind: str = "AutoModel", **texts: Any
-) -> Vectors:
+def by_transformers(folder, *, see=None, read=None, kind="AutoModel", **texts):
     """transformers itself, as its own examples show it: images one by one, texts in one padded batch."""
     model, found = getattr(transformers, kind).from_pretrained(folder).eval(), {}
     if see:
@@ -61,7 +59,7 @@ def by_transformers(
     return found
 
 
-def features(tokens: int, *, masked: bool = True, **texts: Any) -> Callable[[Path], Vectors]:
+def features(tokens, *, masked=True, **texts):
     def read(model, words):
         mask = {"attention_mask": words["attention_mask"]} if masked else {}
         return model.get_text_features(input_ids=words["input_ids"], **mask).pooler_output
@@ -70,7 +68,7 @@ def features(tokens: int, *, masked: bool = True, **texts: Any) -> Callable[[Pat
     return partial(by_transformers, see=see, read=read, max_length=tokens, **texts)
 
 
-def blip(folder: Path) -> Vectors:
+def blip(folder):
     """The model's own contrastive score of an image and a text is the product of what is compared here."""
 
     def read(model, words):
@@ -81,7 +79,7 @@ def blip(folder: Path) -> Vectors:
     return by_transformers(folder, see=see, read=read, kind="BlipForImageTextRetrieval", max_length=24)
 
 
-def texts_by(pool: Callable[[torch.Tensor, torch.Tensor], torch.Tensor], tokens: int, kind: str = "AutoModel") -> Any:
+def texts_by(pool, tokens, kind="AutoModel"):
     """The states of real tokens, pooled text by text."""
 
     def read(model, words):
@@ -91,7 +89,7 @@ def texts_by(pool: Callable[[torch.Tensor, torch.Tensor], torch.Tensor], tokens:
     return partial(by_transformers, read=read, kind=kind, max_length=tokens)
 
 
-def images_by(pooling: str) -> Callable[[Path], Vectors]:
+def images_by(pooling):
     """Pooled as MIEB's code pools DINOv2 (first token), or as the model has it."""
 
     def see(model, pixels):
@@ -105,7 +103,7 @@ def images_by(pooling: str) -> Callable[[Path], Vectors]:
     return partial(by_transformers, see=see)
 
 
-def by_open_clip(folder: Path, *, prefix: str = "") -> Vectors:
+def by_open_clip(folder, *, prefix=""):
     model, _, transform = open_clip.create_model_and_transforms(f"local-dir:{folder}")
     tokenizer = open_clip.get_tokenizer(f"local-dir:{folder}")
     seen = torch.stack([transform(image) for image in images()])
@@ -115,7 +113,7 @@ def by_open_clip(folder: Path, *, prefix: str = "") -> Vectors:
     }
 
 
-def bare_open_clip(folder: Path) -> Path:
+def bare_open_clip(folder):
     """An older repository: weights without a configuration, of an architecture that the library is told of."""
     told = checkpoints.open_clip(folder.with_name("told")) / "open_clip_config.json"
     known = folder.with_name("tiny-known.json")
@@ -124,7 +122,7 @@ def bare_open_clip(folder: Path) -> Path:
     return checkpoints.open_clip(folder, config=False, binary=True)
 
 
-def by_bare_open_clip(folder: Path) -> Vectors:
+def by_bare_open_clip(folder):
     """OpenAI's preprocessing, which is that of no configuration."""
     told = folder.with_name("told")
     model = open_clip.create_model(f"local-dir:{told}").eval()
@@ -135,13 +133,13 @@ def by_bare_open_clip(folder: Path) -> Vectors:
     }
 
 
-def hpsv2(folder: Path) -> Path:
+def hpsv2(folder):
     state = torch.load(bare_open_clip(folder) / "open_clip_pytorch_model.bin", weights_only=True)
     torch.save({"epoch": 1, "state_dict": state}, folder / "HPS_v2_compressed.pt")
     return folder
 
 
-def by_hpsv2(folder: Path) -> Vectors:
+def by_hpsv2(folder):
     """Images fitted and padded by torchvision, in the middle of black."""
     shown = []
     for image in images():
@@ -156,7 +154,7 @@ def by_hpsv2(folder: Path) -> Vectors:
     return {**by_open_clip(told), "image": model.encode_image(torch.stack(shown))}
 
 
-def pickscore(folder: Path) -> Path:
+def pickscore(folder):
     """A CLIP with another processor than the one beside it."""
     made = checkpoints.clip(folder)
     parts = transformers.CLIPImageProcessor.from_pretrained(made), transformers.CLIPTokenizer.from_pretrained(made)
@@ -165,7 +163,7 @@ def pickscore(folder: Path) -> Path:
     return made
 
 
-def by_pickscore(folder: Path) -> Vectors:
+def by_pickscore(folder):
     model = transformers.CLIPModel.from_pretrained(folder).eval()
     processor = transformers.AutoProcessor.from_pretrained(folder.with_name("beside"))
     batch = processor(text=WORDS, images=images(), padding=True, truncation=True, return_tensors="pt")
@@ -174,11 +172,11 @@ def by_pickscore(folder: Path) -> Vectors:
     return {"image": seen, "text": model.get_text_features(**words).pooler_output}
 
 
-def timm_of(architecture: str = "vit_tiny_patch16_224", **arguments: Any) -> Callable[[Path], Path]:
+def timm_of(architecture="vit_tiny_patch16_224", **arguments):
     return partial(checkpoints.timm_folder, architecture=architecture, **arguments)
 
 
-def by_timm(folder: Path, **asked: Any) -> Vectors:
+def by_timm(folder, **asked):
     """timm's own factory on the folder without its classifier, and the evaluation transform of its configuration."""
     model = timm.create_model(f"local-dir:{folder}", pretrained=True, num_classes=0, **asked).eval()
     config = timm.data.resolve_model_data_config(model, args={"input_size": (3, *[asked.get("img_size", SIDE)] * 2)})
@@ -186,7 +184,7 @@ def by_timm(folder: Path, **asked: Any) -> Vectors:
     return {"image": model(torch.stack([transform(image) for image in images()]))}
 
 
-def moco_v3(folder: Path) -> Path:
+def moco_v3(folder):
     """The narrowest published width, as deep as needed to be the architecture that the width tells."""
     folder.mkdir()
     torch.manual_seed(9)
@@ -195,20 +193,20 @@ def moco_v3(folder: Path) -> Path:
     return folder
 
 
-def by_plain_timm(model: torch.nn.Module, mean: float, std: float, side: int) -> Vectors:
+def by_plain_timm(model, mean, std, side):
     """The pooled features of a network, and the published preprocessing by torchvision."""
     steps = [Resize(side, InterpolationMode.BICUBIC), CenterCrop(224), ToTensor(), Normalize((mean,) * 3, (std,) * 3)]
     seen = torch.stack([Compose(steps)(image) for image in images()])
     return {"image": model.eval().forward_head(model.forward_features(seen), pre_logits=True)}
 
 
-def by_moco_v3(folder: Path) -> Vectors:
+def by_moco_v3(folder):
     model = timm.create_model("vit_small_patch16_224", num_classes=10)
     timm.models.load_checkpoint(model, str(folder / "model.safetensors"))
     return by_plain_timm(model, 0.5, 0.5, 248)
 
 
-def by_lite(folder: str) -> Vectors:
+def by_lite(folder):
     """timm's network filled by position, as the package's file has it."""
     model = timm.create_model("efficientnet_lite0")
     file = own_folder(shipped().model("efficientnet-lite0")) / "models" / "efficientnet-lite0-57934424.pth"
@@ -217,19 +215,19 @@ def by_lite(folder: str) -> Vectors:
     return by_plain_timm(model, 0.498, 0.502, 256)
 
 
-def mean(states: torch.Tensor) -> torch.Tensor:
+def mean(states):
     return states.mean(dim=0)
 
 
-def options(**named: Any) -> Callable[[Path], dict[str, Any]]:
+def options(**named):
     return lambda folder: named
 
 
-def text(kind: str) -> Callable[[Path], Path]:
+def text(kind):
     return partial(checkpoints.text, kind=kind)
 
 
-def vision(kind: str) -> Callable[[Path], Path]:
+def vision(kind):
     return partial(checkpoints.vision, kind=kind)
 
 
@@ -351,12 +349,12 @@ def test_options_of_every_checkpoint(clip):
     assert (first == again).all() and abs(first - other).max() > 1e-3
 
 
-def another_width(folder: Path) -> Path:
+def another_width(folder):
     torch.save({"state_dict": {"visual.proj": torch.zeros(3)}}, hpsv2(folder) / "HPS_v2_compressed.pt")
     return folder
 
 
-def under_other_names(folder: Path) -> Path:
+def under_other_names(folder):
     """MoCo v3's weights, one of a name that the architecture does not have: their order alone does not tell."""
     file = moco_v3(folder) / "model.safetensors"
     named = {name.replace("norm.weight", "norm.scale"): value for name, value in load_file(file).items()}

@@ -9,12 +9,10 @@ from __future__ import annotations
 import json
 import shutil
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
-from PIL import Image
 from transformers import AutoModelForImageTextToText, AutoProcessor
 
 from compute.models.encoders.mllm_embedding import E5_V, GME, VLM2VEC, load_e5_v, load_gme, load_vlm2vec
@@ -40,9 +38,7 @@ def qwen(tmp_path_factory):
     return multimodal.qwen2_vl(tmp_path_factory.mktemp("qwen"))
 
 
-def direct(
-    folder: Path, prompts: list[str], images: list[Image.Image] | None, *, limits: dict | None = None, unit: bool
-) -> np.ndarray:
+def direct(folder, prompts, images, *, limits=None, unit):
     """The library's own way, in one batch padded on the left."""
     model = AutoModelForImageTextToText.from_pretrained(folder).eval()
     processor = AutoProcessor.from_pretrained(folder, **({"size": limits} if limits else {}))
@@ -53,7 +49,7 @@ def direct(
     return (torch.nn.functional.normalize(states, dim=-1) if unit else states).numpy()
 
 
-def same(found: np.ndarray, wanted: np.ndarray) -> None:
+def same(found, wanted):
     np.testing.assert_allclose(found, wanted, atol=2e-5, rtol=1e-4)
 
 

@@ -29,7 +29,7 @@ TOWERS: dict[str, tuple[dict[str, Any], bool]] = {
 }
 
 
-def tokens(text: str) -> list[int]:
+def tokens(text):
     """Letters as tokens, the end token, then padding: as the library's tokenizers give them."""
     letters = [1, *(2 + ord(letter) % 90 for letter in text)][: LIMIT - 1]
     return [*letters, END, *[0] * (LIMIT - 1 - len(letters))]
@@ -38,7 +38,7 @@ def tokens(text: str) -> list[int]:
 TEXTS = ["a cat", "", "a dog on a mat", "x", "a very long caption that is cut at the end", "a cup", "of coffee"]
 
 
-def made(**text: object) -> torch.nn.Module:
+def made(**text):
     torch.manual_seed(0)
     custom = text.pop("custom", False)
     family = open_clip.CustomTextCLIP if custom else open_clip.CLIP

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from typing import Any
 
 import numpy as np
 from PIL import Image
@@ -16,7 +15,6 @@ from compute.procedures.shared import prompts
 from compute.tasks.data import RatedPairs
 from compute.types import Model
 from tests.compute.content.pictures import picture
-from tests.compute.models.chat_server import ChatServer
 
 ROW = Model(key="org/stand-in", title="Stand-in", kind="mllm", adapter="endpoint", weights="Org/Stand-In")
 CPU = Hardware(device="cpu", dtype="float32")
@@ -24,40 +22,40 @@ QUICK = Limits(attempts=4, timeout=5.0)
 BRIGHT = prompts.TABLE_7["attribute"].format(attribute="bright")
 
 
-def judge(server: ChatServer, *, limits: Limits = QUICK, key: str = "", **options: Any) -> Endpoint:
+def judge(server, *, limits=QUICK, key="", **options):
     return Endpoint(row=ROW, url=server.url, key=key, limits=limits, options={**DEFAULTS, **options})
 
 
-def encoded(pixels: np.ndarray, form: str = "PNG") -> bytes:
+def encoded(pixels, form="PNG"):
     stream = io.BytesIO()
     Image.fromarray(pixels).save(stream, form)
     return stream.getvalue()
 
 
-def coloured(*colour: int, form: str = "PNG") -> bytes:
+def coloured(*colour, form="PNG"):
     return encoded(np.full((16, 16, 3), colour, dtype=np.uint8), form)
 
 
-def question(number: int) -> Question:
+def question(number):
     """A question of its own a number; the brighter image is the second."""
     shown = [picture(coloured(number % 200, 0, 0)), picture(coloured(250, 250, number % 200))]
     words = BRIGHT.split("<image>")
     return Question(item=f"item {number}", parts=(words[0], *shown, words[2]), choices=("(A) Image 1", "(B) Image 2"))
 
 
-def drawn(number: int, size: tuple[int, int] = (48, 40), *, noise: float = 0.0) -> bytes:
+def drawn(number, size=(48, 40), *, noise=0.0):
     """An image of its own a number, under noise."""
     draw = np.random.default_rng(number)
     coarse = Image.fromarray(draw.integers(0, 255, (4, 4, 3), dtype=np.uint8)).resize(size)
     return encoded((np.asarray(coarse) + noise * draw.standard_normal((*size[::-1], 3))).clip(0, 255).astype(np.uint8))
 
 
-def pair(first: bytes, second: bytes, *, item: str = "") -> Question:
+def pair(first, second, *, item=""):
     parts = ("Rate how alike they are.", picture(first), picture(second), "What is your score?")
     return Question(item=item, parts=parts)
 
 
-def rated(count: int, *, second: str = "image") -> RatedPairs:
+def rated(count, *, second="image"):
     """Pairs of an image and itself under noise, or a text; their sizes and lengths differ."""
     sizes = [(30 + 5 * (row % 7), 30 + 4 * (row % 5)) for row in range(count)]
     others = {

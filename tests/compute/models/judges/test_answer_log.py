@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from compute.content.messages import Question, Reply
-from compute.models.judges.answer_log import AnswerLog, Ask
+from compute.models.judges.answer_log import AnswerLog
 from compute.procedures.shared import conditions, prompts
 from compute.types import BadInput
 from tests.compute.commands import likeness
@@ -17,7 +17,7 @@ from tests.compute.content.pictures import picture
 from tests.compute.models.judges.asked import ROW
 
 
-def question(text: str, *, item: str = "item", image: bytes = b"") -> Question:
+def question(text, *, item="item", image=b""):
     return Question(item=item, parts=(text, picture(image)) if image else (text,))
 
 
@@ -35,11 +35,11 @@ class Judge:
             yield place, Reply(item=question.item, input_tokens=len(text), **said)
 
 
-def log(root: Path, **settings: object) -> AnswerLog:
+def log(root, **settings):
     return AnswerLog(ROW, settings=settings, root=root)
 
 
-def answered(root: Path, *texts: str, judge: Ask) -> list[str]:
+def answered(root, *texts, judge):
     return [reply.text for reply in log(root).answered([question(text) for text in texts], judge)]
 
 

@@ -10,13 +10,12 @@ from urllib.parse import quote
 
 import pytest
 
-from compute.content.messages import Reply
 from compute.engine import plan
 from compute.live.roster import IMPOSSIBLE, READY, availability
 from compute.models.judges import endpoint
 from compute.models.judges.endpoint import Limits, load
 from compute.types import Model, NotHere
-from tests.compute.models.chat_server import ChatServer, said
+from tests.compute.models.chat_server import said
 from tests.compute.models.judges.asked import CPU, ROW, judge, question
 from tests.compute.small_bench import CATALOG, World
 
@@ -25,7 +24,7 @@ ONCE = Limits(attempts=1, concurrency=1, timeout=30.0)
 LARGE = 8 << 20
 
 
-def reply_of(server: ChatServer, *, limits: Limits = ONCE, **fault: object) -> Reply:
+def reply_of(server, *, limits=ONCE, **fault):
     server.faults = itertools.repeat(fault)
     return judge(server, limits=limits, key=KEY).reply([question(1)])[0]
 

@@ -12,10 +12,10 @@ import pytest
 from PIL import Image
 
 from compute.models.judges.endpoint import Endpoint, load
-from compute.models.judges.images import data_url, grouped
+from compute.models.judges.images import data_url
 from compute.types import BadInput, NoService, NotHere
 from tests.compute.models.chat_server import running, said
-from tests.compute.models.judges.asked import BRIGHT, CPU, QUICK, ROW, coloured, judge, pair, question
+from tests.compute.models.judges.asked import BRIGHT, CPU, QUICK, ROW, judge, question
 
 ALONE = replace(QUICK, concurrency=1)
 SECOND = "(B) Image 2"  # the right answer to each question
@@ -179,14 +179,6 @@ def test_images_are_sent_upright_as_they_are_or_as_png(form, more, sent):
     got = base64.b64decode(url)
     assert head == f"data:image/{sent};base64" and (got == stream.getvalue()) == (form.lower() == sent)
     assert Image.open(io.BytesIO(got)).size == ((10, 30) if more else (30, 10))
-
-
-def test_questions_that_share_images_are_near_each_other():
-    """Both orders of every pair, all of one order first, as judging asks them."""
-    image = {letter: coloured(ord(letter), 0, 0) for letter in "ABCDEF"}
-    pairs = ["AB", "CD", "AE", "CF", "AC", "BA", "DC", "EA", "FC", "CA"]
-    assert grouped([pair(*map(image.get, each)) for each in pairs]) == [0, 2, 4, 5, 7, 9, 1, 3, 6, 8]
-    assert grouped([replace(question(0), parts=(text,)) for text in ("no", "images", "at all")]) == [0, 1, 2]
 
 
 @pytest.mark.parametrize(

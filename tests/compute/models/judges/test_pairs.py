@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from compute.content.messages import Question, Reply
-from compute.models.judges.endpoint import Endpoint, load
+from compute.models.judges.endpoint import load
 from compute.procedures.shared import conditions
 from compute.types import BadItem
 from tests.compute.content.pictures import picture
@@ -17,7 +16,7 @@ ALONE = replace(QUICK, concurrency=1)
 PAIR = pair(drawn(1), drawn(1, noise=30.0))
 
 
-def only(judge: Endpoint, question: Question = PAIR) -> Reply:
+def only(judge, question=PAIR):
     (reply,) = judge.reply([question])
     return reply
 

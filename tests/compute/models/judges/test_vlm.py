@@ -7,8 +7,6 @@ from __future__ import annotations
 import io
 import json
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -18,7 +16,6 @@ from PIL import Image
 from compute import models
 from compute.content import items
 from compute.content.messages import Question
-from compute.models.judges import vlm
 from compute.procedures.shared import conditions, prompts
 from compute.tasks.data import Choices
 from compute.types import BadItem, CannotDo, LikenessError, Model
@@ -38,16 +35,16 @@ def checkpoint(tmp_path_factory):
     return qwen2_vl(tmp_path_factory.mktemp("one"))
 
 
-def row(folder: Path, **options: Any) -> Model:
+def row(folder, **options):
     options = {"max_tokens": 6, **options}
     return Model(key="org/tiny", title="Tiny", kind="mllm", adapter="vlm", weights=str(folder), options=options)
 
 
-def judge(folder: Path, **options: Any) -> vlm.LocalJudge:
+def judge(folder, **options):
     return models.load(row(folder, **options), hardware=CPU)
 
 
-def questions(count: int, captions: tuple[str, ...] = ()) -> list[Question]:
+def questions(count, captions=()):
     """Questions of different lengths about images of different sizes: with a caption, two images; without, three."""
     first, second, third = (
         items.images([drawn(10 * row + place, (30 + 5 * row, 30), noise=60.0) for row in range(count)], of="drawn")
@@ -60,7 +57,7 @@ def questions(count: int, captions: tuple[str, ...] = ()) -> list[Question]:
     )
 
 
-def direct(folder: Path, question: Question, max_tokens: int = 6) -> tuple[str, int]:
+def direct(folder, question, max_tokens=6):
     """What the library itself says to one question: chat template and greedy generate; and its input tokens."""
     from transformers import AutoModelForImageTextToText, AutoProcessor
 

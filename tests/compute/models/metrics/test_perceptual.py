@@ -6,7 +6,6 @@ import json
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -28,7 +27,7 @@ peft = pytest.importorskip("peft")
 row = partial(checkpoints.row, "", "perceptual")
 
 
-def pictures(*sides: tuple[int, int], seed: int = 0) -> list[Image.Image]:
+def pictures(*sides, seed=0):
     """Smooth noise, so that distances are of the usual size."""
     draw = np.random.default_rng(seed)
     return [Image.fromarray(draw.integers(0, 256, size=(5, 5, 3), dtype=np.uint8)).resize(side) for side in sides]
@@ -46,12 +45,12 @@ def cache(tmp_path, monkeypatch):
     return tmp_path / "torch" / "hub" / "checkpoints"
 
 
-def batch(image: Image.Image) -> torch.Tensor:
+def batch(image):
     """(1, 3, H, W) of 0 to 1."""
     return torch.tensor(np.asarray(image)).permute(2, 0, 1)[None] / 255
 
 
-def check_tensors(model: Any, first: torch.Tensor, second: torch.Tensor, package: Any, **options: bool) -> None:
+def check_tensors(model, first, second, package, **options):
     """As a loss on tensors: values and gradients of the package. In float64, since the gradients of random networks of
     float32 are noise in part."""
     metric = TensorMetric(model, name="metric")
@@ -147,7 +146,7 @@ def dino_vitb16(**options):
 """
 
 
-def written(folder: Path, kind: str) -> Path:
+def written(folder, kind):
     """A DreamSim folder as its archive unpacks: towers with projections, and the trained layers as a LoRA."""
     from dreamsim.feature_extraction import vision_transformer
 

@@ -16,20 +16,20 @@ from tests.compute.models.checkpoints import CPU, embedded, row
 ROW = row("", "pixels")
 
 
-def photograph(side: tuple[int, int], *, of: str = "astronaut") -> Image.Image:
+def photograph(side, *, of="astronaut"):
     return Image.fromarray(getattr(data, of)()).resize(side)
 
 
-def worsened(image: Image.Image, *, strength: float, seed: int = 0) -> Image.Image:
+def worsened(image, *, strength, seed=0):
     noise = np.random.default_rng(seed).normal(scale=strength, size=(*image.size[::-1], 3))
     return Image.fromarray((np.asarray(image) + noise).clip(0, 255).astype(np.uint8))
 
 
-def luma(image: Image.Image) -> np.ndarray:
+def luma(image):
     return np.asarray(image, dtype=float) @ [0.299, 0.587, 0.114]
 
 
-def reference_ssim(first: np.ndarray, second: np.ndarray, **constants: float) -> float:
+def reference_ssim(first, second, **constants):
     """With Wang's Gaussian window."""
     return structural_similarity(
         first, second, data_range=255, gaussian_weights=True, sigma=1.5, use_sample_covariance=False, **constants

@@ -77,9 +77,7 @@ def test_the_keys_are_known_without_making_an_image_and_name_one_content_each(wr
     assert len(contents) == 6 * (1 + 1 + 5 * (1 + 1 + 5 + 3 * 5))
 
 
-def test_an_image_is_made_once_for_all_splits_and_models_of_a_run(written, tmp_path, monkeypatch):
-    """With little room in memory too, from the file of the run."""
-    monkeypatch.setattr(pixels, "RECENT", 1)
+def test_an_image_is_made_once_for_all_splits_and_models_of_a_run(written, monkeypatch):
     drawn = []
     real = pixels.perturb
 
@@ -88,13 +86,12 @@ def test_an_image_is_made_once_for_all_splits_and_models_of_a_run(written, tmp_p
         return real(image, kind=kind, strength=strength, seed=seed)
 
     monkeypatch.setattr(pixels, "perturb", counted)
-    source = Source(cache=tmp_path / "keys")
+    source = Source()
     shown = []
     for _ in range(2):
         column = pairs.load(written.path, split="ps", source=source)["invariant"].second_variants[1]
         shown.append([column.image(row).tobytes() for row in range(len(column))])
     assert shown[0] == shown[1] and len(drawn) == len(set(drawn)) >= len(column)
-    assert not list((tmp_path / "keys").iterdir())  # nothing that a killed process would leave
 
 
 def test_the_choices_are_the_same_in_every_process_and_version(written):

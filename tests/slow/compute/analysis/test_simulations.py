@@ -22,7 +22,7 @@ def test_generators_that_are_alike_are_seldom_significantly_different(paired):
         real = rng.normal(size=(60, 3))
         sets = rng.normal(size=(5, 60, 3)) + (0.5 * real if paired else 0.0)
 
-        def distance(rows: np.ndarray, generated: np.ndarray, real: np.ndarray = real) -> float:
+        def distance(rows, generated, real=real):
             return frechet(real=real[rows] if paired else real, generated=generated[rows]).value
 
         every = np.arange(60)

@@ -7,20 +7,14 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 from collections import Counter
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 
 from compute.engine.ray_cluster import RayCluster
-from compute.engine.run import Outcome
 from compute.features import passes
 from compute.features.store import EmbeddingCache
-from compute.paths import ROOT
 from tests.compute.engine import crewed
 from tests.compute.engine.crewed import SHARD, TOTAL, encoded, files, processes
 from tests.serving import begun, wait
@@ -28,7 +22,6 @@ from tests.serving import begun, wait
 ray = pytest.importorskip("ray", reason="Ray is not installed: pip install 'ray[data]'")
 
 PATIENCE = 240.0  # seconds, for a machine that is busy
-TOKEN = "0123456789abcdef" * 4
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +54,7 @@ def folder(tmp_path):
     return tmp_path / "ray"
 
 
-def execute(folder: Path, address: str) -> list[Outcome]:
+def execute(folder, address):
     cluster = RayCluster(address=address, workers=3)
     try:
         return crewed.execute(folder, cluster)
@@ -69,7 +62,7 @@ def execute(folder: Path, address: str) -> list[Outcome]:
         cluster.close()
 
 
-def hold_again(folder: Path) -> bool:
+def hold_again(folder):
     """Has a second worker wait too; whether one does."""
     names = [path.name for path in folder.glob("hold-*")]
     if len(names) == 1:
@@ -77,7 +70,7 @@ def hold_again(folder: Path) -> bool:
     return len(names) == 2
 
 
-def beside(folder: Path, address: str, do: Callable[[], None]) -> None:
+def beside(folder, address, do):
     """Executes on the cluster in a thread, while `do` interferes."""
     with ThreadPoolExecutor(1) as pool:
         ended = pool.submit(execute, folder, address)
@@ -92,7 +85,7 @@ def test_a_machine_that_joins_takes_part_and_a_killed_worker_loses_its_shard_alo
     """Of three workers two have room. Both wait until a third encodes, which has room on the new machine alone."""
     (folder / "hold").touch()
 
-    def interfere() -> None:
+    def interfere():
         wait((folder / "held").exists)
         wait(lambda: hold_again(folder))
         cluster.add_node(num_cpus=2, object_store_memory=100 << 20)
@@ -133,37 +126,3 @@ def test_a_driver_killed_in_the_middle_is_resumed(cluster, folder, whole):
     times = Counter(encoded(folder))
     assert set(times) == set(range(TOTAL))
     assert sum(count - 1 for count in times.values()) <= 2 * SHARD  # one for each worker
-
-
-def test_a_cluster_that_demands_a_token_takes_it_or_says_so(tmp_path):
-    """A head that `ray start` made for a user who has a token."""
-    home = tmp_path / "home"
-    (home / ".ray").mkdir(parents=True)
-    (home / ".ray" / "auth_token").write_text(TOKEN)
-    known = {name: value for name, value in os.environ.items() if not name.startswith("RAY_")}
-    environment = {**known, "HOME": str(home), "PYTHONPATH": str(ROOT)}
-    log, options = home / "log", "--head --port=0 --num-cpus=1 --object-store-memory=100000000 --block"
-    with log.open("w") as out:
-        head = subprocess.Popen(
-            [sys.executable, "-m", "ray.scripts.scripts", "start", *options.split(), "--include-dashboard=false"],
-            env=environment,
-            stdout=out,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
-    try:
-        wait(lambda: "--address='" in log.read_text(), running=head)
-        address = log.read_text().partition("--address='")[2].partition("'")[0]
-        call = "import sys; from compute.engine.ray_cluster import RayCluster as Cluster; Cluster(address=sys.argv[1])"
-        for extra, said in (({}, ""), ({"RAY_AUTH_TOKEN": "f" * 64}, "RAY_AUTH_TOKEN")):
-            done = subprocess.run(
-                [sys.executable, "-c", call, address],
-                env={**environment, **extra},
-                capture_output=True,
-                text=True,
-                timeout=PATIENCE,
-            )
-            assert (done.returncode == 0) == (not said) and said in done.stderr, done.stderr
-    finally:
-        os.killpg(head.pid, signal.SIGKILL)
-        head.wait(60)

@@ -31,7 +31,7 @@ def pool():
     pool.close()
 
 
-def outcome(pool: DecoderPool, data: bytes) -> str:
+def outcome(pool, data):
     try:
         pool.image(data, name="cat")
     except BadInput as error:

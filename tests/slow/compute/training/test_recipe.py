@@ -74,7 +74,7 @@ def test_a_stopped_run_goes_on_to_the_same_weights(quick, tmp_path):
     averages, _ = train.train(whole, plan=SHORT, every=2)
     with pytest.MonkeyPatch.context() as patch:
 
-        def stop(*_: object) -> None:
+        def stop(*_):
             raise KeyboardInterrupt
 
         patch.setattr(train.log, "info", stop)  # after the state is stored
