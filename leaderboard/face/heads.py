@@ -22,11 +22,11 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from compute.types import shortened
-from leaderboard.face.first_screen import SHEET, first_screen, links, styles
+from leaderboard.face.first_screen import first_screen, sheet
 from leaderboard.html.templates import render
 from leaderboard.page import SITE, Site, View
 from leaderboard.web.access import Access, public_root
-from leaderboard.web.responses import respond
+from leaderboard.web.responses import CHECK, FOREVER, respond
 
 log = logging.getLogger(__name__)
 ICON = Path(__file__).with_name("icon.svg")
@@ -39,16 +39,17 @@ BASE = "./"  # Gradio's own base address of every page: all are directly below t
 # What Gradio says of itself on every page. Its configuration, which comes first in a script, has no such text:
 # signs of markup are escaped there.
 GRADIO_OWN = re.compile(r"""\s*<meta\s+(?:property|name)="(?:og|twitter):[^>]*?/?>|\s*<title>[^<]*</title>""")
-# Gradio's own scripts wait until the first screen is painted: on a slow line they would delay its style sheets. Nothing
-# is painted in a hidden tab or in a frame that is out of view: there a timer starts them. And they wait until Gradio's
-# element is parsed: one made after its class was defined has no attributes yet, and shows itself as embedded.
-AFTER_FIRST = r"""<script>(() => {
-const start = () => (document.querySelector('gradio-app') ? import("\1") : setTimeout(start, 20)); // a module runs once
-requestAnimationFrame(() => setTimeout(start));
-setTimeout(start, document.hidden ? 0 : 1500);
-})();</script>"""
+# Gradio's own scripts and style sheet wait until the first screen is painted and its parts have begun. They follow
+# Gradio's element: one that is parsed after its class was defined has no attributes yet, and shows itself as embedded.
+AFTER_FIRST = r"""<script>window.likenessFirst.gradio = () => {
+  document.head.prepend(Object.assign(document.createElement('link'), { rel: 'stylesheet', href: "\2" }));
+  import("\1");
+};</script>"""
 CHARSET = '<meta charset="utf-8" />'
-GRADIO_START = re.compile(r'<script type="module" crossorigin src="([^"]+)"></script>')
+CONFIGURED = "<script>window.gradio_config"  # the first of Gradio's own scripts
+GRADIO_START = re.compile(
+    r'<script type="module" crossorigin src="([^"]+)"></script>\s*<link rel="stylesheet" crossorigin href="([^"]+)">'
+)
 BODY = re.compile(r"</head>.*?<body[^>]*>", re.DOTALL)
 
 
@@ -71,13 +72,13 @@ class Face:
         body = BODY.search(rest)
         if body is None:
             raise ValueError("Gradio's page has no head or no body: look at its template frontend/index.html")
-        more, opening = rest[: body.start()], body.group()
+        look, configured, scripts = rest[: body.start()].partition(CONFIGURED)
+        titled = f"{GRADIO_OWN.sub('', start)}{charset}\n{head}{GRADIO_OWN.sub('', look)}{sheet(self.site.blocks)}"
         first = await self._first_screen(key, request)
-        if first:
-            more = GRADIO_START.sub(AFTER_FIRST, more)
-            charset += links()
-        titled = f"{GRADIO_OWN.sub('', start)}{charset}\n{head}{GRADIO_OWN.sub('', more)}"
-        return f"{titled}{opening}{self.bar(BASE, current=key)}{first}{rest[body.end() :]}", bool(first)
+        scripts = GRADIO_START.sub(AFTER_FIRST, configured + scripts) if first else configured + scripts
+        app, end, rest = rest[body.end() :].partition("</gradio-app>")
+        shown = f"{titled}{body.group()}{self.bar(BASE, current=key)}{first}{app}{end}"
+        return f"{shown}{scripts}{rest}", bool(first)
 
     async def _first_screen(self, key: str, request: Request) -> str:
         """The first screen of a page for this address; empty where it cannot be drawn, or not soon enough: then it is
@@ -131,4 +132,12 @@ async def robots(request: Request) -> Response:
     return PlainTextResponse("User-agent: *\nDisallow: /export/\nDisallow: /live/\n")
 
 
-ROUTES = (Route("/static/icon.svg", icon), Route(f"/{SHEET}", styles), Route("/robots.txt", robots))
+async def theme(request: Request) -> Response:
+    """Gradio's theme, which its scripts ask for under its hash."""
+    content = request.app.get_blocks().theme_css.encode()
+    return respond(
+        request, content, media="text/css; charset=utf-8", cache=FOREVER if "v" in request.query_params else CHECK
+    )
+
+
+ROUTES = (Route("/static/icon.svg", icon), Route("/theme.css", theme), Route("/robots.txt", robots))

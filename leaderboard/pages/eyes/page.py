@@ -27,7 +27,8 @@ def draw(site: Site) -> None:
         css_class="likeness-eyes",
         events=("make",),
         run=f"const view = module.mount(target, {{ trigger: fire, root, folder: {folder} }});"
-        " watch('value', () => { if (props.value) view.made(JSON.parse(props.value)); });",
+        " gradio.then(({ props, watch }) =>"
+        " watch('value', () => { if (props.value) view.made(JSON.parse(props.value)); }));",
     )
 
     def make(event: gr.EventData, request: gr.Request) -> str:
