@@ -29,16 +29,16 @@ CHOICES = ("radio", "checkboxgroup")  # controls that show all that can be chose
 CONTROLS = ("dropdown", *CHOICES, "slider", "checkbox", "textbox", "number")
 
 
-def first_screen(blocks: gr.Blocks, page: str, query: Mapping[str, str], *, assets: str) -> Markup:
+def first_screen(blocks: gr.Blocks, page: str, query: Mapping[str, str], *, assets: str, filled: bool = True) -> Markup:
     """The first screen of the page with this key at an address with this query. `assets`: the address of the scripts'
-    folders."""
+    folders. Without `filled` it has only what stands in the page itself, which takes no time."""
     opening = [
         fn
         for fn in blocks.fns.values()
         if fn.page == page and fn.fn and any(event == "load" for _, event in fn.targets)
     ]
     found: defaultdict[int, dict[str, Any]] = defaultdict(dict)  # by component, the properties that change
-    for fn in opening:
+    for fn in opening if filled else ():
         values = fn.fn(*[SimpleNamespace(query_params=query)] * len(inspect.signature(fn.fn).parameters))
         for one, value in zip(fn.outputs, values if len(fn.outputs) > 1 else [values], strict=True):
             found[one._id] |= value if isinstance(value, dict) else {"value": value}
@@ -56,7 +56,7 @@ def first_screen(blocks: gr.Blocks, page: str, query: Mapping[str, str], *, asse
             if part := getattr(block, "early", None):
                 data = part.data(query) if callable(part.data) else part.data
                 early.append(part._asdict() | {"files": static.needed(part.script), "data": data})
-                yield draw.mounted(part.rows(query), classes, part.css_class)
+                yield draw.mounted(part.rows(query) if filled else "", classes, part.css_class)
             elif kind == "html":
                 yield draw.markup(_markup(own), classes)
             elif kind in CONTROLS:

@@ -10,7 +10,6 @@ import logging
 import re
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from pathlib import Path
 from urllib.parse import quote, urlencode
 
@@ -32,7 +31,7 @@ log = logging.getLogger(__name__)
 ICON = Path(__file__).with_name("icon.svg")
 ICON_PNG = ICON.with_suffix(".png")  # for browsers that show no SVG, and for home screens
 DAY = "public, max-age=86400"
-LONGEST_WAIT = 0.5  # seconds that a page is held back for its first screen
+LONGEST_WAIT = 0.4  # seconds that a page is held back for its first screen
 WAITING, MOST_DRAWINGS = 8, 64  # first screens that wait to be drawn; and those that nobody has asked for again
 LONGEST_TITLE = 110  # characters
 BASE = "./"  # Gradio's own base address of every page: all are directly below the root
@@ -60,6 +59,7 @@ class Face:
         self.site, self.bar, self.access = site, bar, access
         self.views = {view.key: view for view in views}
         self._drawings: LRUCache = LRUCache(MOST_DRAWINGS)
+        self._made: dict[tuple[str, str, str], str] = {}
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="first-screens")  # several would hold memory each
 
     async def complete(self, request: Request, key: str, page: str) -> tuple[str, bool]:
@@ -74,34 +74,40 @@ class Face:
             raise ValueError("Gradio's page has no head or no body: look at its template frontend/index.html")
         look, configured, scripts = rest[: body.start()].partition(CONFIGURED)
         titled = f"{GRADIO_OWN.sub('', start)}{charset}\n{head}{GRADIO_OWN.sub('', look)}{sheet(self.site.blocks)}"
-        first = await self._first_screen(key, request)
+        first, is_whole = await self._first_screen(key, request)
         scripts = GRADIO_START.sub(AFTER_FIRST, configured + scripts) if first else configured + scripts
         app, end, rest = rest[body.end() :].partition("</gradio-app>")
         shown = f"{titled}{body.group()}{self.bar(BASE, current=key)}{first}{app}{end}"
-        return f"{shown}{scripts}{rest}", bool(first)
+        return f"{shown}{scripts}{rest}", is_whole
 
-    async def _first_screen(self, key: str, request: Request) -> str:
-        """The first screen of a page for this address; empty where it cannot be drawn, or not soon enough: then it is
-        there for the next request."""
+    async def _first_screen(self, key: str, request: Request) -> tuple[str, bool]:
+        """The first screen of a page for this address, and whether it is whole: where it is not drawn soon enough, it
+        begins with the words that stand in the page itself, and is whole for the next request."""
+        query = dict(request.query_params)
         name = (key, request.url.query, self.site.db.version)
-        if name not in self._drawings:
-            if sum(not each.done() for each in self._drawings.values()) >= WAITING:
-                return ""
-            draw = partial(self._drawn, key, dict(request.query_params))
-            self._drawings[name] = asyncio.get_running_loop().run_in_executor(self._thread, draw)
-        drawing = self._drawings[name]
-        await asyncio.wait({drawing}, timeout=LONGEST_WAIT)
-        if drawing.done():
-            self._drawings.pop(name, None)  # the whole page is stored, or it is drawn again
-        return drawing.result() if drawing.done() else ""
+        if name in self._made:
+            return self._made[name], True
+        if name not in self._drawings and sum(not each.done() for each in self._drawings.values()) < WAITING:
+            self._drawings[name] = asyncio.get_running_loop().run_in_executor(self._thread, self._drawn, key, query)
+        if drawing := self._drawings.get(name):
+            await asyncio.wait({drawing}, timeout=LONGEST_WAIT)
+            if drawing.done():
+                self._drawings.pop(name, None)  # the whole page is stored, or it is drawn again
+                return drawing.result(), bool(drawing.result())
+        return await run_in_threadpool(self._drawn, key, query, filled=False), False
 
-    def _drawn(self, key: str, query: Mapping[str, str]) -> str:
+    def _drawn(self, key: str, query: Mapping[str, str], *, filled: bool = True) -> str:
         try:
             with self.site.db.snapshot():
-                return first_screen(self.site.blocks, key, query, assets=self.site.assets)
+                return first_screen(self.site.blocks, key, query, assets=self.site.assets, filled=filled)
         except Exception:
             log.exception("The first screen of %s cannot be drawn", key or "the front page")
             return ""
+
+    def ahead(self) -> None:
+        """Draws the first screens of addresses without a query before anybody asks for them."""
+        version = self.site.db.version
+        self._made = {(key, "", version): drawn for key in self.views if (drawn := self._drawn(key, {}))}
 
     def head(self, key: str, named: str, *, root: str) -> Markup:
         """The elements of the head of a page, about what is `named`. `root`: the app's whole address, or empty. Reads

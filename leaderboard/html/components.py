@@ -35,8 +35,10 @@ def scripted(
     early: bool = True,
     data: str | Callable[[Mapping[str, str]], str] = "",
     rows: Callable[[Mapping[str, str]], str] = lambda query: "",
+    markup: str = "",
 ) -> gr.HTML:
-    """An empty `<div class=css_class>` and the JavaScript `run` over it, where `module` is the imported ES module.
+    """A `<div class=css_class>` around `markup`, and the JavaScript `run` over it, where `module` is the imported ES
+    module.
 
     `assets` is the address of the scripts' folders, `script` a path below it. In `run`, `target` is the div, `root` the
     app's address, `fire(name, data)` fires one of the component's `events`, and the promise `gradio` has its `props`
@@ -51,7 +53,7 @@ def scripted(
     )
     # Gradio finds the events by their quoted names in the script.
     component = html(
-        html_template=f"<div class='{css_class}'></div>",
+        html_template=f"<div class='{css_class}'>{markup}</div>",
         elem_classes="pg-silent" if silent else None,
         js_on_load=f"""
 const root = document.baseURI;

@@ -39,6 +39,7 @@ HOSTILE = '<img src=x onerror="window.harmed=1">${window.harmed=1}{{7*7}}'  # a 
 STREAMS = re.compile(r"/heartbeat/|/queue/data")  # requests that end with the page
 BUSY = ".likeness-board[data-ready=false], [aria-busy=true], .progress-text, .pg-waiting, .empty.large"
 SETTLED = """([ready, busy]) => {
+  document.querySelector('.empty.large')?.scrollIntoView(); // figures are drawn once they come into view
   const shown = (selector) => [...document.querySelectorAll(selector)].filter((node) => node.offsetParent);
   return document.querySelector(ready) && !document.getElementById('first')
     && document.querySelector('.site-bar-theme')?.dataset.ready === 'true'
@@ -226,6 +227,7 @@ def settle(page: Any, ready: str = "h1") -> Any:
     while page.watch.open:
         page.wait_for_timeout(20)
     page.wait_for_function(SETTLED, arg=[ready, BUSY])
+    page.evaluate("scrollTo(0, 0)")
     page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
     return page
 

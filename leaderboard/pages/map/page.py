@@ -178,5 +178,4 @@ MAP = View(
     cites=PAPERS,
     group="Insights",
     draw=draw,
-    figures=True,
 )

@@ -78,5 +78,4 @@ SMALLER_SUITE = View(
     cites="mieb",
     group="Insights",
     draw=draw,
-    figures=True,
 )
