@@ -81,7 +81,7 @@ def draw(site: Site) -> None:
         canvas.control(Text(key=key, longest=4000), gr.Textbox("", visible="hidden", label=key))
     canvas.output(chosen)
     answer = canvas.html(js_on_load=mounted(site.assets, "pages/compare/compare.js"))
-    static_html(f'<link rel="stylesheet" href="{site.assets}pages/compare/compare.css">')
+    static_html(render("pages/compare/look.html"))
 
     def page(*, models: list[str], suite: str, origin: str, **rule: str) -> tuple:
         titles, more = site.db.keyed("models")["title"], []  # rows, which the list of models does not have
