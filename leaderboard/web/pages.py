@@ -167,6 +167,8 @@ class Pages:
             made = page, await run_in_threadpool(compress, page), etag, own_policy
             if is_whole:
                 self._stored[name] = made
+            else:
+                headers["cache-control"] = NO_STORE
         plain, packed, etag, own_policy = made
         media, packs = JSON if key == "config" else "text/html; charset=utf-8", takes_brotli(request)
         content = packed if packs else plain

@@ -21,6 +21,7 @@ from leaderboard.data.payload import encode
 from leaderboard.data.visitors import sandbox
 from leaderboard.data.visitors.visitor_queries import LONGEST_CELL, LONGEST_SQL, MOST_ROWS, SECONDS
 from leaderboard.html.components import scripted
+from leaderboard.html.templates import render
 from leaderboard.page import PAPERS, Site, View
 from leaderboard.web.limits import QUERIES
 from leaderboard.web.responses import NO_STORE
@@ -38,7 +39,16 @@ class Written(BaseModel):
 def draw(site: Site) -> None:
     """Static words and the component, which keeps the query in the address itself."""
     mount = "module.mount(target, {description: 'data/sql', answer: 'data/sql'});"
-    scripted(site.assets, script="pages/sql/sql.js", run=mount, css_class="likeness-board lk-sql", data="data/sql")
+    scripted(
+        site.assets,
+        script="pages/sql/sql.js",
+        run=mount,
+        css_class="likeness-board lk-sql",
+        data="data/sql",
+        rows=lambda query: render(
+            "pages/sql/first.html", sql=query.get("query") or examples()[0]["sql"], examples=examples()
+        ),
+    )
 
 
 def routes(site: Site) -> list[Route]:

@@ -62,7 +62,9 @@ def test_nothing_is_asked_for_before_the_first_screen_and_its_look(app):
     """Fonts apart, which are shown once they are there; scripts follow what is shown, and no style sheet is fetched."""
     for view in VIEWS:
         before, _, _ = httpx.get(app.url + view.key, timeout=60).text.partition("<noscript>")
-        assert not re.search(r'rel="stylesheet"|modulepreload|<script [^>]*src="./assets|gradio_config', before)
+        assert not re.search(
+            r'rel="stylesheet"|<link[^>]*modulepreload|<script [^>]*src="./assets|gradio_config', before
+        )
 
 
 @pytest.mark.parametrize("text", ['"><script>alert(1)</script>', "</script><b>"])
