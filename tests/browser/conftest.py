@@ -39,8 +39,8 @@ HOSTILE = '<img src=x onerror="window.harmed=1">${window.harmed=1}{{7*7}}'  # a 
 STREAMS = re.compile(r"/heartbeat/|/queue/data")  # requests that end with the page
 BUSY = ".likeness-board[data-ready=false], [aria-busy=true], .progress-text, .pg-waiting, .empty.large"
 SETTLED = """([ready, busy]) => {
-  document.querySelector('.empty.large')?.scrollIntoView(); // figures are drawn once they come into view
   const shown = (selector) => [...document.querySelectorAll(selector)].filter((node) => node.offsetParent);
+  shown('.empty.large')[0]?.scrollIntoView(); // a figure is drawn once it comes into view
   return document.querySelector(ready) && !document.getElementById('first')
     && document.querySelector('.site-bar-theme')?.dataset.ready === 'true'
     && !shown(busy).length && document.fonts.status === 'loaded'

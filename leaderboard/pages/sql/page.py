@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from markupsafe import Markup
 from pydantic import BaseModel, ValidationError
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -29,6 +31,12 @@ from leaderboard.web.responses import NO_STORE
 HERE = Path(__file__).parent
 TABLE = re.compile(r"^### ([a-z_]+)\n\n(.+?)\n\n", re.MULTILINE | re.DOTALL)  # of docs/results.md
 
+BOUNDS = (
+    f"One SELECT, read-only, in DuckDB's dialect. At most {MOST_ROWS:,} rows, {SECONDS:g} second and "
+    f"{QUERIES} queries of all visitors at a time; texts are cut after {LONGEST_CELL:,} characters. "
+    "Proportions are stored as fractions: 0.851 for a printed 85.1."
+)
+
 
 class Written(BaseModel):
     """A visitor's query."""
@@ -45,10 +53,14 @@ def draw(site: Site) -> None:
         run=mount,
         css_class="likeness-board lk-sql",
         data="data/sql",
-        rows=lambda query: render(
-            "pages/sql/first.html", sql=query.get("query") or examples()[0]["sql"], examples=examples()
-        ),
+        rows=first,
     )
+
+
+def first(query: Mapping[str, str]) -> Markup:
+    """The query of an address, the examples and the bounds, before the component is there."""
+    sql = query.get("query") or examples()[0]["sql"]
+    return render("pages/sql/first.html", sql=sql, examples=examples(), bounds=BOUNDS)
 
 
 def routes(site: Site) -> list[Route]:
@@ -90,11 +102,7 @@ def described(db: Database) -> dict[str, Any]:
         ],
         "examples": examples(),
         "longest": LONGEST_SQL,
-        "bounds": (
-            f"One SELECT, read-only, in DuckDB's dialect. At most {MOST_ROWS:,} rows, {SECONDS:g} second and "
-            f"{QUERIES} queries of all visitors at a time; texts are cut after {LONGEST_CELL:,} characters. "
-            "Proportions are stored as fractions: 0.851 for a printed 85.1."
-        ),
+        "bounds": BOUNDS,
     }
 
 
