@@ -40,10 +40,10 @@ BASE = "./"  # Gradio's own base address of every page: all are directly below t
 GRADIO_OWN = re.compile(r"""\s*<meta\s+(?:property|name)="(?:og|twitter):[^>]*?/?>|\s*<title>[^<]*</title>""")
 # Gradio's own scripts and style sheet wait until the first screen is painted and its parts have begun. They follow
 # Gradio's element: one that is parsed after its class was defined has no attributes yet, and shows itself as embedded.
-AFTER_FIRST = r"""<script>window.likenessFirst.gradio = () => {
+AFTER_FIRST = r"""<script>window.likenessFirst.begun.then(() => {
   document.head.prepend(Object.assign(document.createElement('link'), { rel: 'stylesheet', href: "\2" }));
   import("\1");
-};</script>"""
+});</script>"""
 CHARSET = '<meta charset="utf-8" />'
 CONFIGURED = "<script>window.gradio_config"  # the first of Gradio's own scripts
 GRADIO_START = re.compile(
