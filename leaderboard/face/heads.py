@@ -44,6 +44,8 @@ AFTER_FIRST = r"""<script>window.likenessFirst.begun.then(() => {
   document.head.prepend(Object.assign(document.createElement('link'), { rel: 'stylesheet', href: "\2" }));
   import("\1");
 });</script>"""
+# A first screen is painted once, whole. Before the base address, from which the fragment would lead to another page.
+AT_ONCE = '<link rel="expect" href="#first-end" blocking="render">'
 CHARSET = '<meta charset="utf-8" />'
 CONFIGURED = "<script>window.gradio_config"  # the first of Gradio's own scripts
 GRADIO_START = re.compile(
@@ -73,7 +75,8 @@ class Face:
         if body is None:
             raise ValueError("Gradio's page has no head or no body: look at its template frontend/index.html")
         look, configured, scripts = rest[: body.start()].partition(CONFIGURED)
-        titled = f"{GRADIO_OWN.sub('', start)}{charset}\n{head}{GRADIO_OWN.sub('', look)}{sheet(self.site.blocks)}"
+        look = GRADIO_OWN.sub("", look)
+        titled = f"{GRADIO_OWN.sub('', start)}{charset}{AT_ONCE}\n{head}{look}{sheet(self.site.blocks)}"
         first, is_whole = await self._first_screen(key, request)
         scripts = GRADIO_START.sub(AFTER_FIRST, configured + scripts) if first else configured + scripts
         app, end, rest = rest[body.end() :].partition("</gradio-app>")
