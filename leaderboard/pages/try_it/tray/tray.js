@@ -47,7 +47,7 @@ class Tray {
     Object.assign(this, { slots, ready });
     // Open until something is compared or the visitor gives something; then they may open it again.
     this.starters = el('details', { class: 'tr-starters', open: true }, el('summary', {}, 'Examples and ready comparisons'), ready.node, examples.node);
-    this.main = el('div', {}, slots.node, this.notice.node, section('Question', el('div', { class: 'tr-row tr-ask' }, ...modes.nodes, ...actions.nodes)), models.node, this.starters, this.live);
+    this.nodes = [slots.node, this.notice.node, section('Question', el('div', { class: 'tr-row tr-ask' }, ...modes.nodes, ...actions.nodes)), models.node, this.starters, this.live];
     root.dataset.ready = 'false';
     this.refresh();
   }
@@ -55,7 +55,7 @@ class Tray {
   async start() {
     listen(this);
     const styled = stylesheet(new URL('../try.css', import.meta.url));
-    await open(this, () => styled.then(() => this.root.replaceChildren(this.main)));
+    await open(this, () => styled.then(() => this.root.replaceChildren(...this.nodes)));
   }
 
   /** An example as an input. */
