@@ -100,7 +100,6 @@ class View:
     subject: Callable[[Site, str], tuple[str, str] | None] = lambda site, key: None
     group: str = ""
     listed: bool = True
-    figures: bool = False  # draws figures as soon as it opens
     routes: Callable[[Site], list[Route]] = lambda site: []  # what its scripts fetch
 
     def build(self, site: Site) -> None:

@@ -116,6 +116,7 @@ def build(
     look = LOOK.read_text()
     site_bar = partial(bar.bar, bar.entries(VIEWS), assets=site.assets)
     face = Face(site, VIEWS, bar=site_bar, access=access)
+    site.ahead.append(face.ahead)
     documents = docs_page.route(site=SITE, bar=partial(site_bar, current=bar.DOCS), look=look)
     served = [*routes(site), *ROUTES, documents]
     pages = Middleware(
@@ -124,8 +125,6 @@ def build(
         complete=face.complete,
         version=lambda: db.version,
         access=access,
-        figures=frozenset(view.key for view in VIEWS if view.figures),
-        link=static.figures_link(),
         opens_on=opens_on,
         by_query=(*MOVED, *(f"docs/{name}" for name in docs_page.NAMES)),
         moved=MOVED,

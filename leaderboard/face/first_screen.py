@@ -11,44 +11,40 @@ import inspect
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from hashlib import blake2b
 from types import SimpleNamespace
 from typing import Any
 
 import gradio as gr
 from markupsafe import Markup
-from starlette.requests import Request
-from starlette.responses import Response
 
 from leaderboard.html.templates import FOLDER, macros
 from leaderboard.page import ESCAPED
 from leaderboard.web import static
-from leaderboard.web.responses import FOREVER, compress, respond
 
 # Characters of markup that fill a screen; what follows is left to the page itself, as is a very long part after the
 # page's first ones.
 ENOUGH, LITTLE, MOST = 8_000, 3_000, 40_000
-SHEET = "static/first.css"
 VERSION = gr.__version__.replace(".", "-")  # as Gradio writes it in a class
 CHOICES = ("radio", "checkboxgroup")  # controls that show all that can be chosen
 CONTROLS = ("dropdown", *CHOICES, "slider", "checkbox", "textbox", "number")
 
 
-def first_screen(blocks: gr.Blocks, page: str, query: Mapping[str, str], *, assets: str) -> Markup:
+def first_screen(blocks: gr.Blocks, page: str, query: Mapping[str, str], *, assets: str, filled: bool = True) -> Markup:
     """The first screen of the page with this key at an address with this query. `assets`: the address of the scripts'
-    folders."""
+    folders. Without `filled` it has only what stands in the page itself, which takes no time."""
     opening = [
         fn
         for fn in blocks.fns.values()
         if fn.page == page and fn.fn and any(event == "load" for _, event in fn.targets)
     ]
     found: defaultdict[int, dict[str, Any]] = defaultdict(dict)  # by component, the properties that change
-    for fn in opening:
+    for fn in opening if filled else ():
         values = fn.fn(*[SimpleNamespace(query_params=query)] * len(inspect.signature(fn.fn).parameters))
         for one, value in zip(fn.outputs, values if len(fn.outputs) > 1 else [values], strict=True):
             found[one._id] |= value if isinstance(value, dict) else {"value": value}
     props = {one["id"]: one["props"] | found.get(one["id"], {}) for one in blocks.config["components"]}
     draw = macros("face/first.html")
+    early: list[dict[str, Any]] = []
 
     def drawn(nodes: Sequence[Mapping[str, Any]]) -> Iterator[Markup]:
         """The markup of some components, without those that are hidden."""
@@ -57,9 +53,10 @@ def first_screen(blocks: gr.Blocks, page: str, query: Mapping[str, str], *, asse
             kind, classes, width = block.get_block_name(), own.get("elem_classes") or (), own.get("min_width") or 160
             if own.get("visible", True) is not True or "pg-silent" in classes:
                 continue
-            if early := getattr(block, "early", None):
-                data = early.data(query) if callable(early.data) else early.data
-                yield draw.mounted(early.rows(query), classes, early, assets, static.needed(early.script), data)
+            if part := getattr(block, "early", None):
+                data = part.data(query) if callable(part.data) else part.data
+                early.append(part._asdict() | {"files": static.needed(part.script), "data": data})
+                yield draw.mounted(part.rows(query) if filled else "", classes, part.css_class)
             elif kind == "html":
                 yield draw.markup(_markup(own), classes)
             elif kind in CONTROLS:
@@ -80,26 +77,16 @@ def first_screen(blocks: gr.Blocks, page: str, query: Mapping[str, str], *, asse
             break
         parts.append(part)
         length += len(part)
-    return draw.first(parts, fills=len(opening), version=VERSION)
+    return draw.first(parts, early, fills=len(opening), version=VERSION, assets=assets)
 
 
 @cache
-def sheet() -> bytes:
-    """The style sheet of first screens, compressed."""
+def sheet(blocks: gr.Blocks) -> Markup:
+    """What a first screen needs of the style sheets: the theme's, the general rules of Gradio's, and our own."""
     look = Markup((FOLDER / "html" / "look.css").read_text())
-    return compress(macros("face/first.html").sheet(VERSION, look).encode())
-
-
-@cache
-def links() -> str:
-    """The style sheets that a first screen waits for, to be asked for before anything else."""
-    sheets = ("theme.css", f"{SHEET}?{blake2b(sheet(), digest_size=6).hexdigest()}")
-    return "".join(f'\n<link rel="stylesheet" href="{each}">' for each in sheets)
-
-
-async def styles(request: Request) -> Response:
-    """The style sheet of first screens, at SHEET."""
-    return respond(request, sheet(), media="text/css; charset=utf-8", cache=FOREVER, compressed=True)
+    (whole,) = static.GRADIO.glob("index-*.css")
+    general, _, _ = whole.read_text().partition(f".gradio-container-{VERSION} .cropper")
+    return macros("face/first.html").sheet(VERSION, look, Markup(blocks.theme_css), Markup(general))
 
 
 def _markup(props: Mapping[str, Any]) -> Markup:

@@ -10,7 +10,6 @@ import logging
 import re
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from pathlib import Path
 from urllib.parse import quote, urlencode
 
@@ -22,33 +21,36 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from compute.types import shortened
-from leaderboard.face.first_screen import SHEET, first_screen, links, styles
+from leaderboard.face.first_screen import first_screen, sheet
 from leaderboard.html.templates import render
 from leaderboard.page import SITE, Site, View
 from leaderboard.web.access import Access, public_root
-from leaderboard.web.responses import respond
+from leaderboard.web.responses import CHECK, FOREVER, respond
 
 log = logging.getLogger(__name__)
 ICON = Path(__file__).with_name("icon.svg")
 ICON_PNG = ICON.with_suffix(".png")  # for browsers that show no SVG, and for home screens
 DAY = "public, max-age=86400"
-LONGEST_WAIT = 0.5  # seconds that a page is held back for its first screen
+LONGEST_WAIT = 0.4  # seconds that a page is held back for its first screen
 WAITING, MOST_DRAWINGS = 8, 64  # first screens that wait to be drawn; and those that nobody has asked for again
 LONGEST_TITLE = 110  # characters
 BASE = "./"  # Gradio's own base address of every page: all are directly below the root
 # What Gradio says of itself on every page. Its configuration, which comes first in a script, has no such text:
 # signs of markup are escaped there.
 GRADIO_OWN = re.compile(r"""\s*<meta\s+(?:property|name)="(?:og|twitter):[^>]*?/?>|\s*<title>[^<]*</title>""")
-# Gradio's own scripts wait until the first screen is painted: on a slow line they would delay its style sheets. Nothing
-# is painted in a hidden tab or in a frame that is out of view: there a timer starts them. And they wait until Gradio's
-# element is parsed: one made after its class was defined has no attributes yet, and shows itself as embedded.
-AFTER_FIRST = r"""<script>(() => {
-const start = () => (document.querySelector('gradio-app') ? import("\1") : setTimeout(start, 20)); // a module runs once
-requestAnimationFrame(() => setTimeout(start));
-setTimeout(start, document.hidden ? 0 : 1500);
-})();</script>"""
+# Gradio's own scripts and style sheet wait until the first screen is painted and its parts have begun. They follow
+# Gradio's element: one that is parsed after its class was defined has no attributes yet, and shows itself as embedded.
+AFTER_FIRST = r"""<script>window.likenessFirst.begun.then(() => {
+  document.head.prepend(Object.assign(document.createElement('link'), { rel: 'stylesheet', href: "\2" }));
+  import("\1");
+});</script>"""
+# A first screen is painted once, whole. Before the base address, from which the fragment would lead to another page.
+AT_ONCE = '<link rel="expect" href="#first-end" blocking="render">'
 CHARSET = '<meta charset="utf-8" />'
-GRADIO_START = re.compile(r'<script type="module" crossorigin src="([^"]+)"></script>')
+CONFIGURED = "<script>window.gradio_config"  # the first of Gradio's own scripts
+GRADIO_START = re.compile(
+    r'<script type="module" crossorigin src="([^"]+)"></script>\s*<link rel="stylesheet" crossorigin href="([^"]+)">'
+)
 BODY = re.compile(r"</head>.*?<body[^>]*>", re.DOTALL)
 
 
@@ -59,6 +61,7 @@ class Face:
         self.site, self.bar, self.access = site, bar, access
         self.views = {view.key: view for view in views}
         self._drawings: LRUCache = LRUCache(MOST_DRAWINGS)
+        self._made: dict[tuple[str, str, str], str] = {}
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="first-screens")  # several would hold memory each
 
     async def complete(self, request: Request, key: str, page: str) -> tuple[str, bool]:
@@ -71,36 +74,43 @@ class Face:
         body = BODY.search(rest)
         if body is None:
             raise ValueError("Gradio's page has no head or no body: look at its template frontend/index.html")
-        more, opening = rest[: body.start()], body.group()
-        first = await self._first_screen(key, request)
-        if first:
-            more = GRADIO_START.sub(AFTER_FIRST, more)
-            charset += links()
-        titled = f"{GRADIO_OWN.sub('', start)}{charset}\n{head}{GRADIO_OWN.sub('', more)}"
-        return f"{titled}{opening}{self.bar(BASE, current=key)}{first}{rest[body.end() :]}", bool(first)
+        look, configured, scripts = rest[: body.start()].partition(CONFIGURED)
+        look = GRADIO_OWN.sub("", look)
+        titled = f"{GRADIO_OWN.sub('', start)}{charset}{AT_ONCE}\n{head}{look}{sheet(self.site.blocks)}"
+        first, is_whole = await self._first_screen(key, request)
+        scripts = GRADIO_START.sub(AFTER_FIRST, configured + scripts) if first else configured + scripts
+        app, end, rest = rest[body.end() :].partition("</gradio-app>")
+        shown = f"{titled}{body.group()}{self.bar(BASE, current=key)}{first}{app}{end}"
+        return f"{shown}{scripts}{rest}", is_whole
 
-    async def _first_screen(self, key: str, request: Request) -> str:
-        """The first screen of a page for this address; empty where it cannot be drawn, or not soon enough: then it is
-        there for the next request."""
+    async def _first_screen(self, key: str, request: Request) -> tuple[str, bool]:
+        """The first screen of a page for this address, and whether it is whole: where it is not drawn soon enough, it
+        begins with the words that stand in the page itself, and is whole for the next request."""
+        query = dict(request.query_params)
         name = (key, request.url.query, self.site.db.version)
-        if name not in self._drawings:
-            if sum(not each.done() for each in self._drawings.values()) >= WAITING:
-                return ""
-            draw = partial(self._drawn, key, dict(request.query_params))
-            self._drawings[name] = asyncio.get_running_loop().run_in_executor(self._thread, draw)
-        drawing = self._drawings[name]
-        await asyncio.wait({drawing}, timeout=LONGEST_WAIT)
-        if drawing.done():
-            self._drawings.pop(name, None)  # the whole page is stored, or it is drawn again
-        return drawing.result() if drawing.done() else ""
+        if name in self._made:
+            return self._made[name], True
+        if name not in self._drawings and sum(not each.done() for each in self._drawings.values()) < WAITING:
+            self._drawings[name] = asyncio.get_running_loop().run_in_executor(self._thread, self._drawn, key, query)
+        if drawing := self._drawings.get(name):
+            await asyncio.wait({drawing}, timeout=LONGEST_WAIT)
+            if drawing.done():
+                self._drawings.pop(name, None)  # the whole page is stored, or it is drawn again
+                return drawing.result(), bool(drawing.result())
+        return await run_in_threadpool(self._drawn, key, query, filled=False), False
 
-    def _drawn(self, key: str, query: Mapping[str, str]) -> str:
+    def _drawn(self, key: str, query: Mapping[str, str], *, filled: bool = True) -> str:
         try:
             with self.site.db.snapshot():
-                return first_screen(self.site.blocks, key, query, assets=self.site.assets)
+                return first_screen(self.site.blocks, key, query, assets=self.site.assets, filled=filled)
         except Exception:
             log.exception("The first screen of %s cannot be drawn", key or "the front page")
             return ""
+
+    def ahead(self) -> None:
+        """Draws the first screens of addresses without a query before anybody asks for them."""
+        version = self.site.db.version
+        self._made = {(key, "", version): drawn for key in self.views if (drawn := self._drawn(key, {}))}
 
     def head(self, key: str, named: str, *, root: str) -> Markup:
         """The elements of the head of a page, about what is `named`. `root`: the app's whole address, or empty. Reads
@@ -131,4 +141,12 @@ async def robots(request: Request) -> Response:
     return PlainTextResponse("User-agent: *\nDisallow: /export/\nDisallow: /live/\n")
 
 
-ROUTES = (Route("/static/icon.svg", icon), Route(f"/{SHEET}", styles), Route("/robots.txt", robots))
+async def theme(request: Request) -> Response:
+    """Gradio's theme, which its scripts ask for under its hash."""
+    content = request.app.get_blocks().theme_css.encode()
+    return respond(
+        request, content, media="text/css; charset=utf-8", cache=FOREVER if "v" in request.query_params else CHECK
+    )
+
+
+ROUTES = (Route("/static/icon.svg", icon), Route("/theme.css", theme), Route("/robots.txt", robots))

@@ -15,7 +15,7 @@ from compute.types import BadInput
 from compute.versions import VERSION
 from leaderboard.web.access import Access, access
 
-STARTING = "Likeness is starting: it loads its libraries, then builds the pages"  # some seconds before there is more
+STARTING = "Likeness is starting: it loads its libraries"  # some seconds before there is more
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -32,33 +32,38 @@ def scripted(
     css_class: str,
     events: tuple[str, ...] = (),
     silent: bool = False,
+    early: bool = True,
     data: str | Callable[[Mapping[str, str]], str] = "",
     rows: Callable[[Mapping[str, str]], str] = lambda query: "",
+    markup: str = "",
 ) -> gr.HTML:
-    """An empty `<div class=css_class>` and the JavaScript `run` over it, where `module` is the imported ES module.
+    """A `<div class=css_class>` around `markup`, and the JavaScript `run` over it, where `module` is the imported ES
+    module.
 
     `assets` is the address of the scripts' folders, `script` a path below it. In `run`, `target` is the div, `root` the
-    app's address, and `fire(name, data)` fires one of the component's `events`. `silent`
-    hides the component while it is empty. One without events is mounted on the page's first screen, before Gradio is
-    there: `data` is the address that its script fetches first, or makes it for a query, and `rows` the markup that the
-    script replaces once it has that.
+    app's address, `fire(name, data)` fires one of the component's `events`, and the promise `gradio` has its `props`
+    and `watch`. `silent` hides the component while it is empty. One that is `early` is mounted on the page's first
+    screen, before Gradio is there: `data` is the address that its script fetches first, or makes it for a query, and
+    `rows` the markup that the script replaces once it has that.
     """
     load = (
-        f"import(new URL('{assets}{script}', root)).then((module) => {{ {run} }}, () => {{ target.textContent = "
+        f"import(new URL('{assets}{script}', root)).then((module) => {{ const fire = (...event) => "
+        f"gradio.then((component) => component.fire(...event)); {run} }}, () => {{ target.textContent = "
         "'This part of the page did not load. Reload the page to try again.'; });"
     )
     # Gradio finds the events by their quoted names in the script.
     component = html(
-        html_template=f"<div class='{css_class}'></div>",
+        html_template=f"<div class='{css_class}'>{markup}</div>",
         elem_classes="pg-silent" if silent else None,
         js_on_load=f"""
 const root = document.baseURI;
 const target = element.querySelector('.{css_class.replace(" ", ".")}');
 const fire = (name, data) => {{ if ({list(events)}.includes(name)) trigger(name, data); }};
-{load if events else f"if (!window.likenessFirst?.take(target)) {load}"}
+const gradio = Promise.resolve({{ props, watch, fire }});
+if (!window.likenessFirst?.take(target, gradio)) {load}
 """,
     )
-    if not events:
+    if early:
         component.early = Early(script, css_class, load, data, rows)
     return component
 
@@ -75,7 +80,9 @@ def figure_bridge(assets: str, *, script: str, figure: str, silent: bool = True)
     the component.
     """
     run = f"module.mount(target, {{ id: '{figure}', select: (data) => fire('select', data) }});"
-    return scripted(assets, script=script, run=run, css_class="pg-bridge", events=("select",), silent=silent)
+    return scripted(
+        assets, script=script, run=run, css_class="pg-bridge", events=("select",), silent=silent, early=False
+    )
 
 
 def folded(blocks: gr.Blocks, label: str, *, elem_id: str) -> gr.Accordion:

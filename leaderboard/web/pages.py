@@ -96,12 +96,11 @@ class Pages:
     a version of the database.
 
     `keys` are the pages' keys. `complete` completes the markup of the page with a key for a request, and says whether
-    that is all, or what took too long is missing: then the next request completes it again. `link` is the header that
-    loads the figure library while the page is built, of the pages in `figures`. A visitor who types the app's own
-    address is sent to the page `opens_on`, an address below its root; links of the app's own to its front page lead
-    there. At the root, `?page=board&...` leads to that page, or another address in `by_query`: the Hub passes a Space
-    the query alone. `moved`: by path, the page that it leads to with its query, and the parameters of which it must
-    have one, if any.
+    that is all, or what took too long is missing: then the next request completes it again. A visitor who types the
+    app's own address is sent to the page `opens_on`, an address below its root; links of the app's own to its front
+    page lead there. At the root, `?page=board&...` leads to that page, or another address in `by_query`: the Hub passes
+    a Space the query alone. `moved`: by path, the page that it leads to with its query, and the parameters of which it
+    must have one, if any.
     """
 
     def __init__(
@@ -112,14 +111,12 @@ class Pages:
         complete: Callable[[Request, str, str], Awaitable[tuple[str, bool]]],
         version: Callable[[], str] = str,
         access: Access = Access(),  # noqa: B008 (frozen)
-        figures: Collection[str] = (),
-        link: str = "",
         opens_on: str = "",
         by_query: Collection[str] = (),
         moved: Mapping[str, tuple[str, Collection[str]]] = {},  # noqa: B006 (never changed)
     ) -> None:
         self.app, self.keys, self.complete, self.version = app, keys, complete, version
-        self.access, self.figures, self.link, self.opens_on = access, figures, link, opens_on
+        self.access, self.opens_on = access, opens_on
         self.by_query = (frozenset(self.keys) | frozenset(by_query)) - {""}
         self.moved = moved
         self._rendered: LRUCache = LRUCache(MOST_RENDERED, getsizeof=len)
@@ -170,6 +167,8 @@ class Pages:
             made = page, await run_in_threadpool(compress, page), etag, own_policy
             if is_whole:
                 self._stored[name] = made
+            else:
+                headers["cache-control"] = NO_STORE
         plain, packed, etag, own_policy = made
         media, packs = JSON if key == "config" else "text/html; charset=utf-8", takes_brotli(request)
         content = packed if packs else plain
@@ -177,8 +176,6 @@ class Pages:
         answer.headers.update({**headers, "vary": ", ".join(filter(None, ("accept-encoding", headers.get("vary"))))})
         if key != "config":
             answer.headers[CSP] = own_policy  # of 304 too, whose headers a browser takes over
-        if self.link and key in self.figures:
-            answer.headers["link"] = self.link
         return answer
 
     async def _page(self, request: Request, key: str, query: bytes) -> Response | bytes:

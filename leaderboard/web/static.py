@@ -35,11 +35,17 @@ COMPONENTS = {
 IMPORTED = re.compile(r"""(?:\bfrom |\bimport |new URL\()'(\.[^']+\.(?:js|css))'""")
 QUALITY = 6  # of brotli: the largest file, plotly's, takes a third of a second once
 FIGURES, WHOLE = "PlotlyPlot-*.js", "whole"  # Gradio's module with plotly, and the query under which it is served
-# Served in its place: to run plotly and to draw keeps a browser busy for a second, so what came with the figure, the
-# page's answer, is painted first. A page in the background paints nothing.
-AFTER_PAINT = """\
+# Served in its place: what came with the figure, the page's answer, is painted first, and plotly comes once the place
+# of a figure is near the window. A page in the background paints nothing.
+IN_VIEW = """\
 const frame = () => new Promise(requestAnimationFrame);
 if (!document.hidden) await frame().then(frame);
+const near = (place) => {{
+  const {{ top, bottom }} = place.getBoundingClientRect();
+  return place.offsetParent && top < 1.5 * innerHeight && bottom > -innerHeight / 2;
+}};
+const waits = (places) => places.length && !places.some(near);
+while (waits([...document.querySelectorAll('.empty.large')])) await new Promise((done) => setTimeout(done, 100));
 const {{ default: figure }} = await import('./{name}?{whole}');
 export default figure;
 """
@@ -92,7 +98,7 @@ async def _file(request: Request, *, folder: Path, suffix: str = "") -> Response
     if path.suffix not in TYPES or not isfile(path):  # a name that is too long for a file too
         return Response("Not found", status_code=404)
     if folder == GRADIO and path.match(FIGURES) and WHOLE not in request.query_params:
-        module = AFTER_PAINT.format(name=path.name, whole=WHOLE).encode()
+        module = IN_VIEW.format(name=path.name, whole=WHOLE).encode()
         return respond(request, module, media=TYPES[".js"], etag=f'"{blake2b(module, digest_size=8).hexdigest()}"')
     compressed = None if path.suffix in COMPRESSED else takes_brotli(request)
     key = (path, path.stat().st_mtime_ns, bool(compressed))
@@ -107,18 +113,6 @@ _ready: dict[tuple[Path, int, bool], bytes] = {}
 @cached(LRUCache(512), condition=Condition())  # one thread compresses a file, others wait for it
 def _content(path: Path, stamp: int, compressed: bool) -> bytes:
     return compress(path.read_bytes(), quality=QUALITY) if compressed else path.read_bytes()
-
-
-def figures_link() -> str:
-    """A Link header that loads Gradio's copy of plotly, after what the page itself needs; empty when it is not there.
-
-    It is loaded and not yet compiled, as `modulepreload` would: that takes the time in which the answer is drawn. Its
-    addresses are relative, to hold under any root.
-    """
-    return ", ".join(
-        f"<assets/{path.name}?{WHOLE}>; rel=preload; as=script; crossorigin; fetchpriority=low"
-        for path in sorted(GRADIO.glob(FIGURES))
-    )
 
 
 def warm() -> None:

@@ -40,6 +40,7 @@ STREAMS = re.compile(r"/heartbeat/|/queue/data")  # requests that end with the p
 BUSY = ".likeness-board[data-ready=false], [aria-busy=true], .progress-text, .pg-waiting, .empty.large"
 SETTLED = """([ready, busy]) => {
   const shown = (selector) => [...document.querySelectorAll(selector)].filter((node) => node.offsetParent);
+  shown('.empty.large')[0]?.scrollIntoView(); // a figure is drawn once it comes into view
   return document.querySelector(ready) && !document.getElementById('first')
     && document.querySelector('.site-bar-theme')?.dataset.ready === 'true'
     && !shown(busy).length && document.fonts.status === 'loaded'
@@ -226,6 +227,7 @@ def settle(page: Any, ready: str = "h1") -> Any:
     while page.watch.open:
         page.wait_for_timeout(20)
     page.wait_for_function(SETTLED, arg=[ready, BUSY])
+    page.evaluate("scrollTo(0, 0)")
     page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
     return page
 

@@ -6,6 +6,7 @@ import re
 from typing import Any
 from urllib.parse import parse_qsl
 
+import httpx
 import pytest
 
 from leaderboard.pages import VIEWS
@@ -128,8 +129,9 @@ def settled(page: Any, address: str) -> None:
 
 
 @pytest.mark.parametrize("address", PAGES, ids=[address[:30] or "overview" for address in PAGES])
-def test_a_page(visit, address):
+def test_a_page(visit, server, address):
     """On a phone whose language Gradio does not speak, then in a wide window, then in the other theme."""
+    whole(server, address)
     page = settle(visit(address, before=WATCH, width=PHONE, locale="sw"), PAGES[address])
     shift, (sent, stood) = page.evaluate("[[window.shift, ...window.moved], window.starts]")
     wrong = {f"phone, {name}": what for name, what in faults(page, address, width=PHONE).items()}
@@ -187,6 +189,47 @@ def faults(page: Any, address: str, *, width: int, dark: bool = False) -> dict[s
         or f"/{key}" not in found["canonical"],
         "address": query(page).items() ^ dict(parse_qsl(address.partition("?")[2])).items(),
     }  # fmt: skip
+
+
+def whole(site: str, address: str) -> None:
+    """Until the page's first screen is drawn: one that takes long is sent without it first."""
+    while httpx.get(site + address, timeout=60).headers["cache-control"] == "no-store":
+        pass
+
+
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [
+        ("board?suite=mieb", f"#first {TABLE} .lk-body .lk-row"),
+        ("claims", "#first .lk-claims[data-ready] .lk-body .lk-row"),
+        ("models", "#first .lk-catalogue[data-ready] .lk-body .lk-row"),
+        ("eyes", "#first [data-screen=start] .ey-own"),
+        ("try", "#first .likeness-tray[data-ready=true] .tr-slot[data-id] img"),
+        ("map", "#first .pg-lead"),
+        ("choose", "#first .pg-lead"),
+    ],
+)
+def test_a_page_stands_before_gradio_does(browser, server, address, shown):
+    """As if Gradio's scripts were still under way."""
+    whole(server, address)
+    page = browser.new_page(viewport={"width": PHONE, "height": 844})
+    page.route("**/assets/*.js", lambda route: None)
+    page.goto(server + address, wait_until="commit")
+    page.locator(shown).first.wait_for()
+    page.close()
+
+
+def test_every_page_has_its_first_section_without_scripts(browser, server):
+    context = browser.new_context(viewport={"width": PHONE, "height": 844}, java_script_enabled=False)
+    page = context.new_page()
+    for view in VIEWS:
+        whole(server, view.key)
+        page.goto(server + view.key)
+        title, sentence = page.locator("#first h1"), page.locator("#first h1 + p")
+        assert title.is_visible() and sentence.is_visible(), view.key
+        rest = page.locator("#first").inner_text().partition(sentence.inner_text())[2]
+        assert len(rest.split()) > 15, f"{view.key}: {rest}"
+    context.close()
 
 
 def test_every_page_is_visited():

@@ -39,8 +39,9 @@ def draw(site: Site) -> None:
 def rows(site: Site) -> Markup:
     """The first claims, before their table is there."""
     data = claims(site.db)
-    records = [dict(zip(data["fields"], row, strict=True)) for row in data["rows"][:MOST_ROWS]]
-    return render("pages/claims/rows.html", counts=data["counts"], rows=records)
+    records = [dict(zip(data["fields"], row, strict=True)) for row in data["rows"]]
+    headlines = [row["verdict"] for row in records if row["severity"] == "headline"]
+    return render("pages/claims/rows.html", counts=data["counts"], headlines=headlines, rows=records[:MOST_ROWS])
 
 
 def routes(site: Site) -> list[Route]:

@@ -22,7 +22,7 @@ from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html.components import mounted
 from leaderboard.html.labels import ORIGIN_TITLES, suite_choices
 from leaderboard.html.templates import render
-from leaderboard.page import PAPERS, Canvas, Site, View, controls, static_html
+from leaderboard.page import PAPERS, Canvas, Site, View, controls
 from leaderboard.pages.compare.dumbbells import axis, dumbbell
 from leaderboard.web.parameters import Text
 
@@ -81,7 +81,6 @@ def draw(site: Site) -> None:
         canvas.control(Text(key=key, longest=4000), gr.Textbox("", visible="hidden", label=key))
     canvas.output(chosen)
     answer = canvas.html(js_on_load=mounted(site.assets, "pages/compare/compare.js"))
-    static_html(f'<link rel="stylesheet" href="{site.assets}pages/compare/compare.css">')
 
     def page(*, models: list[str], suite: str, origin: str, **rule: str) -> tuple:
         titles, more = site.db.keyed("models")["title"], []  # rows, which the list of models does not have

@@ -289,6 +289,5 @@ CORRELATIONS = View(
     cites=PAPERS,
     group="Insights",
     draw=draw,
-    figures=True,
     routes=routes.routes,
 )

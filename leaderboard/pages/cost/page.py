@@ -85,5 +85,4 @@ COST = View(
     cites=PAPERS,
     group="Insights",
     draw=draw,
-    figures=True,
 )

@@ -27,7 +27,8 @@ class Eyes {
   constructor(root, { trigger, root: base }) {
     Object.assign(this, { root, trigger, server: new Server(base), files: new Map(), urls: new Map(), visit: null, wish: null, turn: 0, began: 0, reached: 1, sending: false });
     this.notice = el('p', { class: 'pg-message', role: 'status', hidden: true });
-    this.body = el('div');
+    this.blank = root.querySelector('.ey-start');
+    this.body = el('div', {}, ...root.childNodes);
     this.words = el('span');
     this.bar = el('progress', { max: 1, 'aria-label': 'Reading the images and asking the models' });
     this.wait = el('p', { class: 'ey-wait pg-quiet', hidden: true }, this.bar, ' ', this.words);
@@ -53,7 +54,7 @@ class Eyes {
   start(words = '') {
     this.cancel();
     this.say(words);
-    this.screen('start', new Start({ begin: (wish) => this.make(wish), opened: (file, rater) => this.open(file, rater) }).node);
+    this.screen('start', new Start(this.blank, { begin: (wish) => this.make(wish), opened: (file, rater) => this.open(file, rater) }).node);
   }
 
   /** Goes on with a visit, once its images are there. */
@@ -74,7 +75,7 @@ class Eyes {
       images.forEach((blob, name) => this.files.set(name, blob));
       if ([...wanted].every((name) => this.files.has(name))) this.resume(visit);
     };
-    const { node } = new Start({ wanted, found });
+    const { node } = new Start(this.blank, { wanted, found });
     node.append(el('p', { class: 'ey-row' }, press('Save the study', () => this.save()), press('Start over', () => this.leave())));
     this.say(`${standing(visit.judgments).length} answers are stored in this tab; their images are not. Add the same images to go on.`);
     this.screen('images', node);

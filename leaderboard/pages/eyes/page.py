@@ -7,6 +7,7 @@ from typing import Any
 import gradio as gr
 
 from leaderboard.html.components import scripted
+from leaderboard.html.templates import render
 from leaderboard.live.live import QUEUE
 from leaderboard.page import QUIET, Site, View, payload_of, script_json
 from leaderboard.pages.eyes import routes
@@ -25,9 +26,12 @@ def draw(site: Site) -> None:
         site.assets,
         script="pages/eyes/eyes.js",
         css_class="likeness-eyes",
+        markup=render("pages/eyes/start.html", styled=False),
+        rows=lambda query: render("pages/eyes/start.html", styled=True),
         events=("make",),
         run=f"const view = module.mount(target, {{ trigger: fire, root, folder: {folder} }});"
-        " watch('value', () => { if (props.value) view.made(JSON.parse(props.value)); });",
+        " gradio.then(({ props, watch }) =>"
+        " watch('value', () => { if (props.value) view.made(JSON.parse(props.value)); }));",
     )
 
     def make(event: gr.EventData, request: gr.Request) -> str:

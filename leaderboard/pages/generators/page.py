@@ -221,5 +221,4 @@ GENERATORS = View(
     cites="cfred",
     group="Insights",
     draw=draw,
-    figures=True,
 )

@@ -167,5 +167,4 @@ MAP = View(
     cites=PAPERS,
     group="Insights",
     draw=draw,
-    figures=True,
 )

@@ -247,6 +247,5 @@ MODEL = View(
     subject=lambda site, key: next(((row["title"], described(row)) for row in site.db.records("model", key=key)), None),
     listed=False,
     draw=draw,
-    figures=True,
     routes=lambda site: [site.table("model", lambda model: model_scores(site.suite_cache, model=model), key="model")],
 )

@@ -74,5 +74,4 @@ SMALLER_SUITE = View(
     cites="mieb",
     group="Insights",
     draw=draw,
-    figures=True,
 )

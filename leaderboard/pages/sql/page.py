@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from markupsafe import Markup
 from pydantic import BaseModel, ValidationError
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -21,12 +23,19 @@ from leaderboard.data.payload import encode
 from leaderboard.data.visitors import sandbox
 from leaderboard.data.visitors.visitor_queries import LONGEST_CELL, LONGEST_SQL, MOST_ROWS, SECONDS
 from leaderboard.html.components import scripted
+from leaderboard.html.templates import render
 from leaderboard.page import PAPERS, Site, View
 from leaderboard.web.limits import QUERIES
 from leaderboard.web.responses import NO_STORE
 
 HERE = Path(__file__).parent
 TABLE = re.compile(r"^### ([a-z_]+)\n\n(.+?)\n\n", re.MULTILINE | re.DOTALL)  # of docs/results.md
+
+BOUNDS = (
+    f"One SELECT, read-only, in DuckDB's dialect. At most {MOST_ROWS:,} rows, {SECONDS:g} second and "
+    f"{QUERIES} queries of all visitors at a time; texts are cut after {LONGEST_CELL:,} characters. "
+    "Proportions are stored as fractions: 0.851 for a printed 85.1."
+)
 
 
 class Written(BaseModel):
@@ -38,7 +47,20 @@ class Written(BaseModel):
 def draw(site: Site) -> None:
     """Static words and the component, which keeps the query in the address itself."""
     mount = "module.mount(target, {description: 'data/sql', answer: 'data/sql'});"
-    scripted(site.assets, script="pages/sql/sql.js", run=mount, css_class="likeness-board lk-sql", data="data/sql")
+    scripted(
+        site.assets,
+        script="pages/sql/sql.js",
+        run=mount,
+        css_class="likeness-board lk-sql",
+        data="data/sql",
+        rows=first,
+    )
+
+
+def first(query: Mapping[str, str]) -> Markup:
+    """The query of an address, the examples and the bounds, before the component is there."""
+    sql = query.get("query") or examples()[0]["sql"]
+    return render("pages/sql/first.html", sql=sql, examples=examples(), bounds=BOUNDS)
 
 
 def routes(site: Site) -> list[Route]:
@@ -80,11 +102,7 @@ def described(db: Database) -> dict[str, Any]:
         ],
         "examples": examples(),
         "longest": LONGEST_SQL,
-        "bounds": (
-            f"One SELECT, read-only, in DuckDB's dialect. At most {MOST_ROWS:,} rows, {SECONDS:g} second and "
-            f"{QUERIES} queries of all visitors at a time; texts are cut after {LONGEST_CELL:,} characters. "
-            "Proportions are stored as fractions: 0.851 for a printed 85.1."
-        ),
+        "bounds": BOUNDS,
     }
 
 

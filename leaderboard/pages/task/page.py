@@ -285,6 +285,5 @@ TASK = View(
     subject=lambda site, key: next(((row["title"], described(row)) for row in site.db.records("task", key=key)), None),
     listed=False,
     draw=draw,
-    figures=True,
     routes=routes.routes,
 )

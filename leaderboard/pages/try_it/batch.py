@@ -313,9 +313,11 @@ def section(site: Site) -> None:
         site.assets,
         script="pages/try_it/batch.js",
         css_class="likeness-batch lk-try",
+        early=False,
         events=("batch", "turn", "stop"),
         run="const view = module.mount(target, { trigger: fire });"
-        " watch('value', () => { if (props.value) view.show(JSON.parse(props.value)); });",
+        " gradio.then(({ props, watch }) =>"
+        " watch('value', () => { if (props.value) view.show(JSON.parse(props.value)); }));",
     )
 
     def start(event: gr.EventData, request: gr.Request) -> str:

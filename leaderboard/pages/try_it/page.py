@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from string import ascii_uppercase
 from typing import Any
 
 import gradio as gr
 from markupsafe import Markup
 
-from compute.live.questions import Answer, LiveQuestion
+from compute.live import examples
+from compute.live.questions import MOST_INPUTS, Answer, LiveQuestion
 from leaderboard.html.components import html, mounted, scripted
 from leaderboard.html.templates import macro, render
 from leaderboard.live.live import QUEUE
@@ -38,6 +40,8 @@ def draw(site: Site) -> None:
         script="pages/try_it/tray/tray.js",
         css_class="likeness-tray lk-try",
         events=("compare", "download"),
+        data="live/examples",
+        rows=opened,
         run="module.mount(target, { trigger: fire, root });",
     )
     # The last question, for the sections below. A gr.State would make every page of the app keep a connection open.
@@ -79,6 +83,20 @@ def draw(site: Site) -> None:
     done = downloads(site, tray, [progress, stop, sent])
     done.then(None, js=RENEW, api_visibility="private")
     done.then(updates, inputs=[sent], **run)
+
+
+def opened(query: Mapping[str, str]) -> Markup:
+    """The inputs of an address, else of the ready comparison that the tray opens with."""
+    listed = examples.listing()
+    known = {each["key"]: each for each in listed["inputs"]}
+    asked, ready = query.get("mode", ""), listed["comparisons"]
+    usual = next((each for each in ready if each["mode"] == asked), ready[0])
+    named = [key for key in query.get("inputs", "").split(",") if key in known][:MOST_INPUTS]
+    keys = named or usual["inputs"]
+    choice = (asked if named else usual["mode"]) == "choice"
+    labels = ["Reference"] * choice + list(ascii_uppercase)
+    inputs = [known[key] | {"label": label} for key, label in zip(keys, labels, strict=False)]
+    return render("pages/try_it/first.html", inputs=inputs)
 
 
 def downloads(site: Site, tray: gr.HTML, outputs: Sequence[gr.components.Component]) -> Any:

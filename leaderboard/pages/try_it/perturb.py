@@ -112,8 +112,9 @@ def section(site: Site, payload: gr.JSON) -> Section:
                     css_class="likeness-judging lk-try",
                     events=("ask", "settle", "restore"),
                     run="const view = module.mount(target, { trigger: fire });"
+                    " gradio.then(({ props, watch }) => {"
                     " const show = () => { if (props.value) view.show(JSON.parse(props.value)); };"
-                    " watch('value', show); show();",
+                    " watch('value', show); show(); });",
                 )
         figure = gr.Plot(show_label=False, container=False, visible=False)
         summary = html()

@@ -33,7 +33,6 @@ TABLES = (
     ("own", "item,label|a cat,a|0.png,b|a dog,b", "row 2: item is '0.png', the file of an image"),
     ("own", "member_1,member_2,member_3,odd|a,b,c,1", "row 1: member_1 is 'a'"),
     ("own", "image,caption|0.png,a|1.png,a", "two captions"),
-    ("own", "ref_path,left_path,right_path,left_vote,right_vote,votes|0.png,0.png,0.png,1,0,5", "6 v"),
     ("own", "anchor,positive,negative|0.png,1.png,a text", "negative texts"),
     ("own", "image,label,prompt|0.png,a,x|1.png,b,y|2.png,a,z", "row 3: prompt"),
     ("own", "image,label,promt|0.png,a,b|1.png,c,d", "Did you mean 'prompt'?"),

@@ -56,6 +56,3 @@ def test_plotly_runs_after_what_came_with_the_figure_is_painted(client):
     assert "no-cache" in first.headers["cache-control"] and first.headers["etag"], "it can be corrected"
     for query in (static.WHOLE, f"{static.WHOLE}=", f"{static.WHOLE}&via=proxy"):
         assert client.get(f"/assets/{path.name}?{query}").content == path.read_bytes()
-    link = static.figures_link()
-    assert link.startswith(f"<assets/{path.name}?{static.WHOLE}>; rel=preload;"), "loaded, but not compiled before"
-    assert "fetchpriority=low" in link, "what the page itself needs comes first"

@@ -39,14 +39,15 @@ export function write(search, { mode, question, inputs, models }) {
  * Fetches the examples, fills an empty tray, and asks the server what fits. What a link names, else the first ready
  * comparison, is answered at once, unless an example is missing or a model must be downloaded first: no link starts a
  * download or a judge, and in another site's frame no link starts anything. A notice names everything of the link that
- * does not exist.
+ * does not exist. `filled` is called once the inputs are there, before the server has answered.
  */
-export async function open(tray) {
+export async function open(tray, filled = () => {}) {
   tray.notice.say('');
   const failed = await load(tray);
   const link = parse(location.search, tray.examples);
   const fresh = tray.untouched; // after a failed first attempt the visitor may have begun on something else
   if (fresh) fill(tray, link);
+  filled();
   await tray.ask();
   const { plan } = tray;
   const lost = fresh ? [...link.lost] : [];

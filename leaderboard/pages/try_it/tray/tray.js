@@ -47,18 +47,15 @@ class Tray {
     Object.assign(this, { slots, ready });
     // Open until something is compared or the visitor gives something; then they may open it again.
     this.starters = el('details', { class: 'tr-starters', open: true }, el('summary', {}, 'Examples and ready comparisons'), ready.node, examples.node);
-    root.replaceChildren(slots.node, this.notice.node, section('Question', el('div', { class: 'tr-row tr-ask' }, ...modes.nodes, ...actions.nodes)), models.node, this.starters, this.live);
+    this.nodes = [slots.node, this.notice.node, section('Question', el('div', { class: 'tr-row tr-ask' }, ...modes.nodes, ...actions.nodes)), models.node, this.starters, this.live];
     root.dataset.ready = 'false';
     this.refresh();
   }
 
   async start() {
     listen(this);
-    this.root.hidden = true;
-    const opened = open(this);
-    await stylesheet(new URL('../try.css', import.meta.url));
-    this.root.hidden = false;
-    await opened;
+    const styled = stylesheet(new URL('../try.css', import.meta.url));
+    await open(this, () => styled.then(() => this.root.replaceChildren(...this.nodes)));
   }
 
   /** An example as an input. */
