@@ -44,6 +44,7 @@ def test_every_page_is_sent_with_its_heading_and_its_sentence(app, view):
         ("tasks", "task?task="),
         ("compare?models=google/siglip-so400m-patch14-384,quansun/eva02-clip-bige-14-plus", "bc-comparison"),
         ("choose?need=documents", "Find documents"),
+        ("try?mode=pair&inputs=text-heart-left,cat", "a purple heart left of"),
     ],
 )
 def test_what_the_address_names_is_there(app, address, shown):
