@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
+from urllib.parse import quote
 
 import gradio as gr
 from starlette.requests import Request
@@ -307,7 +308,7 @@ def _text(parameter: Parameter, value: Any) -> str:
 
 def instead(address: str, listed: Sequence[tuple[str, str]]) -> str:
     """What can be chosen where an address names something that is not there: titles, each key after the address."""
-    return macro("index")([("", [(title, f"{address}{key}") for title, key in listed])])
+    return macro("index")([("", [(title, f"{address}{quote(key, safe='/:~')}") for title, key in listed])])
 
 
 class PartialRedraw(NamedTuple):

@@ -50,7 +50,6 @@ def start(chosen: Options) -> None:
             study_key = "" if chosen.access.is_local else secrets.token_urlsafe(16)
             if study and study_key:
                 _tell([f"The study of {chosen.eyes} is at /eyes?key={study_key} alone: whoever has the key answers it"])
-            print("The pages are built", flush=True)
             blocks, launch = server.build(
                 fetched or chosen.database,
                 data=data,
@@ -60,6 +59,7 @@ def start(chosen: Options) -> None:
                 study=study,
                 study_key=study_key,
             )
+            print("The pages are built", flush=True)
         server.serve(blocks, launch | chosen.launch)
     except (LikenessError, OSError) as error:  # Gradio's own for a port that is taken
         _tell(remarks)

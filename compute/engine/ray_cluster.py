@@ -124,7 +124,7 @@ class RayCluster:
             max_task_retries=RETRIES,
         )
         # Stored once for all workers.
-        shared = self._ray.put(replace(bench, settings=settings))
+        shared = self._ray.put(replace(bench, settings=settings, own={}))
         work = (row, tuple(jobs), bench.subject(row).identity, storage.location(settings.results))
         crew = RayCrew(self._ray, [worker.remote(shared, *work) for _ in range(self._workers)], execution)
         try:

@@ -20,7 +20,7 @@ from leaderboard.data.languages import NAMES, codes_in, name_of
 from leaderboard.data.leaders import ranked_rows
 from leaderboard.data.models.loading_code import loading_code
 from leaderboard.data.models.model_facts import facts, license_kind, own_facts
-from leaderboard.data.scope import WHOLE, Scope
+from leaderboard.data.scope import MOST_LANGUAGES, WHOLE, Scope
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html.formatting import number
 from leaderboard.html.labels import SUSPECT, TRAINED
@@ -28,6 +28,7 @@ from leaderboard.html.labels import SUSPECT, TRAINED
 MOST = 5
 FEWEST_PARAMETERS = 10_000  # a smaller limit is meant in millions or billions
 MANY = "many"  # languages
+GENERAL = "general"  # the need that any suite says something of
 LICENSES = ("permissive", "stated", "unknown")  # kinds of them, in the order of ties
 
 
@@ -137,7 +138,7 @@ class Shortlist:
     fitting: int = 0  # of these, the ones that meet every condition
     unknown_size: int = 0  # excluded because their size is not stated, though they meet the other conditions
     unknown_license: int = 0
-    smallest: ShortlistedModel | None = None  # of those not significantly worse, where it is asked for
+    smallest: ShortlistedModel | None = None  # of those not significantly worse, if asked for and all sizes are stated
     ties: int = 0  # fitting models not significantly worse than the best, itself among them
     untested: int = 0  # fitting models that cannot be tested against the best
     on_items: str = ""  # of evidence from one task, what its items say of the lead, as a sentence
@@ -209,10 +210,12 @@ def shortlist(
     for code in codes:
         if code not in (MANY, *NAMES):
             raise BadInput(unknown("language", code, (MANY, *NAMES)))
+    if len(codes) > MOST_LANGUAGES:
+        raise BadInput(f"{len(codes)} languages are too many for one choice: name at most {MOST_LANGUAGES}")
     if MANY in codes and len(codes) > 1:
         raise BadInput(f"{MANY} is of all languages: choose it alone, or name the languages")
-    about, scope = NEEDS[need], WHOLE
-    about = about._replace(suite=suite or about.suite)
+    usual, scope = NEEDS[need], WHOLE
+    about = usual._replace(suite=suite or usual.suite)
     table = suite_cache.table(about.suite)
     conditions.check(table.models["license"])
     in_words = {"": "", MANY: "many languages"}.get(language) or (name_of(language) if language else "")
@@ -222,7 +225,10 @@ def shortlist(
             table = suite_cache.table(about.suite, scope)
         except BadInput:
             return Shortlist(table=table, tasks=frozenset(), language=in_words)
-    tasks = about.tasks(table, language=language)
+    # All tasks of a suite are evidence for a use of its own benchmark, and for many uses.
+    benchmarks = {key: benchmark for key, (_, benchmark) in suite_cache.suites().items()}
+    same = usual.categories or need == GENERAL or benchmarks[about.suite] == benchmarks[usual.suite]
+    tasks = about.tasks(table, language=language) if same else frozenset()
     nothing = Shortlist(table=table, tasks=tasks, language=in_words, categories=about.asked(language))
     try:
         ranked = suite_cache.ranked(about.suite, (), tasks, scope=scope) if tasks else None
@@ -258,11 +264,11 @@ def shortlist(
     picked = [*fitting[:1], *ties, *untested][:MOST]
     counted = np.array([column.task in tasks for column in table.columns])
     weakest = _weakest(suite_cache, about.suite, tasks, codes, [table.rows[row].id for row in picked])
-    level = [*fitting[:1], *ties]
+    sizes = {row: known[row]["parameters"] for row in (*fitting[:1], *ties)}
     return replace(
         nothing,
         choices=tuple(replace(models[row], weakest=weakest.get(table.rows[row].id, ("", np.nan))) for row in picked),
-        smallest=models[min(level, key=lambda row: known[row]["parameters"] or np.inf)] if smallest and level else None,
+        smallest=models[min(sizes, key=sizes.get)] if smallest and len(sizes) > 1 and all(sizes.values()) else None,
         runner_up=models[fitting[1]] if len(fitting) > 1 else None,
         usable=next((models[row] for row in fitting if models[row].loads), None),
         origin=table.origin,

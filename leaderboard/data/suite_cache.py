@@ -32,7 +32,7 @@ class SuiteCache:
         """The rankings of MULTILINGUAL by each language alone."""
         return board_table.language_rankings(self.db, suite=MULTILINGUAL)
 
-    @partial(shared, most=200)
+    @partial(shared, most=96)
     def table(self, suite: str, scope: Scope = WHOLE) -> BoardTable:
         """A suite's table. Raises as `leaderboard.data.board_table.load` does."""
         return board_table.load(self.db, suite=suite, scope=scope)
@@ -49,7 +49,7 @@ class SuiteCache:
         """The ranking of a suite's table under one choice. Raises as `table` and `BoardTable.ranked` do."""
         return self.table(suite, scope).ranked(weights=dict(weights), tasks=tasks, coverage=coverage)
 
-    @partial(shared, most=200)
+    @partial(shared, most=96)
     def board(self, suite: str, scope: Scope = WHOLE) -> bytes:
         """The payload of a table, compressed."""
         ranked = self.ranked(suite, scope=scope)

@@ -56,7 +56,8 @@ def first_screen(blocks: gr.Blocks, page: str, query: Mapping[str, str], *, asse
             if part := getattr(block, "early", None):
                 data = part.data(query) if callable(part.data) else part.data
                 early.append(part._asdict() | {"files": static.needed(part.script), "data": data})
-                yield draw.mounted(part.rows(query) if filled else "", classes, part.css_class)
+                rows = part.rows(query) if filled else ""
+                yield draw.mounted(rows or Markup(part.markup), classes, part.css_class)
             elif kind == "html":
                 yield draw.markup(_markup(own), classes)
             elif kind in CONTROLS:

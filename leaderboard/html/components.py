@@ -17,6 +17,7 @@ class Early(NamedTuple):
     run: str
     data: str | Callable[[Mapping[str, str]], str]
     rows: Callable[[Mapping[str, str]], str]
+    markup: str  # what the script finds where there are no rows yet
 
 
 def html(value: str = "", **facts: Any) -> gr.HTML:
@@ -64,7 +65,7 @@ if (!window.likenessFirst?.take(target, gradio)) {load}
 """,
     )
     if early:
-        component.early = Early(script, css_class, load, data, rows)
+        component.early = Early(script, css_class, load, data, rows, markup)
     return component
 
 

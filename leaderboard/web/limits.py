@@ -36,6 +36,7 @@ MCP = re.compile(r"/gradio_api/+mcp\b")
 STREAM = re.compile(r"/gradio_api/+(queue/data|call/|heartbeat|startup-events)")
 # What is read here also starts, continues or ends something of a visitor's.
 COMPUTES = re.compile(r"/data/(rank|cell|relations)\b|/embed/board$|/eyes/(order|report)$")  # besides events
+SEVERAL = re.compile(rb"(?i)language=[^&]*(,|%2c)")  # a board of several languages, which are too many to store
 ACTING = re.compile(r"/gradio_api/+(mcp|queue|call|heartbeat|dev)\b")
 OWN = frozenset({"same-origin", "none"})  # Sec-Fetch-Site; none: the visitor typed the address
 
@@ -151,7 +152,7 @@ def gates() -> dict[str, Gate]:
     }
 
 
-def kind_of(method: str, path: str) -> str:
+def kind_of(method: str, path: str, query: bytes = b"") -> str:
     """Which of the gates a request takes."""
     reads = method not in ("POST", "PUT", "PATCH", "DELETE")
     if MCP.search(path):
@@ -162,7 +163,8 @@ def kind_of(method: str, path: str) -> str:
         return "query"
     if "/export/" in path:
         return "download"
-    return "compute" if EVENT.search(path) or COMPUTES.search(path) else "page"
+    computes = EVENT.search(path) or COMPUTES.search(path) or ("/data/board/" in path and SEVERAL.search(query))
+    return "compute" if computes else "page"
 
 
 class ClientLimits:
@@ -184,7 +186,7 @@ class ClientLimits:
         try:
             scope = self._admitted(scope)
             async with AsyncExitStack() as stack, AsyncExitStack() as computing:
-                kind = kind_of(method, path)
+                kind = kind_of(method, path, scope.get("query_string", b""))
                 turn = self.gates[kind].turn(client)
                 if is_event := EVENT.search(path) is not None:  # its large body is not received before its turn
                     await stack.enter_async_context(turn)

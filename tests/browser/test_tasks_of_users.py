@@ -21,7 +21,7 @@ TASKS = {
     ),
     "two models, one misspelt": ([*MODELS], "Did you mean 'SigLIP SO400M/14 384 px'"),
     "two models": (
-        [*MODELS, ("Models (type to search", "SigLIP SO400M/14 384", "option")],
+        [*MODELS, ("Models (type", "SigLIP SO400M/14 384", "option")],
         r"SigLIP SO400M/14 384 px is (significantly )?ahead in",
     ),
     "a smaller suite for mteb": (

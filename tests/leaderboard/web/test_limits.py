@@ -214,6 +214,12 @@ def test_every_route_has_its_turns(method, path, kind):
     assert kind_of(method, path) == kind
 
 
+def test_a_board_of_several_languages_is_computed_for_whoever_asks():
+    one, *several = (b"language=deu", b"language=deu,fra", b"metric=a&language=deu%2Cfra")
+    assert kind_of("GET", "/data/board/mieb", one) == "page"
+    assert {kind_of("GET", "/data/board/mieb", query) for query in several} == {"compute"}
+
+
 @in_virtual_time
 async def test_what_computes_runs_twice_at_a_time_for_one_address():
     """A program that asks more is served after them."""
