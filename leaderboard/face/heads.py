@@ -86,8 +86,8 @@ class Face:
     async def _first_screen(self, key: str, request: Request) -> tuple[str, bool]:
         """The first screen of a page for this address, and whether it is whole: where it is not drawn soon enough, it
         begins with the words that stand in the page itself, and is whole for the next request."""
-        query = dict(request.query_params)
-        name = (key, request.url.query, self.site.db.version)
+        query = {name: value for name, value in request.query_params.items() if name != "__theme"}
+        name = (key, urlencode(query), self.site.db.version)
         if name in self._made:
             return self._made[name], True
         if name not in self._drawings and sum(not each.done() for each in self._drawings.values()) < WAITING:
@@ -95,8 +95,10 @@ class Face:
         if drawing := self._drawings.get(name):
             await asyncio.wait({drawing}, timeout=LONGEST_WAIT)
             if drawing.done():
-                self._drawings.pop(name, None)  # the whole page is stored, or it is drawn again
-                return drawing.result(), bool(drawing.result())
+                self._drawings.pop(name, None)
+                if drawn := drawing.result():
+                    self._made = dict([*self._made.items()][1 - MOST_DRAWINGS :]) | {name: drawn}
+                return drawn, bool(drawn)
         return await run_in_threadpool(self._drawn, key, query, filled=False), False
 
     def _drawn(self, key: str, query: Mapping[str, str], *, filled: bool = True) -> str:
