@@ -60,6 +60,11 @@ def wait(
     return found
 
 
+def whole(address):
+    """Waits until a page is sent with its whole first screen: one that takes long is sent without, and not stored."""
+    wait(lambda: urllib.request.urlopen(address, timeout=60).headers["cache-control"] != "no-store")
+
+
 @contextmanager
 def serving(
     *words: str | Path, place: Mapping[str, str], command: Sequence[str | Path] = APP, cwd: Path = ROOT

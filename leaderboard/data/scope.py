@@ -20,11 +20,18 @@ MOST_SUBSETS = 4  # more are languages or sizes of items, which nobody ranks by
 
 @dataclass(frozen=True, kw_only=True)
 class Scope:
-    """A subset of every task, a metric and languages; empty: the whole task, its headline, and all languages."""
+    """A subset of every task, a metric and languages; empty: the whole task, its headline, and all languages.
+
+    Raises BadInput for more than MOST_LANGUAGES.
+    """
 
     subset: str = ""
     metric: str = ""
     language: str = ""  # its code, or of several with commas between
+
+    def __post_init__(self) -> None:
+        if (count := len(self.language.split(","))) > MOST_LANGUAGES:
+            raise BadInput(f"{count} languages are too many for one ranking: choose at most {MOST_LANGUAGES}")
 
     def __bool__(self) -> bool:
         return bool(self.suffix)
@@ -60,14 +67,11 @@ class ScopeChoices:
     languages: Mapping[str, int] = field(default_factory=dict)
 
     def check(self, scope: Scope) -> None:
-        """Raises BadInput for a scope that the suite does not have, and for too many languages."""
-        spoken = scope.language.split(",")
-        if len(spoken) > MOST_LANGUAGES:
-            raise BadInput(f"{len(spoken)} languages are too many for one ranking: choose at most {MOST_LANGUAGES}")
+        """Raises BadInput for a scope that the suite does not have."""
         for noun, key, known in (
             ("condition", scope.subset, self.subsets),
             ("metric", scope.metric, self.metrics),
-            *(("language", code, self.languages) for code in spoken),
+            *(("language", code, self.languages) for code in scope.language.split(",")),
         ):
             if key and key not in known:
                 there = f"there are: {', '.join(known)}" if known else "it cannot be ranked by one"

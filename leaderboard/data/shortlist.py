@@ -20,7 +20,7 @@ from leaderboard.data.languages import NAMES, codes_in, name_of
 from leaderboard.data.leaders import ranked_rows
 from leaderboard.data.models.loading_code import loading_code
 from leaderboard.data.models.model_facts import facts, license_kind, own_facts
-from leaderboard.data.scope import MOST_LANGUAGES, WHOLE, Scope
+from leaderboard.data.scope import WHOLE, Scope
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html.formatting import number
 from leaderboard.html.labels import SUSPECT, TRAINED
@@ -176,11 +176,10 @@ class Shortlist:
             rest = " Every other model that can be compared with the best is significantly worse."
         lead = f"{best.facts[name]} has the highest mean of the {self.fitting} models that fit, {where}."
         if self.smallest:
-            is_best = self.smallest.row == best.row
-            lead += f" The smallest model that is not significantly worse is {self.smallest.facts[name]}." * (
-                not is_best
-            )
-            lead += " It is also the smallest of those that are not significantly worse." * is_best
+            if self.smallest.row == best.row:
+                lead += " It is also the smallest of those that are not significantly worse."
+            else:
+                lead += f" The smallest model that is not significantly worse is {self.smallest.facts[name]}."
         if not best.loads:
             lead += " No code here loads it."
             if self.usable:
@@ -210,15 +209,13 @@ def shortlist(
     for code in codes:
         if code not in (MANY, *NAMES):
             raise BadInput(unknown("language", code, (MANY, *NAMES)))
-    if len(codes) > MOST_LANGUAGES:
-        raise BadInput(f"{len(codes)} languages are too many for one choice: name at most {MOST_LANGUAGES}")
     if MANY in codes and len(codes) > 1:
         raise BadInput(f"{MANY} is of all languages: choose it alone, or name the languages")
     usual, scope = NEEDS[need], WHOLE
     about = usual._replace(suite=suite or usual.suite)
     table = suite_cache.table(about.suite)
     conditions.check(table.models["license"])
-    in_words = {"": "", MANY: "many languages"}.get(language) or (name_of(language) if language else "")
+    in_words = "many languages" if language == MANY else name_of(language)
     if language not in ("", MANY):
         scope = Scope(language=language)
         try:

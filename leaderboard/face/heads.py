@@ -95,10 +95,8 @@ class Face:
         if drawing := self._drawings.get(name):
             await asyncio.wait({drawing}, timeout=LONGEST_WAIT)
             if drawing.done():
-                self._drawings.pop(name, None)
-                if drawn := drawing.result():
-                    self._made = dict([*self._made.items()][1 - MOST_DRAWINGS :]) | {name: drawn}
-                return drawn, bool(drawn)
+                self._drawings.pop(name, None)  # the whole page is stored, or it is drawn again
+                return drawing.result(), bool(drawing.result())
         return await run_in_threadpool(self._drawn, key, query, filled=False), False
 
     def _drawn(self, key: str, query: Mapping[str, str], *, filled: bool = True) -> str:

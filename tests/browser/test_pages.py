@@ -6,11 +6,11 @@ import re
 from typing import Any
 from urllib.parse import parse_qsl
 
-import httpx
 import pytest
 
 from leaderboard.pages import VIEWS
 from tests.browser.conftest import query, settle, violations
+from tests.serving import whole
 
 TABLE = ".likeness-board[data-ready=true]:not([aria-busy])"
 # Address and what stands there once its answer does.
@@ -131,8 +131,8 @@ def settled(page: Any, address: str) -> None:
 @pytest.mark.parametrize("address", PAGES, ids=[address[:30] or "overview" for address in PAGES])
 def test_a_page(visit, server, address):
     """On a phone whose language Gradio does not speak, then in a wide window, then in the other theme."""
-    whole(server, address)
-    page = settle(visit(address, before=WATCH, width=PHONE, locale="sw"), PAGES[address])
+    whole(server + address)
+    page = settle(visit(address, before=WATCH, width=PHONE, locale="sw", dark=None), PAGES[address])
     shift, (sent, stood) = page.evaluate("[[window.shift, ...window.moved], window.starts]")
     wrong = {f"phone, {name}": what for name, what in faults(page, address, width=PHONE).items()}
     page.set_viewport_size({"width": DESKTOP, "height": 900})
@@ -191,12 +191,6 @@ def faults(page: Any, address: str, *, width: int, dark: bool = False) -> dict[s
     }  # fmt: skip
 
 
-def whole(site: str, address: str) -> None:
-    """Until the page's first screen is drawn: one that takes long is sent without it first."""
-    while httpx.get(site + address, timeout=60).headers["cache-control"] == "no-store":
-        pass
-
-
 @pytest.mark.parametrize(
     ("address", "shown"),
     [
@@ -211,7 +205,7 @@ def whole(site: str, address: str) -> None:
 )
 def test_a_page_stands_before_gradio_does(browser, server, address, shown):
     """As if Gradio's scripts were still under way."""
-    whole(server, address)
+    whole(server + address)
     page = browser.new_page(viewport={"width": PHONE, "height": 844})
     page.route("**/assets/*.js", lambda route: None)
     page.goto(server + address, wait_until="commit")
@@ -223,7 +217,7 @@ def test_every_page_has_its_first_section_without_scripts(browser, server):
     context = browser.new_context(viewport={"width": PHONE, "height": 844}, java_script_enabled=False)
     page = context.new_page()
     for view in VIEWS:
-        whole(server, view.key)
+        whole(server + view.key)
         page.goto(server + view.key)
         title, sentence = page.locator("#first h1"), page.locator("#first h1 + p")
         assert title.is_visible() and sentence.is_visible(), view.key
