@@ -70,9 +70,8 @@ def model_lines(
         raise BadInput(f"No model has the family {family!r}.{near} There are: {', '.join(filter(None, families))}")
     chosen = []
     for row in rows:
-        known = {"not computable": row.options.get("not_computable"), "caution": row.options.get("caution")}
-        remark = next((f"{name}: {text}" for name, text in known.items() if text), "")
-        remark = models.missing(row) if runnable or missing else remark
+        why = row.options.get("not_computable")
+        remark = models.missing(row) if runnable or missing else f"not computable: {why}" if why else ""
         if family in ("", row.family, row.adapter) and (runnable == missing or missing == bool(remark)):
             size = "size unknown" if row.parameters_m is None else f"{parameters_text(row.parameters_m)} parameters"
             details = f"({row.kind}, {size}{f'; {remark}' if remark else ''})"

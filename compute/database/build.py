@@ -271,10 +271,9 @@ def notes(catalog: Catalog) -> pd.DataFrame:
         ]
     general = {"source": "*", "task": "*", "metric": "", "specific": False}
     rows += [
-        {**general, "model": model.key, "note": model.options[name]}
+        {**general, "model": model.key, "note": model.options["not_computable"]}
         for model in catalog.models
-        for name in ("not_computable", "caution")
-        if name in model.options
+        if "not_computable" in model.options
     ]
     return pd.DataFrame(rows).drop_duplicates()
 

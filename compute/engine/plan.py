@@ -334,7 +334,6 @@ def lines(plan: Plan) -> list[str]:
             text.append(f"Shown with the shipped runs of {names}; --baselines runs them here")
         else:
             text.append(f"Without {names}: no run of these tasks is shipped; --baselines makes them")
-    text += [f"{row.key}: {row.options['caution']}" for row in plan.models if row.options.get("caution")]
     variants = sorted({job.variant for job in plan.jobs if job.variant})
     if variants:
         text.append(f"Variants: {'; '.join(variants)}")

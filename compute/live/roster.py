@@ -131,8 +131,6 @@ def availability(row: Model, *, network: Callable[[], bool], room: int) -> Avail
         if endpoint.is_offline() and endpoint.offline_problem():
             return _impossible(reason="offline", why="Its endpoint is on another machine, and the app runs offline")
         return Availability(state=READY, why="Asked through the host's endpoint: what you compare is sent there")
-    if row.options.get("remote_code"):
-        return _impossible(reason="code", why="Its checkpoint brings custom code, which this app does not run")
     if not family.weights and not family.needs:
         return Availability(state=READY)
     if _lacks_own_files(row):

@@ -21,11 +21,10 @@ from compute.types import BadInput, CannotDo, Model, NotHere
 
 HALF_ABOVE = 1000  # million parameters: larger checkpoints are stored in half precision
 DTYPES = {"fp32": "float32", "bf16": "bfloat16", "fp16": "float16"}
-# Options that describe a row and change no number. `not_computable` says why nothing here can load the model, `caution`
-# what a user should know before running it: both are sentences, shown wherever the row is. `features_of` names the
-# distribution metrics whose features the vectors are, which decides the usual precision (`hardware_for`); NOTE says
-# what an own model came from.
-NOTES = ("parameters", "library", "not_computable", "caution", "features_of", NOTE)
+# Options that describe a row and change no number. `not_computable`, a sentence, says why nothing here can load the
+# model. `features_of` names the distribution metrics whose features the vectors are, which decides the usual precision
+# (`hardware_for`); NOTE says what an own model came from.
+NOTES = ("parameters", "library", "not_computable", "features_of", NOTE)
 
 
 def load(row: Model, *, hardware: Hardware) -> Encoder | Comparer | Judge:
@@ -229,7 +228,7 @@ def _resolved(row: Model) -> tuple[Adapter, Model, RequiredFiles | None]:
     """The row's family; the row without the notes among its options; and what it reads of its checkpoint.
 
     The latter is None where the row has no checkpoint or its family reads none. Raises CannotDo without an adapter,
-    BadInput for an unknown one, and where the checkpoint's own code is allowed at no pinned revision.
+    BadInput for an unknown one.
     """
     if problem := not_computable(row):
         raise CannotDo(f"{row.key}: {problem}")
@@ -238,11 +237,6 @@ def _resolved(row: Model) -> tuple[Adapter, Model, RequiredFiles | None]:
     if row.adapter not in ADAPTERS:
         raise BadInput(f"{row.key}: no adapter {row.adapter!r}. There are: {', '.join(ADAPTERS)}")
     family, options = ADAPTERS[row.adapter], row.options
-    code = bool(options.get("remote_code"))
-    if code and not weights.COMMIT.fullmatch(row.revision):
-        raise BadInput(
-            f"{row.key} allows the checkpoint's own code, so its revision must be a whole commit, not {row.revision!r}"
-        )
     row = replace(row, options={name: value for name, value in options.items() if name not in NOTES})
     if not row.weights and family.weights not in ((), OPTIONAL):
         raise NotHere(f"{row.key} has no weights")
@@ -252,7 +246,7 @@ def _resolved(row: Model) -> tuple[Adapter, Model, RequiredFiles | None]:
     # A checkpoint of two towers whose row embeds images alone reads no texts, and so no tokenizer.
     spare = [weights.TOKENIZER] if row.abilities == ("embed_image",) else []
     needs = tuple(group for group in family.needs if group not in spare)
-    return family, row, RequiredFiles(weights=patterns, needs=needs, also=family.also, code=code)
+    return family, row, RequiredFiles(weights=patterns, needs=needs, also=family.also)
 
 
 def _digests(row: Model, family: Adapter) -> dict[str, str]:

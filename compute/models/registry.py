@@ -113,7 +113,6 @@ ADAPTERS: dict[str, Adapter] = {
     ),
     # Multimodal language models as encoders
     "e5_v": LastToken(load=mllm_embedding.load_e5_v),
-    "vlm2vec": LastToken(load=mllm_embedding.load_vlm2vec, version=2),
     "gme": LastToken(load=mllm_embedding.load_gme),
     "late_interaction": Transformers(load=mllm_embedding.load_late, needs=(CONFIG, PROCESSOR, TOKENIZER)),
     # Human preference

@@ -1,8 +1,8 @@
 """Multimodal language models as encoders: a prompt asks for the item, the last token's final state is its vector, or
 the states of all tokens are (late interaction).
 
-E5-V (Jiang et al. 2024), VLM2Vec (Jiang et al. 2024) and GME (Zhang et al. 2024) differ in prompt, length and scale
-alone, so a further model of the kind is a row with other options.
+E5-V (Jiang et al. 2024) and GME (Zhang et al. 2024) differ in prompt, length and scale alone, so a further model of the
+kind is a row with other options.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from compute.models.adapter import Hardware, chosen
 from compute.models.encoders.towers import in_rgb
 from compute.models.files import lora, pretrained
 from compute.models.files.hub_files import checkpoint_of
-from compute.models.files.weights import COMMIT, CONFIG, WEIGHTS, RequiredFiles, architecture
+from compute.models.files.weights import CONFIG, WEIGHTS, RequiredFiles, architecture
 from compute.types import BadInput, CannotDo, Model
 
 if TYPE_CHECKING:
@@ -29,13 +29,10 @@ if TYPE_CHECKING:
 
 DEFAULTS: dict[str, Any] = {
     "prompts": {},  # modality -> prompt with {image} and {text} in place; a modality without one cannot be embedded
-    "image_token": "",  # what stands for {image}; empty: the processor's own
-    "crops": None,  # into how many parts at most a processor cuts an image, where that is fixed when it is loaded
     "images": {},  # given to the image processor, such as {"size": {...}}
     "max_text_tokens": None,  # a longer text is cut; the prompt around it never is
     "normalise": False,
     "base": None,  # {"weights", "revision"} of the model that a LoRA checkpoint changes
-    "remote_code": False,
 }
 
 LATE = ("colmodernvbert", "colpali", "colqwen2")  # the library's `model_type`
@@ -48,18 +45,6 @@ E5_V = {
             '[INST] {image} Modify this image with "{text}" Describe modified image in one word: [/INST]'
         ),
     },
-}
-# Of Phi-3.5-vision: its processor counts images by numbered tags, and the checkpoints were trained on four crops.
-VLM2VEC = {
-    "image_token": "<|image_1|>",
-    "crops": 4,
-    "prompts": {
-        "image": "{image} Represent the given image.",
-        "text": "{text}",
-        "pair": "{image} Represent the given image with the following question: {text}",
-    },
-    "max_text_tokens": 256,
-    "normalise": True,
 }
 QWEN2 = (
     "<|im_start|>system\nYou are a helpful assistant.<|im_end|>\n<|im_start|>user\n{}<|im_end|>\n"
@@ -129,22 +114,17 @@ def _load(row: Model, hardware: Hardware, folder: Path, *, family: Mapping[str, 
     import torch
 
     options = chosen(row, {**DEFAULTS, **family})
-    allowed = bool(options["remote_code"])
-    base, revision = folder, row.revision
+    base = folder
     if options["base"] is not None:
-        required = RequiredFiles(weights=WEIGHTS, needs=(CONFIG,), code=allowed)
+        required = RequiredFiles(weights=WEIGHTS, needs=(CONFIG,))
         base = checkpoint_of(row, options["base"], option="base", required=required)
-        revision = options["base"].get("revision", "")
-    trusted = _trusted(row, base, allowed=allowed, revision=revision)
-    kind = "AutoModelForCausalLM" if trusted else "AutoModelForImageTextToText"
-    model = pretrained.loaded(row, kind, folder=base, trusted=trusted, **hardware.read_as)
+    model = pretrained.loaded(row, "AutoModelForImageTextToText", folder=base, **hardware.read_as)
     if base != folder:
         model = lora.merged(model, folder)
     processed = folder if (folder / "preprocessor_config.json").is_file() else base
-    crops = {} if options["crops"] is None else {"num_crops": options["crops"]}
-    processor = pretrained.loaded(row, "AutoProcessor", folder=processed, trusted=trusted, **crops)
+    processor = pretrained.loaded(row, "AutoProcessor", folder=processed)
     _complete(processor, model.config)
-    token = options["image_token"] or getattr(processor, "image_token", "")
+    token = getattr(processor, "image_token", "")
     extra = {"images_kwargs": dict(options["images"])} if options["images"] else {}
 
     def truncated(text: str) -> str:
@@ -179,7 +159,7 @@ def _load(row: Model, hardware: Hardware, folder: Path, *, family: Mapping[str, 
             "pooling": "last token",
             "padding": "right",
             "image_token": token,
-            **{name: options[name] for name in ("prompts", "crops", "images", "max_text_tokens", "normalise")},
+            **{name: options[name] for name in ("prompts", "images", "max_text_tokens", "normalise")},
         },
         model=partial(network, use_cache=False),
         processor=processor,
@@ -190,25 +170,7 @@ def _load(row: Model, hardware: Hardware, folder: Path, *, family: Mapping[str, 
 
 
 load_e5_v = partial(_load, family=E5_V)
-load_vlm2vec = partial(_load, family=VLM2VEC)
 load_gme = partial(_load, family=GME)
-
-
-def _trusted(row: Model, folder: Path, *, allowed: bool, revision: str) -> bool:
-    """Whether the checkpoint's own code is to run: never where the library knows the architecture."""
-    from transformers import CONFIG_MAPPING
-
-    kind = architecture(folder)
-    if kind in CONFIG_MAPPING:
-        return False
-    if not allowed:
-        raise CannotDo(
-            f"{row.key} is of architecture {kind!r}, which transformers does not know; it runs only with "
-            "the code of its repository. Read that code, then allow it in the row: options.remote_code"
-        )
-    if not COMMIT.fullmatch(revision):
-        raise BadInput(f"{row.key} runs code of its repository, so its row must pin a revision: a whole commit")
-    return True
 
 
 def _complete(processor: Any, config: Any) -> None:

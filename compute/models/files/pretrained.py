@@ -100,14 +100,13 @@ def reading(row: Model, folder: Path, *, kind: str, remedy: str = "") -> Iterato
         raise BadInput(f"{row.key}: {folder} does not fit {kind}: {one_line(error)}{remedy}") from error
 
 
-def loaded(row: Model, kind: str, *, folder: Path, trusted: bool = False, **more: Any) -> Any:
-    """What the library's class `kind` reads from the folder; of its code only what is `trusted`. Raises NotHere,
-    BadInput."""
+def loaded(row: Model, kind: str, *, folder: Path, **more: Any) -> Any:
+    """What the library's class `kind` reads from the folder, none of whose code is run. Raises NotHere, BadInput."""
     import transformers
 
     with reading(row, folder, kind=kind):
         return getattr(transformers, kind).from_pretrained(
-            folder, local_files_only=True, trust_remote_code=trusted, **more
+            folder, local_files_only=True, trust_remote_code=False, **more
         )
 
 

@@ -62,7 +62,6 @@ class RequiredFiles:
     weights: tuple[str, ...] = ANY
     needs: tuple[tuple[str, ...], ...] = ()
     also: tuple[str, ...] = ()
-    code: bool = False  # the checkpoint's own Python files too
 
     @property
     def groups(self) -> tuple[tuple[str, ...], ...]:
@@ -85,7 +84,7 @@ class RequiredFiles:
         top = [name for name in names if "/" not in name]
         files = {name for group in self.groups for name in _first(names, group)}
         files.update(name for small in SMALL for name in fnmatch.filter(top, small))
-        files.update(name for also in (*self.also, *["*.py"] * self.code) for name in fnmatch.filter(names, also))
+        files.update(name for also in self.also for name in fnmatch.filter(names, also))
         return sorted(files)
 
 

@@ -35,7 +35,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {family: tuple(abilities) for family, abi
 TWO_TOWERS = ("clip", "siglip", "align", "blip")  # a checkpoint without a tokenizer has the image tower alone
 # The families that read a LoRA by option `lora`, over the base model that it names; others of these by option `base`.
 WITH_LORA = ("clip", "siglip", "align", "blip", "vision", "bert", "t5", "sentence_transformer")
-BY_BASE = ("e5_v", "vlm2vec", "gme")
+BY_BASE = ("e5_v", "gme")
 # The transformers library's `model_type` whose family leaves no choice open.
 MODEL_TYPES = {kind: family for family, kinds in _FILE["model-types"].items() for kind in kinds}
 MODEL_TYPES |= dict.fromkeys(mllm_embedding.LATE, "late_interaction")
@@ -270,7 +270,7 @@ def _family(files: CheckpointFiles) -> tuple[str, str]:
     if "vision_config" in config:
         raise Undetermined(
             f"{seen}: a language model that sees images. If it is to answer in words, --family vlm; if the state of "
-            "its last token is the vector, --family e5_v, vlm2vec or gme, with prompts by --model-option"
+            "its last token is the vector, --family e5_v or gme, with prompts by --model-option"
         )
     near = difflib.get_close_matches(kind, MODEL_TYPES, n=3, cutoff=0.4)
     families = list(dict.fromkeys(MODEL_TYPES[each] for each in near))

@@ -73,9 +73,7 @@ def loading_code(model: Mapping[str, Any]) -> str:
 
 def mteb_name(model: Mapping[str, Any]) -> str:
     """What mteb calls a model that mteb alone loads, or that it loads most simply; empty for others."""
-    if model["adapter"] in ("e5_v", "gme", "moco_v3", "vlm2vec") or (
-        not model["adapter"] and model["facts_from"] == MTEB
-    ):
+    if model["adapter"] in ("e5_v", "gme", "moco_v3") or (not model["adapter"] and model["facts_from"] == MTEB):
         return json.loads(model["options"] or "{}").get("mteb", model["weights"])
     return ""
 

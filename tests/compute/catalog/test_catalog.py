@@ -189,7 +189,7 @@ def test_models_are_listed_by_family_and_by_whether_they_can_run_here(monkeypatc
     assert "needs scipy, not installed here: pip install" in missing["ssim"]
     assert "LIKENESS_ENDPOINT is not set" in missing["gemini-1.5-pro"]
     assert "nothing here loads it" in missing["mps"]
-    assert "weights not here" in missing["tiger-lab/vlm2vec-full"]
+    assert "weights not here" in missing["royokong/e5-v"]
     found = likeness("list", "models", "--family", "siglip", "--runnable", "--missing").output.splitlines()
     assert {line.split()[0] for line in found} == {row.key for row in CATALOGUE.models if row.family == "siglip"}
     assert_refused(likeness("list", "models", "--family", "siglpi"), BadInput, "Did you mean 'siglip'?")

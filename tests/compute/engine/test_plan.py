@@ -49,13 +49,6 @@ def test_a_baselines_shipped_runs_stand_beside_where_they_answer_the_same_questi
     assert beside(bench=changed(world.bench(), identity=lambda task: {"draw": 2})) == []
 
 
-def test_what_to_know_before_a_run_is_said(make):
-    rows = tuple(replace(row, options={**row.options, "caution": "Never loaded here."}) for row in CATALOG.models[:1])
-    planned = make("small/eye", catalog=replace(CATALOG, models=(*rows, *CATALOG.models[1:])))
-    assert "small/eye: Never loaded here." in plan.lines(planned)
-    assert not any("Never" in line for line in plan.lines(make("small/eye")))
-
-
 FAR = replace(CATALOG, tasks=(*CATALOG.tasks, replace(CATALOG.tasks[0], key="unisim/far", suites=("large",))))
 
 

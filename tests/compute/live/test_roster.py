@@ -46,7 +46,6 @@ FREE = ("tiny", "tiny-random", "ssim", "ms-ssim", "psnr", "colour-histogram", "p
         ),
         (JUDGE, {}, IMPOSSIBLE, "Needs an endpoint: the host sets LIKENESS_ENDPOINT"),
         (JUDGE, {"endpoint": "http://localhost:1/v1"}, READY, ""),
-        ("tiny", {"options": {"remote_code": True}}, IMPOSSIBLE, "Its checkpoint brings custom code"),
         ("mps", {}, IMPOSSIBLE, "Published scores only: nothing here loads it"),
         ("salesforce/blip-vqa-base", {}, IMPOSSIBLE, "Published scores only. The checkpoint has no projections"),
         ("ssim", {"adapter": "own"}, IMPOSSIBLE, ""),  # an object of a script

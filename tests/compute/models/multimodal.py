@@ -104,7 +104,7 @@ def qwen_parts():
 
 
 def qwen2_vl(folder):
-    """Also the architecture of GME and of later VLM2Vec checkpoints."""
+    """Also the architecture of GME."""
     processor, config = qwen_parts()
     return saved(folder, Qwen2VLForConditionalGeneration, processor, **config)
 

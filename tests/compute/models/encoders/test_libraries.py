@@ -368,7 +368,6 @@ REFUSED: dict[str, tuple[Callable[[Path], Path], str, dict[str, Any], str]] = {
     "a pooler that would be random": (text("bert"), "bert", {"pooling": "pooler"}, "pooler"),
     "a pooling that T5 has not": (text("t5"), "t5", {"pooling": "cls"}, "no pooling 'cls'"),
     "weights of another use": (partial(checkpoints.blip, kind="BlipForConditionalGeneration"), "blip", {}, "lacks"),
-    "code at a branch": (vision("dinov2"), "vision", {"remote_code": True}, "whole commit"),
     "no architecture": (partial(checkpoints.open_clip, config=False), "open_clip", {}, "option architecture"),
     "weights of another width": (another_width, "hpsv2", {"architecture": "tiny-known"}, "does not fit"),
     "weights of other names": (under_other_names, "moco_v3", {}, "does not fit"),

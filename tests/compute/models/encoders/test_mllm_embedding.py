@@ -15,12 +15,10 @@ import pytest
 import torch
 from transformers import AutoModelForImageTextToText, AutoProcessor
 
-from compute.models.encoders.mllm_embedding import E5_V, GME, VLM2VEC, load_e5_v, load_gme, load_vlm2vec
-from compute.types import BadInput, CannotDo
+from compute.models.encoders.mllm_embedding import E5_V, GME, load_e5_v, load_gme
 from tests.compute.models import checkpoints, multimodal
 from tests.compute.models.checkpoints import CPU, embedded, noise
 
-QWEN = {"image_token": "<|image_pad|>", "crops": None}  # what rows of later VLM2Vec checkpoints would say
 TEXTS = ["a dog", "Two {curly} birds sit on a wire, and one of them sings.", "rouge et noir"]
 
 
@@ -73,7 +71,7 @@ def test_vectors_are_the_library_call(llava, qwen, kind, modality):
     same(embedded(encoder, modality, items), wanted)
 
 
-def test_vlm2vec_as_lora_over_its_base(qwen, tmp_path):
+def test_a_lora_over_its_base(qwen, tmp_path):
     """Reference: peft's unmerged model; the row names the base in its options."""
     from peft import LoraConfig, get_peft_model
 
@@ -81,36 +79,17 @@ def test_vlm2vec_as_lora_over_its_base(qwen, tmp_path):
     base = AutoModelForImageTextToText.from_pretrained(qwen)
     changed = get_peft_model(base, LoraConfig(r=4, target_modules=["q_proj", "v_proj"], init_lora_weights=False)).eval()
     changed.save_pretrained(tmp_path)
-    encoder = load_vlm2vec(row(base={"weights": str(qwen), "revision": ""}, **QWEN), CPU, tmp_path)
+    encoder = load_gme(row(base={"weights": str(qwen), "revision": ""}, images={}), CPU, tmp_path)
     batch = AutoProcessor.from_pretrained(qwen)(
-        text=VLM2VEC["prompts"]["image"].replace("{image}", "<|image_pad|>"), images=PICTURES[0], return_tensors="pt"
+        text=GME["prompts"]["image"].replace("{image}", "<|image_pad|>"), images=PICTURES[0], return_tensors="pt"
     )
     with torch.no_grad():
         states = changed(**batch, output_hidden_states=True).hidden_states[-1][:, -1]
     found = embedded(encoder, "image", PICTURES[:1])
     same(found, torch.nn.functional.normalize(states, dim=-1).numpy())
-    plain = load_vlm2vec(row(max_text_tokens=10, prompts={"text": "<|im_start|>{text}<|im_end|>"}, **QWEN), CPU, qwen)
+    plain = load_gme(row(max_text_tokens=10, prompts={"text": "<|im_start|>{text}<|im_end|>"}), CPU, qwen)
     tokens = plain.prepare("text", "abcdefghijklmnopqrstuvwxyz")["input_ids"][0]
     assert plain.processor.tokenizer.decode(tokens) == "<|im_start|>abcdefghij<|im_end|>", "its prompt stays whole"
-
-
-def test_code_of_the_repository_runs_only_where_the_row_allows_it(llava, tmp_path):
-    """A checkpoint whose class lies beside it, as Phi-3.5-vision's does; here that class is the library's own."""
-    shutil.copytree(llava, tmp_path, dirs_exist_ok=True)
-    config = json.loads((tmp_path / "config.json").read_text())
-    config |= {"model_type": "own_kind", "auto_map": {"AutoConfig": "own.OwnConfig", "AutoModelForCausalLM": "own.Own"}}
-    (tmp_path / "config.json").write_text(json.dumps(config))
-    (tmp_path / "own.py").write_text(
-        "from transformers import LlavaNextConfig, LlavaNextForConditionalGeneration\n"
-        "class OwnConfig(LlavaNextConfig):\n    model_type = 'own_kind'\n"
-        "class Own(LlavaNextForConditionalGeneration):\n    config_class = OwnConfig\n"
-    )
-    with pytest.raises(CannotDo, match="own_kind"):
-        load_e5_v(row(), CPU, tmp_path)
-    with pytest.raises(BadInput, match="pin a revision"):
-        load_e5_v(row(remote_code=True), CPU, tmp_path)
-    encoder = load_e5_v(row(remote_code=True, revision="0" * 40), CPU, tmp_path)
-    same(embedded(encoder, "image", PICTURES), embedded(load_e5_v(row(), CPU, llava), "image", PICTURES))
 
 
 def test_a_processor_of_llavas_first_time_is_completed(llava, tmp_path):
