@@ -37,7 +37,7 @@ COMMANDS = {  # with what `likeness --help` says of them, for which none is load
     "answers": "Counts judges' stored answers and the invalid ones.",
     "list": "Prints the catalogue, one line a row, with your own models and the suites of your data.",
     "import": "Imports scores that others measured, marked as imported.",
-    "pairs": "Makes pairs for judges from images (PairBench), and shows them.",
+    "pairs": "Makes pairs for judges from images (PairBench).",
     "task": "Checks your own data.",
     "publish": "Uploads the database, its main tables as Parquet, and a card that describes them.",
 }

@@ -1,4 +1,4 @@
-"""likeness pairs: makes PairBench's pairs from images, and shows what a manifest of pairs holds."""
+"""likeness pairs: makes PairBench's pairs from images."""
 
 from __future__ import annotations
 
@@ -18,14 +18,10 @@ from compute.options import taking
 from compute.progress import Progress
 from compute.tasks import image_lists
 from compute.tasks.pairbench import making
-from compute.tasks.pairbench import manifest as manifests
 from compute.tasks.pairbench import whatsup as tables
-from compute.tasks.pairbench.manifest import Manifest
 from compute.tasks.pairbench.splits import IMAGE_SPLITS, SPATIAL_SPLITS, SPLITS, named
 from compute.tasks.source import Source
 from compute.types import BadInput
-
-_SYNTHETIC = {True: "yes, a program drew them", False: "no", None: "not known"}
 
 
 @taking(making.make, without=("shows", "report", "progress"))
@@ -35,7 +31,7 @@ def make(
     images: Annotated[str, f"The images: {image_lists.ADDRESSES}[#CONFIGURATION/SPLIT]."] = "",
     column: Annotated[str, "That of the images in a table; default: image."] = "",
     whatsup: Annotated[
-        Path | None, "A table of images, captions, relations and objects, in the layout of What's Up or as CSV."
+        Path | None, "A table of images of two objects each, with captions, in the layout of What's Up."
     ] = None,
     splits: Annotated[
         Sequence[str], "Comma-separated: cj, r, gb, ps, et; with --whatsup also sp, sp-cj ... sp-et and sp-text."
@@ -79,43 +75,17 @@ def make(
         report=say,
         progress=Progress(),
     )
-    yield f"{out}: {len(manifest.pairs):,} pairs of {manifest.items:,} images, seed {manifest.seed}"
+    yield f"{out}: {len(manifest.pairs):,} pairs of {manifest.items:,} images, seed {how['seed']}"
     if synthetic is None:
         yield "Whether the images are synthetic is not recorded: set --synthetic or --not-synthetic"
-    yield from _counted(manifest)
-    yield f"Rate them: likeness run --suite pairbench --data {shlex.quote(str(out))} --models tiny,ssim"
-
-
-def show(
-    file: Annotated[Path, "A manifest of pairs."],
-) -> Iterator[str]:
-    """Shows what a manifest holds: pairs by split and type, what they were made from, and what is odd about them."""
-    manifest = manifests.read(file)
-    yield f"{file.name}: version {manifest.version}, {len(manifest.pairs):,} pairs of {manifest.items:,} images"
-    yield f"Made from {manifest.sources.get('path') or manifest.sources.get('repo')}, seed {manifest.seed}"
-    yield f"Synthetic images: {_SYNTHETIC[manifest.synthetic]}"
-    yield from _counted(manifest)
-    yield from manifest.notes
-    near = [" and ".join(pair) for pair in manifest.near_copies]
-    for what, names in (
-        ("skipped, number of images", manifest.left_out),
-        ("near copies among the images, number of pairs", near),
-    ):
-        if names:
-            yield f"Odd: {what}: {len(names)} ({', '.join(names[:3])}{' ...' * (len(names) > 3)})"
-    if manifest.items < 30:
-        yield f"Odd: {manifest.items} images are few: intervals will be wide"
-    manifests.images_of(manifest)
-    yield f"All {len(manifests.shown(manifest.pairs)):,} images are in {manifest.stored}"
-
-
-def _counted(manifest: Manifest) -> Iterator[str]:
-    """A line a split: its pairs by type, and the comparisons of both conditions."""
     rows = [["split", "what differs", "identical", "transformed", "irrelevant", "comparisons a condition"]]
     for key, own in manifest.counts().items():
         numbers = (own["identical"], own["transformed"] + own["transformed-2"], own["irrelevant"], 2 * own.total())
         rows.append([key, SPLITS[key].title, *(f"{number:,}" for number in numbers)])
     yield from aligned(rows)
+    if manifest.items < 30:
+        yield f"{manifest.items} images are few: intervals will be wide"
+    yield f"Rate them: likeness run --suite pairbench --data {shlex.quote(str(out))} --models tiny,ssim"
 
 
-group = grouped(make, show)
+group = grouped(make)

@@ -62,7 +62,9 @@ def check(
                 parts.append((listed.title or Path(listed.file).name, part))
         make = partial(suite_file.suite, stated, read, catalog=shipped())
     elif own.manifest_of_pairs(data):
-        raise BadInput(f"{data} is a manifest of pairs, which is shown by likeness pairs show {shlex.quote(str(data))}")
+        raise BadInput(
+            f"{data} is a manifest of pairs: run it, likeness run --suite pairbench --data {shlex.quote(str(data))}"
+        )
     else:
         part = own.read(data, shape=shape, columns=settings.columns, images=images, source=source)
         parts.append((part.title, part))

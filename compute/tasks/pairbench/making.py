@@ -34,13 +34,11 @@ STRENGTHS = (0.3, 1.0)  # of the transformations; the paper gives none
 APPLICATIONS = 5  # k of section 4.2.2
 SMALLEST = 16  # pixels a side of a source: at 95% of it every metric can still compare
 
-# The table counts 3 new images an item where a transformation is added to the position: one for each second side but
-# the identical one. In the other data sets, where there are three pairs, it counts 2.
-SECOND_COUNTERPART = (
-    "Table 8 of the paper counts eight comparisons for an item of What's Up; its text names three types of pairs, six "
-    "comparisons in both orders. Which the fourth pair is, is unknown. Here it shows a second counterpart: the same "
-    "objects in a third relation, with the true score of the first."
-)
+# Table 8 of the paper counts eight comparisons for an item of What's Up; its text names three types of pairs, six
+# comparisons in both orders. Which the fourth pair is, is unknown. Here it shows a second counterpart: the same objects
+# in a third relation, with the true score of the first. The table's new images, 3 an item where a transformation is
+# added to the position and 2 in the other data sets, are as many as second sides but the identical one.
+COUNTERPARTS = 2
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,15 +92,10 @@ def draw(
     *,
     splits: Sequence[Split],
     seed: int = 0,
-    applications: int = APPLICATIONS,
-    second_counterpart: bool = True,
     skipped: Callable[[BadItem], None] | None = None,
 ) -> Iterator[Pair]:
-    """The pairs of every split. Raises BadInput where an item has no partner to be paired with.
-
-    In splits of spatial position an item has four pairs with `second_counterpart`, else three: see
-    SECOND_COUNTERPART. `skipped` takes an item without a partner and the others go on.
-    """
+    """The pairs of every split. Raises BadItem for an item without a partner; with `skipped`, which takes it, the
+    others go on."""
     if spatial := [split.key for split in splits if split.spatial and not items[0].relation]:
         raise BadInput(f"Split {spatial[0]} needs a table of what the images show: --whatsup TABLE")
     if len(items) < 2:
@@ -143,7 +136,7 @@ def draw(
         elif split.change:
             pair |= {"change": split.change, "strength": _strength(draws)}
         if split.change:
-            pair |= _applications(draws, applications, side="second")
+            pair |= _applications(draws, side="second")
         return Pair(**pair)
 
     def counterparts(item: SourceItem, split: Split) -> list[SourceItem]:
@@ -159,13 +152,13 @@ def draw(
         if not others:
             what = "caption" if split.second == "text" else "image of its objects"
             raise BadItem(item.name, f"the table has no {what} in another spatial relation")
-        return others[: 2 if second_counterpart else 1]
+        return others[:COUNTERPARTS]
 
     def pairs_of(item: SourceItem, split: Split) -> list[Pair]:
         shared = {"split": split.key, "item": item.name, "first": item.name, "first_key": item.key.decode()}
         if split.change:
             # Of the item, not of the pair: all pairs of an item show the same variants of their first side.
-            shared |= _applications(_random(seed, split.key, item.name, "first")[1], applications, side="first")
+            shared |= _applications(_random(seed, split.key, item.name, "first")[1], side="first")
         others = counterparts(item, split) if split.spatial else [item]
         sides = [item, *others, item]  # of an irrelevant pair, what is not to be shown
         kinds = ["identical", *("transformed", "transformed-2")[: len(others)], "irrelevant"]
@@ -193,16 +186,16 @@ def _random(seed: int, *names: str) -> tuple[int, np.random.Generator]:
 def drawn_choices(*names: str, side: str) -> dict[str, Any]:
     """For a pair whose images exist already: its seed, its template, strengths and seeds of a side's variants."""
     own, draws = _random(0, *names)
-    return {"seed": own, "template": int(draws.integers(TEMPLATES)), **_applications(draws, APPLICATIONS, side=side)}
+    return {"seed": own, "template": int(draws.integers(TEMPLATES)), **_applications(draws, side=side)}
 
 
 def _strength(draws: np.random.Generator) -> float:
     return round(float(draws.uniform(*STRENGTHS)), 4)
 
 
-def _applications(draws: np.random.Generator, count: int, *, side: str) -> dict[str, tuple]:
-    strengths = tuple(_strength(draws) for _ in range(count))
-    return {f"{side}_strengths": strengths, f"{side}_seeds": tuple(draws.integers(2**32, size=count).tolist())}
+def _applications(draws: np.random.Generator, *, side: str) -> dict[str, tuple]:
+    strengths = tuple(_strength(draws) for _ in range(APPLICATIONS))
+    return {f"{side}_strengths": strengths, f"{side}_seeds": tuple(draws.integers(2**32, size=APPLICATIONS).tolist())}
 
 
 def make(
@@ -213,12 +206,6 @@ def make(
     shows: Mapping[str, Shows] | None = None,
     seed: Annotated[int, "Seeds all random choices.", Ge(0)] = 0,
     count: Annotated[int, "Take this many images at random; 0: all.", Ge(0)] = 0,
-    applications: Annotated[
-        int, "Random applications of the transformation, averaged for encoders.", Ge(1)
-    ] = APPLICATIONS,
-    second_counterpart: Annotated[
-        bool, "A second image or caption of the same objects: the fourth pair that Table 8 counts."
-    ] = True,
     synthetic: bool | None = None,
     skip_bad: Annotated[bool, "Skip images that cannot be read or paired."] = False,
     report: Callable[[str], None] = lambda line: None,
@@ -243,37 +230,14 @@ def make(
     skipped = leave_out if skip_bad else None
     with progress.bar("Reading images", total=len(images.names), unit="image") as done:
         items = scanned(images, shows=shows, skipped=skipped, done=done)
-    drawn = list(
-        draw(
-            items,
-            splits=splits,
-            seed=seed,
-            applications=applications,
-            second_counterpart=second_counterpart,
-            skipped=skipped,
-        )
-    )
+    drawn = list(draw(items, splits=splits, seed=seed, skipped=skipped))
     if not drawn:
         raise BadInput(f"{images.title}: no image has the partners that pairs need")
-    hashes = np.stack([item.hashes for item in items])
     about: dict[str, Any] = {
         "sources": images.about,
         "synthetic": synthetic,
         "seed": seed,
-        "items": len(items),
         "left_out": left_out,
-        "applications": applications,
-        "strengths": STRENGTHS,
-        "second_counterpart": second_counterpart,
-        "notes": [
-            *([SECOND_COUNTERPART] if second_counterpart and any(split.spatial for split in splits) else []),
-            *images.notes,
-        ],
-        "near_copies": [
-            [item.name, items[at + 1 + other].name]
-            for at, item in enumerate(items[:-1])
-            for other in np.flatnonzero(near_copies.near(item.hashes, hashes[at + 1 :])).tolist()
-        ],
         "versions": {"drawing": VERSION, "perturb": PERTURB_VERSION, "near_copies": near_copies.VERSION},
         "stored": f"{out.stem}-images.parquet",
     }

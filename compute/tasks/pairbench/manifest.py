@@ -97,12 +97,6 @@ class Manifest(BaseModel):
     path: Path
     digest: str  # of the file
     version: Annotated[int, Field(ge=VERSION, le=VERSION)]
-    sources: dict[str, str]
-    seed: int = 0
-    left_out: list[str] = []
-    notes: list[str] = []
-    near_copies: list[list[str]] = []
-    second_counterpart: bool = False
     synthetic: bool | None = None  # whether a program drew the images; None: nobody said, as in manifests made earlier
     stored: Annotated[str, Field(pattern="^[^/\\\\]*$")] = ""  # a file next to the manifest
 

@@ -56,12 +56,19 @@ TABLES = (
     ("people", "first,second,choice|a,b,c", "choice"),
     ("prompts", "id,words|1,a", "column"),
     ("prompts", "id,caption|1.png,a|1.jpg,b", "more than once"),
-    ("relations", "image,caption|0.png,two dogs", "row 1: 'two dogs' does not state two objects and their relation"),
-    ("relations", "image,caption|9.png,A cup left of a plate.", "row 1: there is no image 9.png in "),
-    ("relations", "image,caption|0.png,A cup on a box|0.png,A cup on a box", "row 2: 0.png appears twice in the table"),
-    ("relations", "image,caption|0.png,", "row 1: it has no caption"),
-    ("relations", "image,caption", "has no rows"),
-    ("relations", "x|y", "no column 'image'"),
+    (
+        "relations",
+        "image_path,caption_options|0.png,two dogs",
+        "row 1: 'two dogs' does not state two objects and their relation",
+    ),
+    ("relations", "image_path,caption_options|9.png,A cup left of a plate.", "row 1: there is no image 9.png in "),
+    (
+        "relations",
+        "image_path,caption_options|0.png,A cup on a box|0.png,A cup on a box",
+        "row 2: 0.png appears twice in the table",
+    ),
+    ("relations", "image_path,caption_options", "has no rows"),
+    ("relations", "x|y", "no column 'image_path'"),
 )
 FILES = (
     ("own", "notes.txt", "a", ".csv"),

@@ -201,9 +201,8 @@ def test_what_no_pair_can_hold_is_refused_before_an_image_is_made(written, colum
     [
         (b"{sources", "heading"),
         (b"[]", "heading"),
-        ({"sources": {"path": 3}}, "sources"),
         ({"stored": "../../images.parquet"}, "stored"),
-        ({"notes": {"a": 1}}, "notes"),
+        ({"synthetic": 3}, "synthetic"),
         ({"version": 99}, "99"),
     ],
 )

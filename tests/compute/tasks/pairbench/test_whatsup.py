@@ -1,10 +1,7 @@
-"""Images of two objects in a spatial relation: the layout of What's Up, other tables, and the counts of Table 8."""
+"""Images of two objects in a spatial relation: the layout of What's Up, and the counts of Table 8."""
 
-import csv
-import io
 from collections import Counter
 
-import pyarrow as pa
 import pytest
 
 from compute.tasks import image_lists
@@ -90,17 +87,6 @@ def test_captions_change_the_relation_word_alone(written, tmp_path):
     assert len(texts) == 2 * 11
 
 
-def test_the_fourth_pair_can_be_left_out_and_is_explained(written, tmp_path):
-    assert "is unknown" in written.notes[0]
-    fewer = made(tmp_path / "controlled_images_dataset.json", tmp_path / "three.parquet", second_counterpart=False)
-    assert fewer.notes == []
-    for split in fewer.splits:
-        assert fewer.counts()[split] == {"identical": 11, "transformed": 11, "irrelevant": 11}
-    # The others are the same pairs.
-    whole = {(pair.split, pair.name): pair for pair in written.pairs}
-    assert all(whole[pair.split, pair.name] == pair for pair in fewer.pairs)
-
-
 def test_an_image_without_a_counterpart_is_named_and_can_be_left_out(tmp_path):
     table = table_of(tmp_path, [4, 1])
     with pytest.raises(BadItem, match="0004.png: the table has no image of its objects in another spatial relation"):
@@ -108,23 +94,3 @@ def test_an_image_without_a_counterpart_is_named_and_can_be_left_out(tmp_path):
     lines = []
     left = made(table, tmp_path / "pairs.parquet", splits=(SPLITS["sp"],), skip_bad=True, report=lines.append)
     assert left.counts()["sp"].total() == 4 * 4 and "0004.png" in lines[0]
-    assert left.left_out == ["controlled_images/0004.png"]
-
-
-def test_a_csv_a_parquet_and_json_lines_say_the_same(tmp_path):
-    folder_of(tmp_path, 4)
-    text = """image,caption,relation,objects
-0000.png,A cup left of a plate.,,
-0001.png,A cup right of a plate.,,
-0002.png,The dog sits beside the cat,beside,dog;cat
-0003.png,The dog sits opposite the cat,opposite,dog;cat
-"""
-    rows = list(csv.DictReader(io.StringIO(text)))
-    names = put(tmp_path, {"table.csv": text, "table.jsonl": rows, "paths.parquet": pa.Table.from_pylist(rows)})
-    by_kind = [whatsup.read(names / name) for name in ("table.csv", "table.jsonl", "paths.parquet")]
-    assert len({images.names for images, _ in by_kind}) == 1
-    shows = by_kind[0][1]
-    assert all(other == shows for _, other in by_kind)
-    assert shows["0000.png"].objects == ("cup", "plate") and shows["0000.png"].relation == "left of"
-    assert dict(shows["0000.png"].captions)["right of"] == "A cup right of a plate."
-    assert dict(shows["0002.png"].captions)["opposite"] == "The dog sits opposite the cat"
