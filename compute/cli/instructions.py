@@ -10,13 +10,12 @@ from annotated_types import Ge
 
 from compute.cli.workspace import Results
 from compute.engine.settings import DataFolder, Offline
-from compute.training.splits import Datasets, Suite
+from compute.training.splits import Datasets
 
 
 def instructions(
     folder: Annotated[Path, "Where instructions.json and images/ are written."],
     *,
-    suite: Suite = "unisim",
     datasets: Datasets = (),
     count: Annotated[
         int | None, "At most this many examples of each task; default: the paper's numbers.", Ge(1)
@@ -38,7 +37,7 @@ def instructions(
     from compute.training import splits
     from compute.training.conversations import COUNTS, export
 
-    chosen = splits.chosen(datasets, suite=suite)
+    chosen = splits.chosen(datasets)
     source = Source.keeping(results or paths.RESULTS, root=data_folder(data), offline=offline)
     sets = splits.training(chosen, source=source, seed=seed)
     progress = Progress()

@@ -46,4 +46,4 @@ def train(
     yield f"{tuned.folder}: {tuned.steps} steps in {tuned.seconds:.0f} s, loss {loss:.4f}{best}"
     folder = shlex.quote(named_models.of_path(tuned.folder))
     loaded = " ".join(filter(None, (folder, option_words(tuned.model_options))))
-    yield f"Its scores: likeness run --suite {TO_RUN[how['suite']]} --models {loaded}"
+    yield f"Its scores: likeness run --suite {TO_RUN['unisim']} --models {loaded}"

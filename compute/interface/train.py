@@ -28,7 +28,7 @@ from compute.training import evaluation, exported, splits, towers
 from compute.training.evaluation import TaskChange, measured, numbers
 from compute.training.plan import PAPER, TuningPlan, with_options
 from compute.training.run_folder import RunFolder, StepMeasurement
-from compute.training.splits import Datasets, Suite
+from compute.training.splits import Datasets
 from compute.types import Model
 from compute.versions import naming_packages
 
@@ -114,7 +114,6 @@ def train(
     base: str | Path,
     *,
     out: str | Path,
-    suite: Suite = "unisim",
     tasks: Annotated[
         Sequence[str] | str,
         "Only these, comma-separated: image-choice, image-for-text, text-for-image, quality.",
@@ -146,7 +145,7 @@ def train(
     import torch  # noqa: F401 (where it is missing, that is said before data are asked for)
 
     plan = with_options(PAPER, options)
-    rows = splits.chosen(datasets, suite=suite, tasks=(tasks,) if isinstance(tasks, str) and tasks else tasks)
+    rows = splits.chosen(datasets, tasks=(tasks,) if isinstance(tasks, str) and tasks else tasks)
     with workspace.as_before():
         encoding.share_cores()
         if offline:
@@ -159,7 +158,7 @@ def train(
         folder = RunFolder(
             path=Path(out).expanduser(),
             identity={
-                "suite": {"name": suite, "drawn": edition()},
+                "suite": {"name": "unisim", "drawn": edition()},
                 **exported.identity(encoder, sets, save=save, plan=plan),
                 "validation": [part.record() for part in validation],
             },

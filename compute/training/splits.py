@@ -138,24 +138,18 @@ def held_out(part: Examples, *, share: float) -> np.ndarray:
     return held & ~held.all()
 
 
-Suite = Annotated[str, "Whose training examples: unisim, those of Table 5."]
 Datasets = Annotated[
     list[str] | Sequence[str],
     "The data sets of a task, image-for-text=hpdv2,magicbrush; repeatable. Default: all.",
 ]
 
 
-def chosen(datasets: Sequence[str] = (), *, suite: str = "unisim", tasks: Sequence[str] = ()) -> list[TrainingSplit]:
+def chosen(datasets: Sequence[str] = (), *, tasks: Sequence[str] = ()) -> list[TrainingSplit]:
     """The rows of SPLITS by options such as `image-for-text=hpdv2,magicbrush` (the ablation of Table 4).
 
     A task without an option has all of Table 5. With `tasks`, of these alone. Raises BadInput for an unknown task, a
-    data set that has no examples of it, another suite, and where none is left.
+    data set that has no examples of it, and where none is left.
     """
-    if suite != "unisim":
-        raise BadInput(
-            f"Training has the suite unisim alone, not {suite!r}: examples are no longer drawn. Omit --suite, or tune "
-            "to your own answers: likeness eyes FOLDER --tune MODEL --to FOLDER"
-        )
     only: dict[str, list[str]] = {}
     for option in datasets:
         task, equals, listed = (part.strip() for part in option.partition("="))

@@ -2,7 +2,7 @@
 
 Known from its card: configurations coco and in100 with a split a transformation, wu_img_img and wu_img_text with
 splits `subset_a_pos`, `subset_a_pos_colorjitter` ..., a row an item, images in columns img1, img2, ... (four of them in
-coco and in100); and templates, whose `logistics` list as JSON which columns are paired ("data-pairs").
+coco and in100).
 
 Assumed, for the card does not say it: img1 is the original; of the others the one of 95% of its size is the identical
 pair's, the last one the irrelevant pair's, those between show the transformed pairs in order. Texts are in columns
@@ -12,9 +12,7 @@ prompt template a pair had is not published: it is drawn, as for pairs made here
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 
@@ -58,7 +56,7 @@ def load(task: Task, *, source: Source) -> dict[str, RatedPairs]:
     present = parquet.splits(folder, config=config)
     name = next((name for name in names if name in present), names[0])
     table = parquet.table(folder, repo=REPO, config=config, split=name)
-    (original, *others), texts = _columns(table, listed=_listed_pairs(folder, config=config))
+    (original, *others), texts = _columns(table)
     columns = {original: table.images(original, cache=source.cache)}
     contents = {}
     if split.second == "text":
@@ -93,44 +91,17 @@ def load(task: Task, *, source: Source) -> dict[str, RatedPairs]:
     return pairs.rated(drawn, maker=ImageMaker(read), title=table.title)
 
 
-def _columns(table: parquet.Table, *, listed: Sequence[str]) -> tuple[list[str], list[str]]:
-    """The columns of images, the original's first, and of texts; only those that the data set lists as paired."""
+def _columns(table: parquet.Table) -> tuple[list[str], list[str]]:
+    """The columns of images, the original's first, and of texts."""
     import pyarrow as pa
 
     images = table.in_bytes
     texts = [
         field.name for field in table.schema if pa.types.is_string(field.type) or pa.types.is_large_string(field.type)
     ]
-    if listed and set(listed) <= {*images, *texts}:
-        images, texts = ([name for name in names if name in listed] for names in (images, texts))
     if not images:
         raise BadInput(f"{table.title} has no column of images; it has: {', '.join(table.columns)}")
     return images, texts
-
-
-def _listed_pairs(folder: Path, *, config: str) -> tuple[str, ...]:
-    """The columns that the data set's own templates pair; none where they do not say. Raises BadInput where pairs are
-    not all of one first column: their types are not known then."""
-    if "templates" not in parquet.configs(folder):
-        return ()
-    names = [name for name in parquet.splits(folder, config="templates") if config.startswith(name.partition("_")[0])]
-    if not names:
-        return ()
-    table = parquet.table(folder, repo=REPO, config="templates", split=names[0])
-    if "logistics" not in table.columns:
-        return ()
-    (stated,) = table.values("logistics")
-    try:
-        listed = json.loads(stated[0])["data-pairs"]
-        firsts = {first for first, _ in listed}
-    except (ValueError, TypeError, KeyError, IndexError):
-        return ()
-    if len(firsts) > 1:
-        raise BadInput(
-            f"{table.title}: its pairs have several first columns ({', '.join(sorted(firsts))}), so that which pair is "
-            "identical, transformed or irrelevant is not known"
-        )
-    return (*firsts, *dict.fromkeys(second for _, second in listed))
 
 
 def _types(names: Sequence[str], table: parquet.Table, *, identical: Sequence[str]) -> dict[str, str]:

@@ -136,7 +136,6 @@ def test_data_sets_are_chosen_by_task():
         ({"datasets": ["quality=hpdv2"]}, "hpdv2"),
         ({"tasks": ["qualities"]}, "'quality'"),
         ({"datasets": ["quality="], "tasks": ["quality"]}, "No data set"),
-        ({"suite": "mini"}, "no longer drawn"),
     ],
 )
 def test_what_cannot_be_chosen_is_named(given, word):

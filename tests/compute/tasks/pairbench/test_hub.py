@@ -1,7 +1,6 @@
 """PairBench's published data sets, in the layout that their cards state: small files of it."""
 
 import io
-import json
 
 import numpy as np
 import pytest
@@ -47,11 +46,6 @@ CAPTIONS = (
 )
 
 
-def templates(*logistics):
-    row = {"query_templates": {"v1": "{conditions}"}, "query_conditions": {}, "logistics": {"data-pairs": logistics}}
-    return {name: [json.dumps(value)] for name, value in row.items()}
-
-
 @pytest.fixture
 def root(tmp_path):
     write(
@@ -65,7 +59,6 @@ def root(tmp_path):
                 "img1": [picture(row) for row in range(ROWS)],
                 **{f"txt{at}": [text.format(row) for row in range(ROWS)] for at, text in enumerate(CAPTIONS, start=1)},
             },
-            ("templates", "coco"): templates(["img1", "img2"], ["img1", "img3"], ["img1", "img4"]),
         },
     )
     return tmp_path
@@ -127,15 +120,6 @@ def test_another_layout_is_refused_with_what_is_assumed(root):
     write(folder, {("in100", "elastic"): table("elastic", 2, 1, 1)})
     with pytest.raises(BadInput, match=r"unknown layout: .*img1, img2, img3, img4.*95%"):
         loaded(root, "pairbench/in100-et")
-    write(
-        folder,
-        {
-            ("coco", "colorjitter"): table("colorjitter"),
-            ("templates", "coco"): templates(["img1", "img2"], ["img3", "img4"]),
-        },
-    )
-    with pytest.raises(BadInput, match=r"several first columns \(img1, img3\)"):
-        loaded(root, "pairbench/coco-cj")
 
 
 def test_what_is_not_on_this_machine_is_named_with_its_command(tmp_path):
