@@ -27,7 +27,6 @@ BLUR = 0.05  # of the shorter side: the largest standard deviation
 CORNERS = 0.4  # of half a side: how far a corner moves at most
 ELASTIC = 0.08  # of half a side: the longest move of a pixel
 SMOOTH = 0.06  # of the shorter side: standard deviation over which moves are similar
-BLOCK = 128  # pixels of a row that are blurred at once
 
 
 class Perturbation(NamedTuple):
@@ -89,37 +88,12 @@ def _rotate(pixels: torch.Tensor, strength: float, draw: np.random.Generator) ->
 
 
 def _gaussian_blur(pixels: torch.Tensor, strength: float, draw: np.random.Generator) -> torch.Tensor:
-    """As torchvision's, to the rounding of one level in a thousand: it multiplies out the kernel of both sides, which
-    takes seconds an image; one side after the other takes hundredths."""
+    """As torchvision's, to rounding: it multiplies out the kernel of both sides, which takes seconds an image."""
     import torch
 
     sigma = max(1e-3, strength * BLUR * min(pixels.shape[1:]))
-    blurred = pixels.float()
-    for _ in range(2):
-        blurred = _blurred_rows(blurred, sigma).transpose(1, 2)
-    return blurred.round().clamp(0, 255).to(torch.uint8)
-
-
-def _blurred_rows(pixels: torch.Tensor, sigma: float) -> torch.Tensor:
-    """(3, h, w) float, each row blurred: BLOCK pixels at a time are their surroundings times a matrix of shifted
-    kernels. Torch's own convolution takes many times as long for one channel and a long kernel."""
-    import torch
-
-    width = pixels.shape[2]
-    # The image is mirrored at its border, once at most: a kernel reaches no farther than the image.
-    reach = min(math.ceil(3 * sigma), width - 1)
-    kernel = torch.softmax(-((torch.arange(-reach, reach + 1) / sigma) ** 2) / 2, dim=0)
-    mirrored = torch.nn.functional.pad(pixels, (reach, reach), mode="reflect")
-    block = min(BLOCK, width)
-    around = block + 2 * reach
-    # (block, around): every row is the kernel, one pixel farther on. Read with rows one shorter, each row begins later.
-    shifted = torch.nn.functional.pad(kernel, (0, block)).repeat(block)[: block * around].view(block, around)
-    blurred = torch.empty_like(pixels)
-    for start in range(0, width, block):
-        own = min(block, width - start)
-        seen = mirrored[:, :, start : start + own + 2 * reach]
-        blurred[:, :, start : start + own] = seen @ shifted[:own, : own + 2 * reach].T
-    return blurred
+    blurred = smoothed(pixels.numpy().astype(np.float32), sigma, reach=math.ceil(3 * sigma), kind=1)
+    return torch.from_numpy(blurred.round().clip(0, 255).astype(np.uint8))
 
 
 def _perspective(pixels: torch.Tensor, strength: float, draw: np.random.Generator) -> torch.Tensor:
@@ -143,7 +117,8 @@ def _elastic(pixels: torch.Tensor, strength: float, draw: np.random.Generator) -
 
     height, width = pixels.shape[1:]
     sigma = max(1.0, SMOOTH * min(height, width))
-    field = np.moveaxis(smoothed(draw.standard_normal((2, height, width)), sigma), 0, -1).copy()
+    noise = draw.standard_normal((2, height, width))
+    field = np.moveaxis(smoothed(noise, sigma, reach=int(4 * sigma + 0.5), kind=2), 0, -1).copy()
     longest = np.hypot(field[..., 0], field[..., 1]).max()
     field *= strength * ELASTIC / max(longest, 1e-12)
     return functional.elastic(
@@ -151,25 +126,25 @@ def _elastic(pixels: torch.Tensor, strength: float, draw: np.random.Generator) -
     )
 
 
-def smoothed(noise: np.ndarray, sigma: float) -> np.ndarray:
-    """Fields (n, h, w) under a Gaussian cut off at four standard deviations, mirrored at their border.
+def smoothed(fields: np.ndarray, sigma: float, *, reach: int, kind: int) -> np.ndarray:
+    """Fields (n, h, w) under a Gaussian of `reach` pixels to each side, mirrored at their border.
 
-    A cosine transform turns this into a product, whatever the kernel's length: as `scipy.ndimage.gaussian_filter`, to
-    the rounding of float64.
+    The pixel at the border counts once (kind 1; the kernel then reaches no farther than the field) or twice (kind 2, as
+    scipy's `reflect`). A cosine transform of this kind turns it into a product, whatever the kernel's length.
     """
-    from scipy.fft import dctn, idctn
+    from scipy.fft import dct, idct
 
-    height, width = (_response(side, sigma) for side in noise.shape[1:])
-    return idctn(dctn(noise, axes=(1, 2)) * np.outer(height, width), axes=(1, 2))
-
-
-def _response(side: int, sigma: float) -> np.ndarray:
-    """(side,): what the Gaussian leaves of each frequency of the cosine transform."""
-    reach = int(4 * sigma + 0.5)
-    kernel = np.exp(-np.square(np.arange(-reach, reach + 1) / sigma) / 2)
-    kernel /= kernel.sum()
-    waves = np.cos(np.pi / side * np.outer(np.arange(side), np.arange(1, reach + 1)))
-    return kernel[reach] + waves @ (2 * kernel[reach + 1 :])
+    for axis in (1, 2):
+        side = fields.shape[axis]
+        if side == 1:
+            continue
+        period, steps = (side - 1, min(reach, side - 1)) if kind == 1 else (side, reach)
+        kernel = np.exp(-np.square(np.arange(steps + 1) / sigma) / 2)
+        kernel[1:] *= 2
+        waves = np.cos(np.pi / period * np.outer(np.arange(side), np.arange(steps + 1)))
+        left = (waves @ (kernel / kernel.sum())).astype(fields.dtype)  # of each frequency
+        fields = idct(dct(fields, kind, axis=axis) * (left[:, None] if axis == 1 else left), kind, axis=axis)
+    return fields
 
 
 def _mean(pixels: torch.Tensor) -> list[float]:

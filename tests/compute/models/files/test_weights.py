@@ -39,7 +39,6 @@ def test_one_format_of_weights_and_all_small_files_are_wanted():
     there = [*small, "flax_model.msgpack", "pytorch_model.bin", "README.md", "onnx/model.onnx", "modeling_own.py"]
     assert sorted(READS.names([*there, "model.safetensors"])) == ["config.json", "model.safetensors", "vocab.txt"]
     assert sorted(READS.names(there)) == ["config.json", "pytorch_model.bin", "vocab.txt"]
-    assert "modeling_own.py" in RequiredFiles(weights=WEIGHTS, code=True).names(there)
 
 
 def test_every_part_of_a_split_checkpoint_is_needed():
