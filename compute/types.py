@@ -119,7 +119,6 @@ def slug(text: str, *, default: str, marks: str = ".") -> str:
 
 ON_COMMAND_LINE: ContextVar[bool] = ContextVar("on_command_line", default=False)
 OPTIONS = {  # arguments whose option is called otherwise: one that is repeated takes one at a time
-    "attn_implementation": "attn",
     "categories": "category",
     "data_name": "name",
     "groups": "group",

@@ -51,11 +51,6 @@ class RunSettings(BaseModel):
     images: Images = ()
     device: Device = ""
     dtype: Dtype = ""
-    attn_implementation: Annotated[
-        Literal["", "eager", "sdpa", "flash_attention_2", "flash_attention_3", "flex_attention"],
-        "eager, sdpa, flash_attention_2, flash_attention_3 or flex_attention, of models that transformers loads; "
-        "default: what it takes by itself.",
-    ] = ""
     store_dtype: Annotated[
         Literal["float32", "float16"],
         "float32, or float16: half the space, and vectors are rounded to about three digits. Scores say so, and are "
@@ -85,7 +80,7 @@ class RunSettings(BaseModel):
     ] = False
     rate: Annotated[float | None, Ge(0.001)] = None  # items a second, for the time that a dry run tells
 
-    @field_validator("shape", "device", "dtype", "attn_implementation", "address", mode="before")
+    @field_validator("shape", "device", "dtype", "address", mode="before")
     @classmethod
     def _name(cls, given: Any) -> str:
         """Where nothing is named, None is as good; a device or a precision may be torch's own object."""

@@ -176,7 +176,7 @@ def workbench(
     os.environ.setdefault("LIKENESS_ANSWERS", str(settings.shared / "answers"))
     return Bench(
         settings=settings,
-        hardware=replace(hardware, attention=settings.attn_implementation),
+        hardware=hardware,
         source=Source.keeping(settings.shared, root=data, offline=offline, own=files),
         store=FeatureStore(features or storage.below(settings.shared, "features"), dtype=settings.store_dtype),
     )

@@ -56,8 +56,8 @@ def evaluate(
 
     `suite`: its key (`likeness list suites`) or the path of a suite.toml; it may be omitted where `tasks` or `data` say
     it. The other arguments are those of `likeness run` (`compute.engine.settings.RunSettings`): of `tasks`, `images`
-    and `options`, a single value needs no list; what is stored in `results` is not made again; another
-    `attn_implementation` makes another run; with `engine="ray"`, an object in memory is copied to each worker.
+    and `options`, a single value needs no list; what is stored in `results` is not made again; with
+    `engine="ray"`, an object in memory is copied to each worker.
 
     A run that fails is part of the result with its reason, and a warning says how many there are. Ctrl-C keeps every
     finished run and every encoded item: the same call goes on from there. Raises UnknownKey, BadInput, NotHere, and
@@ -82,9 +82,7 @@ def evaluate(
             if needless := [argument for argument in of_object if argument != "version"]:
                 raise BadInput(f"{needless[0]}= is for objects in memory: a model that is named has its own. Omit it")
         else:
-            hardware = wrapping.hardware_of(
-                model, device=settings.device, dtype=settings.dtype, attention=settings.attn_implementation
-            )
+            hardware = wrapping.hardware_of(model, device=settings.device, dtype=settings.dtype)
         suite = str(suite) or ("" if settings.data is not None else _suite_of(tasks, settings.results))
         catalog, suite, bench = workspace.opened(settings, suite=suite, hardware=hardware, warn=_warn)
         own = None

@@ -65,7 +65,6 @@ class Hardware:
     device: str  # cpu | cuda | cuda:1 | mps
     dtype: str  # float32 | bfloat16 | float16
     chosen: bool = True  # False: the dtype is the device's usual one, which models that need float32 do not take
-    attention: str = ""  # the implementation, as transformers names it; empty: what the library takes by itself
 
     @cached_property
     def torch_dtype(self) -> torch.dtype:
@@ -77,11 +76,6 @@ class Hardware:
     def placed(self, module: torch.nn.Module) -> torch.nn.Module:
         """The module on the device and in the precision, for inference only."""
         return module.to(self.device, self.torch_dtype).eval().requires_grad_(False)
-
-    @property
-    def read_as(self) -> dict[str, Any]:
-        """Keywords of transformers' `from_pretrained`: the precision, and the attention where one is chosen."""
-        return {"dtype": self.torch_dtype} | ({"attn_implementation": self.attention} if self.attention else {})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,7 +97,6 @@ class Adapter:
     published: Callable[[Model], Iterable[Published]] = lambda row: ()  # files a row needs from URLs, in order
     bundled: Callable[[Model], Iterable[Path]] = lambda row: ()  # files with weights that an installed package brings
     trainable: Callable[[Model, Hardware, Path], Encoder] | None = None  # `load` with a torch module behind both towers
-    attention: bool = False  # is loaded by transformers, whose attention may be chosen
     joint: bool = False  # embeds an image with its text in one prompt
     version: int = 1  # raise it when the adapter's numbers change
 

@@ -138,16 +138,10 @@ def identity(row: Model, *, hardware: Hardware) -> dict[str, Any]:
     was never fetched (`fetch` first, for an identity that lasts). Own folders go by their names, wherever they lie.
     `files` has digests of what comes from elsewhere: from addresses, with a package, from checkpoints that options
     name. Packages go by major and minor version. Of a family without weights, device and precision decide nothing and
-    are left empty. Raises NotHere for a file or a package that only its presence could identify, CannotDo for a chosen
-    attention that the family does not take.
+    are left empty. Raises NotHere for a file or a package that only its presence could identify.
     """
     hardware = hardware_for(row, hardware)
     family, row, required = _resolved(row)
-    if hardware.attention and not family.attention:
-        raise CannotDo(
-            f"{row.key}: adapter {row.adapter!r} takes no attn_implementation, only those that transformers loads. "
-            "Omit it"
-        )
     has_files = bool(family.weights or family.needs)
     packages = versions.minor(_versions(row, family))
     named = weights.by_name(row)
@@ -161,7 +155,6 @@ def identity(row: Model, *, hardware: Hardware) -> dict[str, Any]:
         "dtype": hardware.dtype if has_files else "",
         "device": hardware.device.split(":")[0] if has_files else "",
         "packages": packages,
-        **({"attn_implementation": hardware.attention} if hardware.attention else {}),
     }
 
 

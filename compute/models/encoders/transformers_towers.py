@@ -64,7 +64,7 @@ def load(row: Model, hardware: Hardware, folder: Path, *, family: TowerFamily, m
     if (named := options.get("pooling", "")) not in ("", *family.poolings):
         raise BadInput(f"{row.key}: no pooling {named!r}. There are: {', '.join(family.poolings)}")
     texts = family.read is not None and (not row.abilities or "embed_text" in row.abilities)
-    by_library = options["random"] or options["lora"] or hardware.attention or not texts
+    by_library = options["random"] or options["lora"] or not texts
     bundled = folder == clip.FOLDER and not by_library
     if bundled and not module:
         return clip.load(row, hardware, options)

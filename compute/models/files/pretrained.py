@@ -60,7 +60,6 @@ def model(
     missing: set[str] = set()
     if options["random"]:
         config = transformers.AutoConfig.from_pretrained(folder, **read)
-        config._attn_implementation = hardware.attention or None
         with seeded(options["seed"]):
             made = (
                 library.from_config(config, trust_remote_code=False)
@@ -71,7 +70,7 @@ def model(
     else:
         with reading(row, folder, kind=kind):
             made, report = library.from_pretrained(
-                folder, output_loading_info=True, weights_only=True, **hardware.read_as, **read
+                folder, output_loading_info=True, weights_only=True, dtype=hardware.torch_dtype, **read
             )
         missing = set(report["missing_keys"])
         lost = sorted(name for name in missing if not name.startswith(tuple(spare)))

@@ -154,7 +154,6 @@ def load(row: Model, hardware: Hardware, folder: Path) -> LocalJudge:
         "revision": weights.revision(row),
         "dtype": hardware.dtype,
         "device": hardware.device.split(":")[0],
-        **({"attn_implementation": hardware.attention} if hardware.attention else {}),
         "options": {"trust_remote_code": False}  # as in earlier versions, whose stored answers are found
         | {name: options[name] for name in pretrained.OPTIONS if options[name] is not None},
         "packages": versions.minor(versions.installed(PACKAGES)),

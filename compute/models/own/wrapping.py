@@ -16,21 +16,13 @@ from compute.models.own.own_model import ADAPTER, OwnModel, key_of
 from compute.types import BadInput, Model, shortened
 
 
-def hardware_of(model: Any, *, device: str = "", dtype: str = "", attention: str = "") -> Hardware:
+def hardware_of(model: Any, *, device: str = "", dtype: str = "") -> Hardware:
     """The device and precision of an object's parameters; those of `compute.models.hardware` where it has none.
 
-    Raises BadInput where another device, precision or attention is named than the object's: nothing is moved, and to
-    change it is the caller's to do.
+    Raises BadInput where another device or precision is named than the object's: nothing is moved, and to change it is
+    the caller's to do.
     """
     dtype, of = loading.DTYPES.get(dtype, dtype), type(model).__name__
-    if attention:
-        configs = [getattr(part, "config", None) for module in modules_of(model) for part in module.modules()]
-        has = next(filter(None, (getattr(config, "_attn_implementation", "") for config in configs)), "none to choose")
-        if has != attention:
-            raise BadInput(
-                f"{of} has attn_implementation {has!r}, not {attention!r}: load it with "
-                f"attn_implementation={attention!r}, or omit it"
-            )
     weight = weight_of(model)
     if weight is None:
         return replace(loading.hardware(device, dtype), dtype=dtype or "float32", chosen=True)
@@ -122,6 +114,4 @@ def wrap(
         probing.ask(load(row, hardware=hardware), of=of)
     # What has no parameters may run anywhere: neither device nor precision is known, nor decides anything.
     known["device"], known["dtype"] = (hardware.device.split(":")[0], hardware.dtype) if modules else ("", "")
-    if hardware.attention:
-        known["attn_implementation"] = hardware.attention
     return OwnModel(row=row, load=load, identity=lambda row, *, hardware: dict(known), remark=remark)

@@ -14,7 +14,6 @@ from compute.types import BadInput
     [
         ({"engine": "rey"}, "engine.*'rey'.*Did you mean 'ray'"),
         ({"store_dtype": "float61"}, "store_dtype.*Did you mean 'float16'"),
-        ({"attn_implementation": "eagr"}, "attn_implementation.*Did you mean 'eager'"),
         ({"batch_size": 0}, "batch_size.*'0'"),
         ({"thumbnails": -1}, "thumbnails"),
         ({"data": 3}, "data"),

@@ -34,7 +34,6 @@ def test_identity_says_what_decides_the_numbers(tmp_path):
         identity(replace(plain, adapter="siglip"), hardware=CPU),
         *(identity(row("some/clip", "clip", revision=commit), hardware=CPU) for commit in (COMMIT, "f" * 40)),
         identity(plain, hardware=hardware("cpu", "bf16")),
-        identity(plain, hardware=replace(CPU, attention="eager")),
         identity(replace(plain, options={"random": True}), hardware=CPU),
     ]
     config = json.loads((folder / "config.json").read_text())
@@ -42,8 +41,6 @@ def test_identity_says_what_decides_the_numbers(tmp_path):
     changed.append(identity(plain, hardware=CPU))
     assert all(one != first for one in changed)
     assert len({json.dumps(one, sort_keys=True) for one in changed}) == len(changed)
-    with pytest.raises(CannotDo, match="'ssim'.*attn_implementation"):
-        identity(Model(key="ssim", title="", adapter="ssim"), hardware=replace(CPU, attention="eager"))
 
 
 def test_a_file_from_an_address_without_a_known_hash_is_known_by_its_content(tmp_path, monkeypatch):
