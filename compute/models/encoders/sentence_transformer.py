@@ -12,11 +12,9 @@ import numpy as np
 
 from compute.models.adapter import Hardware, chosen
 from compute.models.files import pretrained
-from compute.models.files.weights import architecture
 from compute.types import BadInput, CannotDo, Model
 
 MODULES = "modules.json"
-OPTIONS = {**pretrained.OPTIONS, "max_tokens": None, "text_prefix": None}
 
 
 def stored_modules(folder: Path) -> list[dict[str, Any]]:
@@ -52,7 +50,7 @@ def load(row: Model, hardware: Hardware, folder: Path) -> SimpleNamespace:
     """
     from sentence_transformers import SentenceTransformer
 
-    options = chosen(row, OPTIONS)
+    options = chosen(row, {"max_tokens": None, "text_prefix": None})
     remedy = ". A model with code of its own runs from Python: compute.evaluate(model, ...)"
     with pretrained.reading(row, folder, kind="SentenceTransformer", remedy=remedy):
         model = SentenceTransformer(
@@ -61,12 +59,6 @@ def load(row: Model, hardware: Hardware, folder: Path) -> SimpleNamespace:
             local_files_only=True,
             trust_remote_code=False,
             model_kwargs={"dtype": hardware.torch_dtype},
-        )
-    if options["random"] or options["lora"]:
-        inner = folder / stored_modules(folder)[0]["path"]
-        kind = "T5EncoderModel" if architecture(inner) == "t5" else "AutoModel"
-        model[0].auto_model, _ = pretrained.model(
-            row, kind, folder=inner, hardware=hardware, options=options, spare=("pooler.",)
         )
     if options["max_tokens"]:
         model.max_seq_length = min(options["max_tokens"], model.max_seq_length or options["max_tokens"])

@@ -18,6 +18,7 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from compute.content.items import content_key
 from compute.paths import ROOT
 from compute.types import BadInput, Model, NotHere
 from compute.versions import install_command
@@ -105,7 +106,7 @@ def revision(row: Model, *, required: RequiredFiles | None = None) -> str:
     own = own_folder(row)
     if own is not None:
         names = (required or RequiredFiles()).names(listing(own))
-        return DIGEST + _of_text("".join(f"{name} {digest(own / name)}\n" for name in names))
+        return DIGEST + content_key("".join(f"{name} {digest(own / name)}\n" for name in names)).decode()
     return commit_of(row) or row.revision
 
 
@@ -196,7 +197,7 @@ def digest(path: Path) -> str:
     """BLAKE2b of 16 bytes of a file's content, or of the names and contents of all files below a folder."""
     if path.is_dir():
         names = sorted(file.relative_to(path).as_posix() for file in path.rglob("*") if file.is_file())
-        return _of_text("".join(f"{name} {digest(path / name)}\n" for name in names))
+        return content_key("".join(f"{name} {digest(path / name)}\n" for name in names)).decode()
     stat = path.stat()
     return _remembered(path.resolve(), stat.st_size, stat.st_mtime_ns)
 
@@ -205,10 +206,6 @@ def digest(path: Path) -> str:
 def _remembered(path: Path, size: int, changed: int) -> str:
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, partial(hashlib.blake2b, digest_size=16)).hexdigest()
-
-
-def _of_text(text: str) -> str:
-    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 
 
 def existing(file: Path) -> Path:

@@ -8,7 +8,6 @@ drops the answers that cannot be read.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import secrets
@@ -19,6 +18,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from compute import paths
+from compute.content.items import content_key
 from compute.content.messages import STOP, Question, Reply, is_answer
 from compute.io.files import write_text
 from compute.types import BadInput, Model, NotHere
@@ -53,7 +53,7 @@ class AnswerLog:
         self._settings = json.dumps(dict(settings), sort_keys=True, default=str)
         self._name = row.key
         self._is_of_endpoint = settings.get("adapter") == "endpoint"
-        self.folder = (root or usual_root()) / row.key.replace("/", "__") / _digest(self._settings)
+        self.folder = (root or usual_root()) / row.key.replace("/", "__") / content_key(self._settings).decode()
         self._stored: dict[str, Reply] | None = None
         self._file: TextIO | None = None
 
@@ -61,7 +61,7 @@ class AnswerLog:
         """Digest of everything that is sent: texts, images' content keys, settings, and the answer's own limit."""
         parts = [part if isinstance(part, str) else [part.key.decode()] for part in question.parts]
         limit = [] if question.longest is None else [question.longest]
-        return _digest(json.dumps([parts, self._settings, *limit]))
+        return content_key(json.dumps([parts, self._settings, *limit])).decode()
 
     def answered(self, questions: Sequence[Question], ask: Ask) -> list[Reply]:
         """One reply a question, in order. `ask` gets what has no answer yet, every request once; answers are stored as
@@ -141,7 +141,3 @@ class Forgetful(AnswerLog):
         """One reply a question, in order. Raises what `ask` raises."""
         replies = dict(ask(questions))
         return [replies[position] for position in range(len(questions))]
-
-
-def _digest(text: str) -> str:
-    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()

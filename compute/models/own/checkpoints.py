@@ -7,7 +7,6 @@ was read in which file, and how to say the family.
 from __future__ import annotations
 
 import difflib
-import hashlib
 import json
 import math
 import os
@@ -17,6 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from compute.content.items import content_key
 from compute.io.files import words_beside
 from compute.models.encoders import mllm_embedding, sentence_transformer
 from compute.models.files import hub_files, lora, weights
@@ -34,7 +34,7 @@ _FILE = words_beside(__file__)
 FAMILIES: dict[str, tuple[str, ...]] = {family: tuple(abilities) for family, abilities in _FILE["families"].items()}
 TWO_TOWERS = ("clip", "siglip", "align", "blip")  # a checkpoint without a tokenizer has the image tower alone
 # The families that read a LoRA by option `lora`, over the base model that it names; others of these by option `base`.
-WITH_LORA = ("clip", "siglip", "align", "blip", "vision", "bert", "t5", "sentence_transformer")
+WITH_LORA = ("clip", "siglip", "align", "blip", "vision", "bert", "t5")
 BY_BASE = ("e5_v", "gme")
 # The transformers library's `model_type` whose family leaves no choice open.
 MODEL_TYPES = {kind: family for family, kinds in _FILE["model-types"].items() for kind in kinds}
@@ -165,8 +165,7 @@ def _checkpoint(
     )
     shown = weights.by_name(row)
     identity = [row.adapter, row.revision, shown.options, [] if source.kind == FROM_HUB else shown.weights]
-    text = json.dumps(identity, sort_keys=True, ensure_ascii=False, default=str)
-    digest = hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
+    digest = content_key(json.dumps(identity, sort_keys=True, ensure_ascii=False, default=str)).decode()
     remark = f"{source.name} is read as {row.adapter} ({read_as})"
     return NamedModel(row=row, digest=digest, source=source, remark=remark)
 
