@@ -6,7 +6,6 @@ import pytest
 
 from compute.content.messages import Question
 from compute.models.judges import answer_log
-from compute.types import BadInput
 from tests.compute.content.pictures import picture
 from tests.compute.features.standin import file
 from tests.compute.models.own.small_objects import CPU, versioned, wrapped
@@ -65,16 +64,3 @@ def test_a_failure_is_that_questions_alone_and_an_empty_answer_is_an_answer():
     assert replies[0].error == replies[2].error == ""
     own.load(own.row, hardware=CPU).reply([question("good")])
     assert seen.count("good") == 1
-
-
-@pytest.mark.parametrize(
-    "ask, problem",
-    [
-        (lambda messages: None, "NoneType"),
-        (lambda a, b, c: "A", "3 inputs"),
-    ],
-    ids=["none", "three inputs"],
-)
-def test_what_cannot_be_a_judge_is_refused_with_the_reason(ask, problem):
-    with pytest.raises(BadInput, match=problem):
-        versioned(ask)

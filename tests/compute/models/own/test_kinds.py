@@ -358,8 +358,11 @@ class TwoLengths(Eye):
         (lambda folder: lambda a, b: 1 / 0, DISTANCE, "ZeroDivisionError"),
         (lambda folder: lambda a, b: [1.0, 2.0], DISTANCE, "6 numbers for 3 pairs"),
         (lambda folder: lambda a: 1.0, DISTANCE, "two images"),
+        (lambda folder: lambda messages: None, VERSION, "NoneType"),
+        (lambda folder: lambda a, b, c: "A", VERSION, "3 inputs"),
     ],
 )
-def test_what_cannot_be_used_is_refused_with_the_remedy(tmp_path, make, given, words):
+def test_what_cannot_be_used_is_refused_with_the_remedy(tmp_path, monkeypatch, make, given, words):
+    monkeypatch.setenv("LIKENESS_ANSWERS", str(tmp_path / "answers"))
     with pytest.raises(BadInput, match=words):
         wrapped(make(tmp_path), **given)

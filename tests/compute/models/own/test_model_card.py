@@ -1,7 +1,7 @@
 """A card's training data sets: as the hub's cards name them, and nothing from a card that says nothing readable."""
 
 import pytest
-from huggingface_hub import ModelCard, ModelCardData
+from huggingface_hub import ModelCardData
 
 from compute.catalog import shipped
 from compute.catalog.own import models as records
@@ -9,23 +9,20 @@ from compute.engine.named_models import joined, named, record_named
 from compute.models.own import checkpoints as own
 from tests.compute.models import checkpoints
 
-
-def test_a_card_of_the_hubs_own_client_is_read(tmp_path):
-    data = ModelCardData(datasets=["nights", "ILSVRC/imagenet-1k"], base_model="org/base")
-    ModelCard(f"---\n{data}\n---\n# A model\n").save(tmp_path / "README.md")
-    assert own.card_datasets(tmp_path) == ("nights", "ILSVRC/imagenet-1k")
+OF_THE_HUB = ModelCardData(datasets=["nights", "ILSVRC/imagenet-1k"], base_model="org/base")
 
 
 @pytest.mark.parametrize(
     "text, names",
     [
+        (f"---\n{OF_THE_HUB}\n---\n# A model\n", ("nights", "ILSVRC/imagenet-1k")),
         ("# A model without YAML\n", ()),
         ("---\ndatasets: [nights\n---\n", ()),
         (f"---\ndatasets: [7, null, '', [a], {'x' * 500}, nights]\n---\n", ("nights",)),
     ],
-    ids=["none", "cut", "names and others"],
+    ids=["by the hub's client", "none", "cut", "names and others"],
 )
-def test_what_else_a_card_may_hold(tmp_path, text, names):
+def test_what_a_card_may_hold(tmp_path, text, names):
     (tmp_path / "README.md").write_text(text)
     assert own.card_datasets(tmp_path) == names
 
