@@ -23,8 +23,7 @@ from compute.tasks.data import (
     size,
 )
 from compute.tasks.drawing.scenes import facts
-from compute.tasks.mini import pairs
-from compute.tasks.mini.album import lots, scene
+from compute.tasks.mini import album, pairs
 from compute.tasks.pairbench.splits import SPLITS
 from compute.tasks.source import Source
 
@@ -83,7 +82,7 @@ def test_items_are_what_the_catalogue_says(task):
 
 
 def test_no_scene_of_the_suite_is_a_training_scene():
-    assert all(scene(lots("any", number)).held_out() for number in range(30))
+    assert all(album.scene(album.lots("any", number)).held_out() for number in range(30))
 
 
 def test_instances_are_ignored_by_protocol():
