@@ -4,11 +4,13 @@ import math
 
 import numpy as np
 import pytest
+import torch
 from PIL import Image
 from scipy.ndimage import correlate1d, gaussian_filter
 from skimage.data import chelsea
+from torchvision.transforms.v2.functional import elastic
 
-from compute.tasks.perturb import BLUR, PERTURBATIONS, perturb, smoothed
+from compute.tasks.perturb import BLUR, ELASTIC, PERTURBATIONS, SMOOTH, VERSION, perturb, smoothed
 from compute.types import BadInput
 
 CAT = Image.fromarray(chelsea()).resize((180, 120))
@@ -50,6 +52,16 @@ def test_the_field_of_an_elastic_move_is_smoothed_as_by_scipy(shape):
         np.testing.assert_allclose(
             smoothed(noise, sigma, reach=int(4 * sigma + 0.5), kind=2), wanted, rtol=0, atol=1e-12
         )
+
+
+def test_an_elastic_move_follows_the_field_that_scipy_smooths():
+    noise = np.random.default_rng([7, VERSION]).standard_normal((2, CAT.height, CAT.width))
+    field = np.stack([gaussian_filter(each, SMOOTH * CAT.height, mode="reflect") for each in noise], axis=-1)
+    field *= ELASTIC / np.hypot(*np.moveaxis(field, -1, 0)).max()
+    pixels = torch.from_numpy(np.array(CAT)).permute(2, 0, 1)
+    mean = pixels.float().mean(dim=(1, 2)).round().tolist()
+    wanted = elastic(pixels, torch.from_numpy(field[None]).float(), fill=mean).permute(1, 2, 0).numpy()
+    np.testing.assert_array_equal(np.asarray(perturb(CAT, kind="elastic", strength=1, seed=7)), wanted)
 
 
 def test_a_long_blur_is_the_exact_one_to_rounding():

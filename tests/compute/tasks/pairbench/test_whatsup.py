@@ -71,11 +71,11 @@ def test_a_counterpart_shows_the_same_objects_in_another_relation(written, tmp_p
 
 
 def test_objects_and_relation_are_those_of_the_first_caption(tmp_path):
-    options = ("A cup left of a plate.", "The box right of a plate", "A cup under a plate")
+    options = ("A cup left of a plate.", "The box right of a plate", "A dog under a cat", "A cat under a dog")
     folder_of(tmp_path, 1)
     put(tmp_path, {"table.json": [{"image_path": "x/0000.png", "caption_options": list(options)}]})
     _, shows = whatsup.read(tmp_path / "table.json")
-    captions = tuple(zip(("left of", "right of", "under"), options, strict=True))
+    captions = tuple(zip(("left of", "right of", "under"), options, strict=False))
     assert shows == {"0000.png": whatsup.Shows(("cup", "plate"), "left of", captions)}
 
 
