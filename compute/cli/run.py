@@ -28,15 +28,6 @@ def run(
     tasks: Annotated[Sequence[str], "Only these tasks of the suite, comma-separated."] = (),
     build: Build = True,
     results: Results = None,
-    rate: Annotated[
-        float | None,
-        typer.Option(
-            "--estimate",
-            metavar="RATE",
-            help="With --dry-run: items a second that the models are taken to do.",
-            min=0.001,
-        ),
-    ] = None,
     **given: Any,
 ) -> Iterator[str]:
     """Computes the missing scores of models on a suite, rebuilds the database and prints the scores."""
@@ -46,7 +37,7 @@ def run(
     from compute.engine.run import execute
     from compute.models import hardware_for
 
-    settings = RunSettings(results=results, rate=rate, **given)
+    settings = RunSettings(results=results, **given)
     crews = hardware = None
     if settings.engine == "ray" and not settings.dry_run:
         crews, hardware = context.with_resource(ray_cluster.opened(settings))
