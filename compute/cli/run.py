@@ -31,7 +31,7 @@ def run(
     **given: Any,
 ) -> Iterator[str]:
     """Computes the missing scores of models on a suite, rebuilds the database and prints the scores."""
-    from compute import paths, storage
+    from compute import storage
     from compute.engine import estimate, estimate_lines, plan, ray_cluster, results_table, workspace
     from compute.engine.named_models import joined, keyed, record_named
     from compute.engine.run import execute
@@ -53,7 +53,7 @@ def run(
     keyed_models = [keyed(model, results=settings.results) for model in named]
     keys = [model.row.key for model in keyed_models]
     catalog = joined(catalog, keyed_models)
-    planned = plan.make(catalog, suite=suite, models=keys, tasks=tasks, bench=bench, shipped=paths.COMPUTED)
+    planned = plan.make(catalog, suite=suite, models=keys, tasks=tasks, bench=bench)
     usual = bench.hardware
     precise = {row.key: hardware_for(row, usual).dtype for row in planned.models if row.adapter}
     dtypes = [usual.dtype, *(f"{key} in {dtype}" for key, dtype in precise.items() if dtype != usual.dtype)]

@@ -77,7 +77,6 @@ class RunSettings(BaseModel):
     ] = None
     thumbnails: Annotated[int, "Number of items per task to store pictures of.", Ge(0)] = 200
     again: Annotated[bool, "Repeat stored runs."] = False
-    baselines: Annotated[bool, "Also run the suite's baselines; by default their shipped runs are shown."] = False
     progress: Annotated[bool, "Draw progress bars where somebody watches."] = True
     dry_run: Annotated[
         bool,
