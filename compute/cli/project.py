@@ -7,24 +7,15 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from annotated_types import Ge
 
 from compute import paths
 from compute.cli.workspace import (
-    Build,
     Database,
     Origin,
-    Results,
-    named_models,
-    rebuild,
     say,
     suite_scores,
-    warn,
 )
-from compute.engine.settings import DataFolder, Offline, RunSettings
-from compute.engine.workspace import catalog_with_own, workbench
 from compute.io.files import write_text
-from compute.options import names
 from compute.types import BadInput
 
 
@@ -34,46 +25,14 @@ def project(
     noun: Annotated[str, "tasks or models."] = "tasks",
     origin: Origin = "usual",
     seed: Annotated[int, "Of UMAP; the same seed gives the same map."] = 0,
-    neighbors: Annotated[int | None, "UMAP's n_neighbors; default 10, for images 15."] = None,
+    neighbors: Annotated[int, "UMAP's n_neighbors."] = 10,
     min_dist: Annotated[float, "UMAP's min_dist."] = 0.1,
     to: Annotated[str, "Where to write the CSV, - for standard output (the default with --suites)."] = "",
     database: Database = None,
-    task: Annotated[str, "Instead: a map of this task's images, as --model sees them."] = "",
-    model: Annotated[str, "Whose embeddings position the images."] = "",
-    images: Annotated[int, "At most this many images, sampled at random.", Ge(5)] = 2000,
-    data: DataFolder = None,
-    offline: Offline = False,
-    results: Results = None,
-    build: Build = True,
 ) -> Iterator[str]:
-    """Computes the maps that the app shows: of tasks and models (UMAP, HDBSCAN), or of one task's images (UMAP)."""
+    """Computes the maps that the app shows: of tasks and models (UMAP, HDBSCAN)."""
     from compute.analysis.maps import suites as maps
-    from compute.engine import image_maps
-    from compute.engine.named_models import record_named
 
-    if task or model:
-        if not task or not model:
-            raise BadInput("A map of images needs a task and a model: likeness project --task T --model M")
-        catalog = catalog_with_own(results, warn=warn)
-        named = named_models(names(model), catalog, offline=offline)
-        if len(named) > 1:
-            raise BadInput("A map of images shows one model: name only that with --model")
-        settings = RunSettings(results=results, data=data, offline=offline)
-        root, bench = settings.results, workbench(settings, data=data)
-        row = record_named(named[0], results=root)
-        written = image_maps.make(
-            catalog.task(task),
-            row,
-            bench=bench,
-            images=images,
-            seed=seed,
-            n_neighbors=15 if neighbors is None else neighbors,
-            min_dist=min_dist,
-            progress=say,
-        )
-        yield from image_maps.lines(written)
-        rebuild(root, wanted=build)
-        return
     if not to and not suites and paths.IS_INSTALLED:  # what is written among packages is lost at their next update
         raise BadInput(f"{paths.PROJECTIONS.name} comes with the installed package. Name a path to write to: --to PATH")
     to = to or ("-" if suites else str(paths.PROJECTIONS))
@@ -83,7 +42,7 @@ def project(
             suites=suites,
             origin=origin,
             seed=seed,
-            n_neighbors=neighbors or maps.Recipe.n_neighbors,
+            n_neighbors=neighbors,
             min_dist=min_dist,
         )
         scores = suite_scores(database, suites=recipe.suites, origin=origin)

@@ -28,25 +28,16 @@ def run(
     tasks: Annotated[Sequence[str], "Only these tasks of the suite, comma-separated."] = (),
     build: Build = True,
     results: Results = None,
-    rate: Annotated[
-        float | None,
-        typer.Option(
-            "--estimate",
-            metavar="RATE",
-            help="With --dry-run: items a second that the models are taken to do.",
-            min=0.001,
-        ),
-    ] = None,
     **given: Any,
 ) -> Iterator[str]:
     """Computes the missing scores of models on a suite, rebuilds the database and prints the scores."""
-    from compute import paths, storage
+    from compute import storage
     from compute.engine import estimate, estimate_lines, plan, ray_cluster, results_table, workspace
     from compute.engine.named_models import joined, keyed, record_named
     from compute.engine.run import execute
     from compute.models import hardware_for
 
-    settings = RunSettings(results=results, rate=rate, **given)
+    settings = RunSettings(results=results, **given)
     crews = hardware = None
     if settings.engine == "ray" and not settings.dry_run:
         crews, hardware = context.with_resource(ray_cluster.opened(settings))
@@ -62,7 +53,7 @@ def run(
     keyed_models = [keyed(model, results=settings.results) for model in named]
     keys = [model.row.key for model in keyed_models]
     catalog = joined(catalog, keyed_models)
-    planned = plan.make(catalog, suite=suite, models=keys, tasks=tasks, bench=bench, shipped=paths.COMPUTED)
+    planned = plan.make(catalog, suite=suite, models=keys, tasks=tasks, bench=bench)
     usual = bench.hardware
     precise = {row.key: hardware_for(row, usual).dtype for row in planned.models if row.adapter}
     dtypes = [usual.dtype, *(f"{key} in {dtype}" for key, dtype in precise.items() if dtype != usual.dtype)]

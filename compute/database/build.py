@@ -25,7 +25,7 @@ from compute.catalog.own import suite_records
 from compute.claims import all_claims
 from compute.database import store
 from compute.database.store import frame
-from compute.engine import image_maps, run_folders, thumbnails, variants
+from compute.engine import run_folders, thumbnails, variants
 from compute.engine.run_folders import StoredRun
 from compute.importing import collection as collections
 from compute.importing import snapshot
@@ -39,7 +39,7 @@ from compute.types import DatabaseError, Model, NotHere, counted, first_line, sh
 UNLISTED = "It is in no catalogue: this is what its runs say of it. To run it again, name it as before"
 PROJECTION = ("kind", "key", "x", "y", "cluster", "settings")
 SOURCES = (".csv", ".json", ".sql", ".toml")
-MAX_SOURCE = 256 << 20  # bytes of one source; maps of images have 2 to 4 MB
+MAX_SOURCE = 256 << 20  # bytes of one source
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,7 +75,6 @@ def sources(*, results: Path = paths.RESULTS) -> tuple[list[Path], list[Path]]:
     ], [
         *(folder / run_folders.MARK for folder in run_folders.every(results)),
         *calibrations.files(results).values(),
-        *image_maps.files(results, paths.COMPUTED).values(),
     ]
 
 
@@ -158,7 +157,7 @@ def remove_drafts(path: Path = paths.DATABASE, *, results: Path = paths.RESULTS)
 def build(path: Path = paths.DATABASE, *, results: Path = paths.RESULTS) -> Report:
     """Writes the whole database in one go. Raises LikenessError and leaves the old file as it was.
 
-    Where runs, calibrations and maps of images are all that has changed since the old file was made, what rests on
+    Where runs and calibrations are all that has changed since the old file was made, what rests on
     other sources is copied from it.
     A file of the results that is damaged, or holds what cannot be, is skipped and named in the report.
     """
@@ -226,7 +225,6 @@ def build(path: Path = paths.DATABASE, *, results: Path = paths.RESULTS) -> Repo
                 for picture in thumbnails.files(root)
                 if picture[0] in {run.run.task for run in stored}
             ],
-            "item_maps": image_maps.files(results, paths.COMPUTED).items(),
         },
         about={"sources": recorded, "fixed": fixed, "version": published.history()[0]["number"]},
         copied=copied,

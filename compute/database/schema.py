@@ -2,7 +2,7 @@
 
 from compute.types import SEVERITIES, VERDICTS
 
-SCHEMA_VERSION = 12
+SCHEMA_VERSION = 13
 
 # The codes of ratings. That they are those of the tasks and of the procedure, which are above this file, is tested.
 PAIR_TYPES = ("identical", "transformed", "transformed-2", "irrelevant")
@@ -63,8 +63,6 @@ TABLES = {
         forward UTINYINT CHECK (forward BETWEEN 1 AND 10), reverse UTINYINT CHECK (reverse BETWEEN 1 AND 10),
         forward_problem {_codes(RATING_PROBLEMS)}, reverse_problem {_codes(RATING_PROBLEMS)}""",
     "thumbnails": "task VARCHAR REFERENCES tasks(key), image VARCHAR, webp BLOB NOT NULL, PRIMARY KEY (task, image)",
-    "item_maps": """task VARCHAR REFERENCES tasks(key), model VARCHAR REFERENCES models(key), image VARCHAR,
-        label VARCHAR, x DOUBLE NOT NULL, y DOUBLE NOT NULL, settings JSON, PRIMARY KEY (task, model, image)""",
     "calibrations": """model VARCHAR REFERENCES models(key), pairing VARCHAR, unrelated DOUBLE[] NOT NULL,
         matching DOUBLE[] NOT NULL, n_unrelated INTEGER NOT NULL, n_matching INTEGER NOT NULL, separation DOUBLE,
         source VARCHAR NOT NULL, synthetic BOOLEAN NOT NULL, domain VARCHAR, scenes INTEGER NOT NULL, settings JSON,

@@ -21,8 +21,8 @@ from compute.io.tables import literal_path
 from compute.paths import DATABASE
 from compute.types import BadInput, CannotWrite, DatabaseError, UnknownKey, first_line
 
-# What is made of run folders, calibrations and maps of images, and of the database itself: never copied from another.
-OF_RUNS = ("meta", "items", "ratings", "thumbnails", "item_maps", "calibrations", "calibration_domains")
+# What is made of run folders and calibrations, and of the database itself: never copied from another.
+OF_RUNS = ("meta", "items", "ratings", "thumbnails", "calibrations", "calibration_domains")
 NOT_COMPUTED = {
     "runs": "WHERE origin <> 'computed'",
     "scores": "WHERE run IN (SELECT id FROM old.runs WHERE origin <> 'computed')",
@@ -126,32 +126,12 @@ SELECT files.key, CASE WHEN strlen(image) > {MAX_NAME} THEN error('the name of a
 FROM {FILES} GROUP BY ALL
 ON CONFLICT DO NOTHING
 """
-# A map's file names its task and model, as its folder and its own name do, and holds the pictures of its images.
-ITEM_MAPS = f"""
-INSERT INTO item_maps (task, model, image, label, x, y, settings)
-SELECT CASE WHEN replace(concat(task, ' ', model), '/', '__') <> files.key THEN error('it is of another task or model')
-            ELSE task END,
-       model, CASE WHEN strlen(image) > {MAX_NAME} THEN error('the name of an image is too long') ELSE image END,
-       left(label, {MAX_SHOWN}),
-       CASE WHEN isfinite(x) AND isfinite(y) THEN x ELSE error('a point is nowhere') END, y,
-       CASE WHEN strlen(settings) > {MAX_DETAIL} THEN error('the settings are too long') ELSE settings END
-FROM {FILES} ON CONFLICT DO NOTHING
-"""
-MAP_THUMBNAILS = f"""
-INSERT INTO thumbnails (task, image, webp)
-SELECT task, image, any_value({PICTURE})
-FROM {FILES} WHERE webp IS NOT NULL AND strlen(image) <= {MAX_NAME} GROUP BY task, image
-ON CONFLICT DO NOTHING
-"""
-
 KeyedFiles = Iterable[tuple[str, Path]]  # what each Parquet file is of: a run's id, a task's key
 # Which files fill what: their name in `write`, the statement, what is skipped of a damaged one, and its rows at most.
 FROM_FILES = (
     ("items", ITEMS, "pictures or items", MAX_ROWS),
     ("ratings", RATINGS, "ratings", MAX_RATINGS),
     ("thumbnails", THUMBNAILS, "pictures or items", MAX_ROWS),
-    ("item_maps", ITEM_MAPS, "pictures or items", MAX_ROWS),
-    ("item_maps", MAP_THUMBNAILS, "pictures or items", MAX_ROWS),
 )
 
 
@@ -169,7 +149,7 @@ def write(
     Frames may lack columns (they become NULL), and others than the table's are not stored: a task's `suites` are the
     rows of suite_tasks, the order of suites and tasks their `position`. `files` are Parquet files by FROM_FILES:
     `items` are runs' ids with theirs, of which the `most_items` of lowest MD5 are taken; `ratings` those of them whose
-    rows are all rated pairs; `thumbnails` tasks' keys with theirs; `item_maps` one file a task and model. `about` is
+    rows are all rated pairs; `thumbnails` tasks' keys with theirs. `about` is
     recorded: `sources` a digest of what all of it is made from, `fixed` one of what no run changes, `version` that of
     the published scores. Where `copied`, the rows that rest on `fixed` are those of the old file, to which the frames
     are added. Returns the Parquet files that are skipped, because they cannot be read or hold what no such file does,

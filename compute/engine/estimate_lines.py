@@ -1,4 +1,4 @@
-"""An estimate as text: what is fetched, encoded and stored, what sharing saves, and how long it takes."""
+"""An estimate as text: what is fetched, encoded and stored, and what sharing saves."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from compute.engine.plan import Plan
 from compute.engine.settings import RunSettings
 from compute.io.tables import aligned
 from compute.models import ADAPTERS, endpoint_variable
-from compute.progress import duration
-from compute.rounding import rounded, size
+from compute.rounding import size
 from compute.types import counted
 
 
@@ -41,7 +40,6 @@ def lines(
             f"{model.model.key}, {counted(model.runs, 'run')}",
             f"  weights  {_weights(model)}",
             f"  items    {_items(model, each)}",
-            f"  time     {_time(model, settings.rate)}",
         ]
     stored = [job for job in plan.jobs if job.stored is not None]
     if stored:
@@ -61,13 +59,6 @@ def lines(
         *(counted(count, kind) for kind, count in asked.items() if count),
         f"{len(plan.missing)} run folders with about {rows:,} items, under {storage.location(settings.results)}",
     ]
-    if settings.rate and work:
-        seconds = sum(one.work.total() for one in work) / settings.rate
-        hours = seconds / 3600  # of one device, as a cluster counts them
-        parts.append(
-            f"about {duration(seconds)} in the models ({rounded(hours, 1 if hours >= 1 else 3)} device hours)"
-            ", and more for making items, probes and scores"
-        )
     return [*text, "", f"In all: {'; '.join(parts)}"]
 
 
@@ -102,15 +93,6 @@ def _items(one: ModelEstimate, each: int) -> str:
 
 def _embeds(one: ModelEstimate) -> bool:
     return bool({"embed_image", "embed_text"} & set(one.model.abilities))
-
-
-def _time(one: ModelEstimate, rate: float | None) -> str:
-    if not one.work.total():
-        return "nothing to do"
-    if rate is None:
-        return "unknown: --estimate takes a rate in items a second"
-    seconds = one.work.total() / rate
-    return f"about {duration(seconds)} at {rounded(rate, 1 if rate >= 1 else 3)} items a second, as given"
 
 
 def _fetch(one: TaskEstimate) -> str:

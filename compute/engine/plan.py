@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from compute import versions
@@ -63,11 +62,9 @@ class Plan:
 
     suite: Suite
     tasks: tuple[Task, ...]
-    models: tuple[Model, ...]  # baselines last, where they are run
-    baselines: tuple[Model, ...]  # the suite's that were not named
+    models: tuple[Model, ...]
     jobs: tuple[Job, ...]
     skipped: tuple[SkippedRun, ...] = ()
-    shipped: tuple[StoredRun, ...] = ()  # of baselines that are not run: their shipped runs of the same questions
 
     @property
     def missing(self) -> tuple[Job, ...]:
@@ -86,13 +83,11 @@ def make(
     models: Sequence[str],
     tasks: Sequence[str] = (),
     bench: Bench,
-    shipped: Path | None = None,
 ) -> Plan:
     """Plans a suite's tasks (or those of them named) over models by key, by the settings of the bench.
 
-    Without `baselines` among these, the runs of the suite's baselines in the folder `shipped` are shown next to the
-    scores, where they answer the same questions. Raises UnknownKey for a name that is in no catalogue, BadInput for a
-    task of another suite or an option that none of the tasks has.
+    Raises UnknownKey for a name that is in no catalogue, BadInput for a task of another suite or an option that none of
+    the tasks has.
     """
     settings, listed = bench.settings, catalog.suite(suite)
     chosen = tuple(catalog.task(key) for key in dict.fromkeys(tasks))
@@ -106,11 +101,8 @@ def make(
     if not named:
         raise BadInput("No model is named. List them: likeness list models")
     rows = [catalog.model(key) for key in named]
-    extra = tuple(catalog.model(key) for key in listed.baselines if key not in named)
     overrides = _overrides(settings.options, [values for task in chosen for values in _allowed(task, bench)])
     jobs, skipped = [], []
-    if settings.baselines:
-        rows += extra
     for row in rows:
         identity: Mapping[str, Any] = {}
         problem = ""
@@ -141,10 +133,8 @@ def make(
         suite=listed,
         tasks=chosen,
         models=tuple(rows),
-        baselines=extra,
         jobs=tuple(jobs),
         skipped=tuple(skipped),
-        shipped=() if settings.baselines or shipped is None else tuple(_same_questions(shipped, extra, jobs)),
     )
 
 
@@ -153,25 +143,6 @@ def check_possible(plan: Plan, *, models: Iterable[str]) -> None:
     jobs = [job for job in plan.jobs if job.model.key in models]
     if jobs and all(job.problem for job in jobs):
         raise NotHere("; ".join(dict.fromkeys(job.problem for job in jobs)))
-
-
-def _same_questions(root: Path, models: Iterable[Model], jobs: Iterable[Job]) -> Iterator[StoredRun]:
-    """The runs under `root` of these models on the jobs' tasks, put as one of the jobs puts it."""
-    asked: dict[str, set[str]] = {}
-    for job in jobs:
-        asked.setdefault(job.task.key, set()).add(_question(job.settings))
-    for row in models:
-        for task, questions in asked.items():
-            for stored in run_folders.stored(root, model=row.key, task=task):
-                if _question(stored.run.settings) in questions:
-                    yield stored
-
-
-def _question(settings: Mapping[str, Any]) -> str:
-    """What of a run's settings is the same for every model: items, procedure and metrics."""
-    procedure = settings.get("procedure", {})
-    asked = [procedure.get(name) for name in ("key", "version", "options")]
-    return run_folders.canonical([settings.get("data"), settings.get("metrics"), asked])
 
 
 def _allowed(task: Task, bench: Bench) -> tuple[Mapping[str, tuple[Any, ...]], Mapping[str, tuple[Any, ...]]]:
@@ -326,14 +297,6 @@ def lines(plan: Plan) -> list[str]:
         f"{counted(len(missing), 'run')} to make, {len(plan.jobs) - len(missing)} stored already, "
         f"{len(plan.skipped)} skipped"
     ]
-    if plan.baselines:
-        names = f"the baselines of {plan.suite.key}, {', '.join(row.key for row in plan.baselines)}"
-        if plan.baselines[0] in plan.models:
-            text.append(f"With {names}")
-        elif plan.shipped:
-            text.append(f"Shown with the shipped runs of {names}; --baselines runs them here")
-        else:
-            text.append(f"Without {names}: no run of these tasks is shipped; --baselines makes them")
     variants = sorted({job.variant for job in plan.jobs if job.variant})
     if variants:
         text.append(f"Variants: {'; '.join(variants)}")

@@ -20,10 +20,10 @@ NOTHING = "-"
 
 def lines(plan: Plan, outcomes: Sequence[Outcome], *, catalog: Catalog) -> list[str]:
     """A Markdown table for every few models, what its columns mean, then what failed or was skipped."""
-    stored = [*(outcome.stored for outcome in outcomes if outcome.stored is not None), *plan.shipped]
+    stored = [outcome.stored for outcome in outcomes if outcome.stored is not None]
     main = variants.main_runs(stored, tasks=plan.tasks)
     cells = {key: main[key] for key in ((run.run.model, run.run.task) for run in stored)}
-    rows = dict.fromkeys(row.key for row in (*plan.models, *plan.baselines))
+    rows = dict.fromkeys(row.key for row in plan.models)
     models = [key for key in rows if any(model == key for model, _ in cells)]
     text: list[str] = []
     for start in range(0, len(models), ACROSS):

@@ -72,13 +72,11 @@ class RunSettings(BaseModel):
     ] = None
     thumbnails: Annotated[int, "Number of items per task to store pictures of.", Ge(0)] = 200
     again: Annotated[bool, "Repeat stored runs."] = False
-    baselines: Annotated[bool, "Also run the suite's baselines; by default their shipped runs are shown."] = False
     progress: Annotated[bool, "Draw progress bars where somebody watches."] = True
     dry_run: Annotated[
         bool,
-        "Print what would be downloaded, encoded, compared and stored, and with --estimate how long it takes.",
+        "Print what would be downloaded, encoded, compared and stored.",
     ] = False
-    rate: Annotated[float | None, Ge(0.001)] = None  # items a second, for the time that a dry run tells
 
     @field_validator("shape", "device", "dtype", "address", mode="before")
     @classmethod
@@ -124,8 +122,6 @@ class RunSettings(BaseModel):
     def _fit(self) -> RunSettings:
         if self.engine == "local" and (self.address or self.workers):
             raise BadInput("--address and --workers are for Ray: add --engine ray")
-        if self.rate is not None and not self.dry_run:
-            raise BadInput("--estimate is a rate for the time that --dry-run estimates: add --dry-run")
         return self
 
     @property

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from compute import paths, storage
+from compute import storage
 from compute.catalog import Catalog
 from compute.engine import named_models, plan, ray_cluster, results_table, workspace
 from compute.engine.plan import Plan
@@ -27,7 +27,7 @@ from compute.versions import naming_packages
 
 
 @naming_packages()
-@taking(RunSettings, without=("baselines", "dry_run", "rate"))
+@taking(RunSettings, without=("dry_run",))
 def evaluate(
     model: Any,
     *,
@@ -104,7 +104,7 @@ def evaluate(
         if own:
             bench.own[row.key] = replace(own, row=row)
         catalog = named_models.joined(catalog, [replace(chosen, row=row)])
-        planned = plan.make(catalog, suite=suite, models=[row.key], tasks=tasks, bench=bench, shipped=paths.COMPUTED)
+        planned = plan.make(catalog, suite=suite, models=[row.key], tasks=tasks, bench=bench)
         if not planned.jobs:
             raise CannotDo("; ".join(plan.reasons(planned)))
         plan.check_possible(planned, models=[row.key])

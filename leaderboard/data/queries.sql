@@ -388,7 +388,7 @@ FROM passes JOIN models ON models.key = model GROUP BY model, device, dtype
 QUALIFY row_number() OVER (PARTITION BY model, device ORDER BY sum(images) DESC, dtype) = 1
 ORDER BY model, device
 
--- ---- single items, run details and maps of images
+-- ---- single items, run details
 
 -- name: computed_runs
 -- Computed runs of one task, one model or both, with the number of its items and its headline.
@@ -441,19 +441,6 @@ incomplete AS (
 SELECT item, subset, expected, answer, correct, value, (detail->>'$.reply') IS NOT NULL AS replied,
        item NOT IN (SELECT item FROM incomplete) AS pictured
 FROM items WHERE run = $run ORDER BY item
-
--- name: item_maps
--- The maps of a task's images: model, title, settings.
-SELECT item_maps.model AS model, models.title AS title, any_value(item_maps.settings) AS settings
-FROM item_maps JOIN models ON models.key = item_maps.model WHERE item_maps.task = $task
-GROUP BY ALL ORDER BY title, model
-
--- name: item_map
--- The points of one map: image, label, x, y, pictured.
-SELECT item_maps.image, item_maps.label, item_maps.x, item_maps.y, thumbnails.image IS NOT NULL AS pictured
-FROM item_maps LEFT JOIN thumbnails
-  ON thumbnails.task = item_maps.task AND thumbnails.image = item_maps.image
-WHERE item_maps.task = $task AND item_maps.model = $model ORDER BY item_maps.label, item_maps.image
 
 -- name: runnable
 -- The smallest model of public weights that can be run and has a score on the task: key; at most one row.

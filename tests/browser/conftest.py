@@ -64,8 +64,8 @@ def app_database(once):
 
 
 def _database(folder: Path) -> Path:
-    """The shipped figures, and beside them: a small import with a hostile title, runs of stand-in models and judges
-    with a map of images, a rated set of generators, and one under a grid of backbones."""
+    """The shipped figures, and beside them: a small import with a hostile title, runs of stand-in models and judges,
+    a rated set of generators, and one under a grid of backbones."""
     from compute.catalog import shipped
     from compute.importing import collection, read_scores_csv
     from tests.leaderboard import generator_stand_ins, grid_stand_ins, judge_stand_ins, stand_ins
@@ -83,7 +83,6 @@ def _database(folder: Path) -> Path:
     results = folder / "results"
     collection.save(read_scores_csv(table, catalog=catalog), name="scores-example", folder=results / "imported")
     stand_ins.make(results, tasks=COMPUTED)
-    stand_ins.make_map(results, task=COMPUTED[0])
     judge_stand_ins.make(results)
     rates = dict(zip(generator_stand_ins.GENERATORS, (0.6, 0.55, 0.3, 0.1), strict=True))
     generator_stand_ins.make(results, human=rates)

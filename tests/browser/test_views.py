@@ -344,18 +344,6 @@ def test_items_of_two_models_by_group_and_page(visit):
     page.locator(".lk-item blockquote", has_text="Both look alike to me.").first.wait_for()
 
 
-def test_a_mark_of_the_map_of_images_shows_its_image(visit):
-    page = settle(visit(TASK), "#item-map [data-listens=pictures]")
-    page.locator("#item-map").scroll_into_view_if_needed()
-    box = page.locator("#item-map .scatterlayer .point").first.bounding_box()
-    page.mouse.move(box["x"] + box["width"] / 2 - 1, box["y"] + box["height"] / 2)
-    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-    page.locator("#item-map .pg-hover img").wait_for()
-    page.get_by_label("Look at").select_option(label="odd one (60)")
-    page.locator(".pg-pictures img").first.wait_for()
-    assert {one.get_attribute("alt") for one in page.locator(".pg-pictures img").all()} == {"odd one"}
-
-
 # ---- what does not exist, fails, or would do harm
 
 

@@ -143,7 +143,7 @@ def test_parameters_are_taken_over_unless_a_function_has_them_itself():
 
 
 def test_run_and_evaluate_have_the_same_options():
-    fields, own = set(RunSettings.model_fields), {"baselines", "dry_run", "rate"}
+    fields, own = set(RunSettings.model_fields), {"dry_run"}
     call = inspect.signature(compute.evaluate).parameters
     assert fields <= set(inspect.signature(run).parameters) and set(call) & fields == fields - own
     told = pydoc.render_doc(compute.evaluate)

@@ -1,7 +1,8 @@
 """likeness frechet --grid: every pair of backbones from images or features, stored once, resumed."""
 
-import csv
 import io
+import json
+from itertools import product
 from unittest.mock import patch
 
 import numpy as np
@@ -30,7 +31,7 @@ def save(folder, seed, widths, *, noise=1.0, change=lambda rows: rows):
         key: (shared @ slopes.normal(size=(5, width)) + noise * rng.normal(size=(N, width))).astype(np.float32)
         for key, width in widths.items()
     }
-    return put(folder, {f"{key}.npy": change(rows) for key, rows in made.items()})
+    return put(folder, {f"{key.replace('/', '__')}.npy": change(rows) for key, rows in made.items()})
 
 
 @pytest.fixture(scope="module")
@@ -39,41 +40,40 @@ def features(tmp_path_factory):
     save(root / "real", 10, IMAGES)
     for at, name in enumerate(GENERATORS):
         save(root / name, 20 + at, IMAGES, noise=1 + at)
-    texts = save(root / "texts", 30, TEXTS, noise=0.5)
-    np.savez(root / "prompts.npz", **{key: np.load(texts / f"{key}.npy") for key in TEXTS})
+    save(root / "texts", 30, TEXTS, noise=0.5)
     table(root / "rates.csv", "generator,rate|a,70%|b,60%|c,50%|d,20%")
     return root
 
 
 def sets(features, results, prompts=None):
     generated = " ".join(f"{name}={features}/{name}" for name in GENERATORS)
-    prompts = prompts or features / "prompts.npz"
+    prompts = prompts or features / "texts"
     return f"--reference {features}/real --generated {generated} --prompts {prompts} --results {results}"
 
 
 @pytest.fixture(scope="module")
 def made(features, tmp_path_factory):
     results = tmp_path_factory.mktemp("results")
-    return frechet(f"{sets(features, results)} --human {features}/rates.csv --format csv"), results
+    return frechet(f"{sets(features, results)} --human {features}/rates.csv --format json"), results
 
 
 def test_every_cell_is_cfred_of_its_pair_with_the_agreement_of_people(made, features):
     result, _ = made
     assert result.exit_code == 0, result.output
-    rows = list(csv.DictReader(io.StringIO(result.stdout)))
-    assert [(row["backbone"], row["generator"]) for row in rows] == [
-        (f"{image}|{text}", name) for image in IMAGES for text in TEXTS for name in GENERATORS
-    ]
+    found = json.loads(result.stdout)
+    rows, people = found["figures"], found["people"]
+    pairs = [f"{image}|{text}" for image in IMAGES for text in TEXTS]
+    assert {(row["backbone"], row["generator"]) for row in rows} == {*product(pairs, GENERATORS)} and len(rows) == 16
+    # The noisier a generator the fewer people like it: every pair of backbones agrees.
+    assert sorted(people["metrics"]) == [["cfred", pair] for pair in sorted(pairs)]
+    assert all(one["pearson"]["value"] < -0.7 and one["accuracy"]["value"] == 1 for one in people["agreements"])
     for row in rows:
         image, text = row["backbone"].split("|")
         files = (f"real/{image}", f"{row['generator']}/{image}", f"texts/{text}")
-        sides = (np.load(features / f"{name}.npy") for name in files)
+        sides = (np.load(features / f"{name.replace('timm/', 'timm__')}.npy") for name in files)
         alone = cfred(**dict(zip(("real", "generated", "condition"), sides, strict=True)))
-        assert float(row["value"]) == pytest.approx(alone.value, rel=1e-9)
-        # The noisier a generator the fewer people like it: every pair of backbones agrees.
-        assert float(row["rho_squared"]) > 0.5 and float(row["accuracy"]) == float(row["spearman"]) == 1
-    assert "16 cells, 16 of them new; 8 runs of the suite grid-prompts" in result.stderr
-    assert "Of the 46 image backbones of the cFreD paper 0 are here" in result.stderr
+        assert row["value"] == pytest.approx(alone.value, rel=1e-9)
+    assert "8 runs of the suite grid-texts" in result.stderr and "timm/small (1 of 2): 4 new" in result.stderr
 
 
 def test_the_runs_are_an_own_suite_with_a_score_a_pair_and_one_ranked_task(made, tmp_path):
@@ -81,43 +81,57 @@ def test_the_runs_are_an_own_suite_with_a_score_a_pair_and_one_ranked_task(made,
     report = build.build(tmp_path / "own.duckdb", results=results)
     assert not [problem for problem in report.problems if "grid" in problem]
     frames = store.frames(tmp_path / "own.duckdb", names=("leaderboard_scores", "tasks"))
-    scores = frames["leaderboard_scores"].query("suite == 'grid-prompts'")
+    scores = frames["leaderboard_scores"].query("suite == 'grid-texts'")
     assert set(scores["benchmark"]) == {"own"} and set(scores["model"]) == {f"own/{name}" for name in GENERATORS}
     pairs = {f"{image}|{text}" for image in IMAGES for text in TEXTS}
     assert set(scores["subset"]) == {"default", *pairs} and set(scores["n"].dropna()) == {N}
     ranked = frames["tasks"].set_index("key")["ranked"]
     # Distances under unlike backbones make no mean.
-    assert [ranked[f"own/grid-prompts/{image}"] for image in ("timm-small", "wide")] == [True, False]
+    assert [ranked[f"own/grid-texts/{image}"] for image in ("timm-small", "wide")] == [True, False]
 
 
-def test_nothing_is_computed_twice_and_one_more_text_backbone_costs_its_own_cells(made, features, tmp_path):
+def test_nothing_is_computed_twice_and_one_more_generator_costs_its_own_cells(made, features, tmp_path):
     first, results = made
     again = frechet(f"{sets(features, results)} --format csv")
-    assert "16 cells, 0 of them new" in again.stderr and again.exit_code == 0
-    before, now = (pd.read_csv(io.StringIO(each.stdout)) for each in (first, again))
-    pd.testing.assert_frame_equal(before[now.columns], now)
-    put(tmp_path, {f"prompts/{key}.npy": np.load(features / f"texts/{key}.npy") for key in TEXTS})
-    more = save(tmp_path / "prompts", 31, {"third": 3})
+    assert again.exit_code == 0 and again.stderr.count("): 0 new") == 2
+    before, now = json.loads(first.stdout)["figures"], pd.read_csv(io.StringIO(again.stdout))
+    assert [row["value"] for row in before] == pytest.approx(now["value"].tolist(), rel=1e-12)
+    save(tmp_path / "e", 30, IMAGES)
     asked = []
     with patch.object(grid, "cfred_grid", side_effect=lambda **sides: asked.append(sides) or real_grid(**sides)):
-        wider = frechet(f"{sets(features, results, more)} --name prompts")
-    assert wider.exit_code == 0, wider.output
-    assert "24 cells, 8 of them new" in wider.stderr
-    assert [list(sides["condition"]) for sides in asked] == [["third"], ["third"]]
+        done(frechet(f"{sets(features, results)} --generated e={tmp_path}/e"))
+    assert [list(sides["generated"]) for sides in asked] == [["e"], ["e"]]
     build.build(tmp_path / "own.duckdb", results=results)
-    scores = store.frames(tmp_path / "own.duckdb", names=("scores",))["scores"]
+    frames = store.frames(tmp_path / "own.duckdb", names=("leaderboard_scores", "tasks"))
+    scores = frames["leaderboard_scores"].query("suite == 'grid-texts'")
     # People's ratings stay where a later grid names none.
-    newer = scores[scores["run"].isin(scores[scores["subset"] == "timm/small|third"]["run"])]
-    assert sorted(newer[newer["metric"] == "human_rate"]["value"], reverse=True) == pytest.approx([0.7, 0.6, 0.5, 0.2])
+    metrics = frames["tasks"].set_index("key")["metrics"]["own/grid-texts/timm-small"]
+    assert list(metrics) == ["cfred", "human_rate"]
+    rates = scores[scores["metric"] == "human_rate"].set_index("model")["value"]
+    assert rates.to_dict() == pytest.approx({"own/a": 0.7, "own/b": 0.6, "own/c": 0.5, "own/d": 0.2})
+    assert "own/e" in set(scores["model"])
 
 
-def test_a_generator_without_the_pair_that_the_task_names_first_is_not_ranked(features, tmp_path):
-    assert frechet(sets(features, tmp_path)).exit_code == 0
-    prompts = save(tmp_path / "prompts", 31, {"third": 3})
-    new = f"--reference {features}/real --generated new={features}/a --prompts {prompts} --results {tmp_path}"
-    assert frechet(new).exit_code == 0
-    found = [pd.read_parquet(path) for path in tmp_path.glob("own__new/*/*/scores.parquet")]
-    assert sorted(each["subset"].tolist() for each in found) == [["timm/small|third"], ["wide|third"]]
+def test_ratings_that_come_later_are_added_to_stored_runs(features, tmp_path):
+    done(frechet(sets(features, tmp_path)))
+    done(frechet(f"{sets(features, tmp_path)} --human {features}/rates.csv"))
+    found = [pd.read_parquet(path) for path in tmp_path.glob("own__a/*/*/scores.parquet")]
+    assert sorted("human_rate" in set(each["metric"]) for each in found) == [False, True]
+
+
+def test_other_features_of_a_generator_are_computed(features, tmp_path):
+    done(frechet(sets(features, tmp_path)))
+    save(tmp_path / "a", 40, IMAGES)
+    changed = done(frechet(sets(features, tmp_path).replace(f"a={features}/a", f"a={tmp_path}/a")))
+    assert changed.stderr.count("): 1 new") == 2
+
+
+def test_other_features_of_the_reference_make_a_suite_of_their_own(made, features, tmp_path):
+    _, results = made
+    save(tmp_path / "real", 11, IMAGES)
+    done(frechet(sets(features, results).replace(f"{features}/real", f"{tmp_path}/real")))
+    suites = {path.stem for path in (results / "suites").glob("*.json")}
+    assert len(suites) == 2 and "grid-texts" in suites
 
 
 def test_a_grid_that_was_stopped_resumes_behind_the_last_image_backbone(features, tmp_path):
@@ -131,7 +145,7 @@ def test_a_grid_that_was_stopped_resumes_behind_the_last_image_backbone(features
         halted = frechet(sets(features, tmp_path))
     assert halted.exit_code == 130 and "run the same command again to resume" in halted.output
     resumed = done(frechet(sets(features, tmp_path)))
-    assert "16 cells, 8 of them new" in resumed.stderr
+    assert "timm/small (1 of 2): 0 new" in resumed.stderr and "wide (2 of 2): 4 new" in resumed.stderr
 
 
 @pytest.mark.parametrize(
@@ -148,7 +162,7 @@ def test_bad_features_are_refused_by_name_and_nothing_is_stored(change, words, f
     else:
         save(tmp_path / "b", 5, {"other": 7})
     refused = frechet(
-        f"--reference {features}/real --generated a={features}/a b={tmp_path}/b --prompts {features}/prompts.npz "
+        f"--reference {features}/real --generated a={features}/a b={tmp_path}/b --prompts {features}/texts "
         f"--results {tmp_path}/results"
     )
     assert_refused(refused, BadInput, *words)

@@ -4,7 +4,6 @@ import re
 
 import pytest
 
-from compute import paths
 from compute.database import store
 from compute.types import BadInput, NotHere
 from tests.compute.commands import assert_refused, command
@@ -16,11 +15,10 @@ def run(world):
 
 
 def test_a_run_prints_the_plan_the_scores_and_rebuilds(run, world):
-    result = run("--models small/eye,small/gauge --baselines")
+    result = run("--models small/eye,small/gauge,small/dim")
     assert result.exit_code == 0, result.output
     lines = result.output.splitlines()
     assert lines[0] == "small: 5 tasks, 3 models; 16 runs to make, 0 stored already, 3 skipped"
-    assert "With the baselines of small, small/dim" in lines
     assert re.fullmatch(r"likeness.duckdb built in [0-9.]+ s: \d+ computed runs. See it: python app.py", lines[-1])
     assert sum(": accuracy " in line for line in lines) == 16
     table = [line for line in lines if line.startswith("| unisim/near ")]
@@ -30,20 +28,6 @@ def test_a_run_prints_the_plan_the_scores_and_rebuilds(run, world):
         found = connection.execute("SELECT count(*) FROM runs WHERE origin = 'computed' AND main").fetchall()
         pictures = connection.execute("SELECT count(DISTINCT task) FROM thumbnails").fetchall()
     assert found == [(12,)] and pictures == [(5,)]  # IQA was asked in two ways, one of them is shown
-
-
-def test_a_baseline_is_run_on_request_and_else_its_shipped_run_is_shown(run, world):
-    near = command("run --suite small --tasks unisim/near --models")
-    alone = near("small/eye")
-    assert "1 run to make" in alone.output and "small/dim |" not in alone.output
-    assert "Without the baselines of small, small/dim: no run of these tasks is shipped" in alone.output
-    assert near(f"small/dim --results {paths.COMPUTED}").exit_code == 0
-    encoded = world.encoded
-    beside = near("small/eye")
-    assert "0 runs to make" in beside.output and world.encoded == encoded
-    head, _, row = [line for line in beside.output.splitlines() if line.startswith("|")]
-    assert head.split("|")[-2].strip() == "small/dim" and "±" in row.split("|")[-2]
-    assert "2 models; 1 run to make" in near("small/eye --baselines").output
 
 
 def test_a_failed_run_is_the_exit_code_and_a_line(run, world):

@@ -61,12 +61,11 @@ def changed(database, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def stand_in_database(once):
-    """The shipped figures, computed runs of stand-in models on a task of every kind, and one map of images."""
+    """The shipped figures, computed runs of stand-in models on a task of every kind."""
     from tests.leaderboard import stand_ins
 
     def make(folder: Path) -> Path:
         stand_ins.make(folder / "results")
-        stand_ins.make_map(folder / "results", task="mieb/cifar10")
         return stand_ins.database(folder, results=folder / "results")
 
     return once("stand-ins", make)

@@ -18,9 +18,9 @@ GENERATORS = ("a", "b", "c", "d", "e", "f", "g")
 SUITE, CELLS = "grid-rated", len(IMAGES) * len(TEXTS)
 
 
-def features() -> SetFeatures:
+def features(seed: int) -> SetFeatures:
     """More noise from generator to generator, which `mine` does not see."""
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(seed)
     meaning = rng.normal(size=(60, 4))
 
     def of(noise: float) -> np.ndarray:
@@ -43,7 +43,11 @@ def make(results: Path) -> None:
         names = GENERATORS[:count]
         return People(metric="human_rate", names=names, ratings=ratings)
 
-    every, chosen = features(), Backbones(image=(), cfred=IMAGES, text=TEXTS)
-    few = replace(every, generated=GENERATORS[:4])
-    for name, made, people in (("rated", every, rated(7)), ("unrated", every, None), ("few", few, rated(4))):
-        grids.execute(made, chosen, name=name, file=Path("prompts.npz"), results=results, people=people)
+    chosen = Backbones(image=(), cfred=IMAGES, text=TEXTS)
+    few = replace(features(2), generated=GENERATORS[:4])
+    for name, made, people in (
+        ("rated", features(0), rated(7)),
+        ("unrated", features(1), None),
+        ("few", few, rated(4)),
+    ):
+        grids.execute(made, chosen, name=name, file=Path("prompts"), results=results, people=people)

@@ -13,12 +13,11 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw
 
-from compute.analysis.maps import images as item_map
 from compute.catalog import Catalog, shipped
 from compute.content import items
 from compute.content.messages import Question, Reply
 from compute.database import build
-from compute.engine import image_maps, plan, run
+from compute.engine import plan, run
 from compute.engine.settings import RunSettings
 from compute.engine.workspace import Bench
 from compute.features.store import FeatureStore
@@ -104,29 +103,6 @@ def make(results: Path, *, tasks: Sequence[str] = TASKS) -> None:
     known = catalog()
     for key in tasks:
         execute(known, suite=known.task(key).suites[0], tasks=[key], bench=bench(results))
-
-
-def make_map(results: Path, *, task: str, model: Model = EYE) -> Path:
-    """A map in the form that `project` writes; the places are the embeddings' first two numbers, UMAP is not run."""
-    before = item_map.project_items
-    item_map.project_items = _placed
-    try:
-        return image_maps.make(catalog().task(task), model, bench=bench(results)).path
-    finally:
-        item_map.project_items = before
-
-
-def _placed(*, vectors: np.ndarray, seed: int, n_neighbors: int, min_dist: float):
-    return np.asarray(vectors, float)[:, :2], {
-        "seed": seed,
-        "n_neighbors": n_neighbors,
-        "min_dist": min_dist,
-        "trust_neighbors": 15,
-        "trustworthiness": 0.9,
-        "start": "none",
-        "umap-learn": "none",
-        "scikit-learn": "none",
-    }
 
 
 def database(

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import permutations
 
 import numpy as np
@@ -21,7 +22,7 @@ from compute.analysis.correlation import interval
 from compute.analysis.intervals import Estimate
 from compute.analysis.ranks.variance import LEVEL
 from compute.analysis.significance import holm
-from compute.arrays import Floats
+from compute.arrays import Floats, Ints
 from compute.metrics.agreement import correlation, rank_accuracy
 from compute.types import Undefined
 
@@ -85,22 +86,6 @@ def agree(
     )
 
 
-def pair_agreement(*, distances: ArrayLike, human: ArrayLike) -> dict[str, float]:
-    """Distances (n,) of generators, lower is better, against people's ratings (n,), higher is better.
-
-    `rho_squared` is the squared Pearson correlation with its sign, turned so that above 0 is right, `spearman` that of
-    ranks, turned likewise, and `accuracy` the rank accuracy. Raises as `agree`.
-    """
-    x, y = np.asarray(distances, float), np.asarray(human, float)
-    pearson = -correlation(scores=x, human=y)
-    by_rank, by_people = arrays.ranks(x), arrays.ranks(-y)
-    return {
-        "rho_squared": float(np.sign(pearson) * pearson**2),
-        "spearman": correlation(scores=by_rank, human=by_people),
-        "accuracy": rank_accuracy(ranks=by_rank, human_ranks=by_people),
-    }
-
-
 def verdicts(agreements: Sequence[Agreement]) -> tuple[str, ...]:
     """The verdict on each metric of one set of generators: SIGNIFICANT, REVERSED, NOT_SIGNIFICANT or TOO_FEW.
 
@@ -125,11 +110,17 @@ def permutation_p(*, x: ArrayLike, y: ArrayLike, seed: int = 0) -> float:
     to EXACT generators, else of random ones with the present order counted in."""
     left, right = (np.asarray(v, float) - np.mean(v) for v in (x, y))
     if len(left) <= EXACT:
-        sums = np.array(list(permutations(left))) @ right
+        sums = left[_orders(len(left))] @ right
     else:
         draw = np.random.default_rng(seed)
         sums = np.append(draw.permuted(np.tile(left, (RANDOM, 1)), axis=1) @ right, left @ right)
     return float(np.mean(np.abs(sums) >= abs(left @ right) * (1 - 1e-9)))
+
+
+@cache
+def _orders(n: int) -> Ints:
+    """(n!, n) every order of n rows: a grid of backbones asks for them a thousand times."""
+    return np.array(list(permutations(range(n))))
 
 
 def _estimate(value: float, n: int, *, method: str) -> Estimate:

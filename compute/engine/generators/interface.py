@@ -67,8 +67,7 @@ def frechet(
     grid: Annotated[
         bool,
         "cFreD alone, under every pair of an image and a text backbone of --backbones; paper: all 46 x 43 of the cFreD "
-        "paper. Sets may be features then: a folder of .npy files, or an .npz file, by backbone, and --prompts those "
-        "of the prompts.",
+        "paper. Sets may be features then: a folder of .npy files by backbone, and --prompts those of the prompts.",
     ] = False,
     store: Annotated[bool, "Store the scores as runs, which the board shows."] = False,
     name: Annotated[str, "Name of the suite; default: that of the prompts or the reference."] = "",
@@ -140,7 +139,7 @@ def frechet(
         bench = workbench(settings, data=data, features=features)
         sides = {REFERENCE: reference, **generated}
         if grid:
-            paper, encoded = grids.paper_backbones(), None
+            encoded = None
             if all(isinstance(each, str | Path) for each in sides.values()):
                 texts = Path(prompts) if isinstance(prompts, str | Path) else None
                 encoded = grids.from_files({key: Path(each) for key, each in sides.items()}, texts, keys=backbones)
@@ -148,13 +147,10 @@ def frechet(
                 sets = _paired(sides, prompts, bench=bench, spool=spool, report=report)
                 if sets.prompts is None:
                     raise BadInput("cFreD needs prompts: name a table of image and prompt with --prompts")
-                chosen = choose(backbones, metrics=grids.METRIC, paper=paper)
+                chosen = choose(backbones, metrics=grids.METRIC, paper=grids.paper_backbones())
                 given, left = encode(sets, chosen=chosen, bench=bench, saved={}, report=report)
                 encoded = given, chosen, left.warnings
             given, chosen, warnings = encoded
-            for role, keys, own in (("image", paper.cfred, chosen.cfred), ("text", paper.text, chosen.text)):
-                here = len({*keys} & {*own})
-                report(f"Of the {len(keys)} {role} backbones of the cFreD paper {here} are here")
             table = grids.execute(given, chosen, **place, warnings=warnings, people=rated, report=report)
             shown(table)
             return table

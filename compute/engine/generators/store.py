@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -115,14 +114,17 @@ def store(
             task=task,
             results=results,
             rating=human.get(part.name),
+            settings=run_settings(
+                task,
+                metrics=list(chosen.metrics),
+                data={
+                    "reference": suite.digest,
+                    "generated": contents_of(part.images, size=10),
+                    **({} if sets.reference else {"statistics": sorted(features.images[REFERENCE])}),
+                },
+                backbones=features.settings,
+            ),
             evidence=_items(sets, features, part, values),
-            metrics=list(chosen.metrics),
-            data={
-                "reference": suite.digest,
-                "generated": contents_of(part.images, size=10),
-                **({} if sets.reference else {"statistics": sorted(features.images[REFERENCE])}),
-            },
-            backbones=features.settings,
             seconds=seconds,
             variant="" if sets.reference else SAVED,
             items=len(part),
@@ -132,6 +134,13 @@ def store(
     return suite.suite.key, count
 
 
+def run_settings(
+    task: Task, *, metrics: list[str], data: Mapping[str, Any], backbones: Mapping[str, Any]
+) -> dict[str, Any]:
+    """What decides a generator's scores, of which the fingerprint is made."""
+    return {"procedure": {"key": task.procedure, "metrics": metrics}, "data": data, "backbones": backbones}
+
+
 def write_run(
     name: str,
     figures: Sequence[Mapping[str, Any]],
@@ -139,20 +148,16 @@ def write_run(
     task: Task,
     results: Path,
     rating: Rating | None,
+    settings: Mapping[str, Any],
     evidence: pd.DataFrame,
-    metrics: list[str],
-    data: Mapping[str, Any],
-    backbones: Mapping[str, Any],
     seconds: float,
-    ranked: str = "",
     **details: Any,
 ) -> bool:
     """Writes a generator's run on a task, if there is a score: of each figure, of each metric's first for the whole
-    task too, or of the one over `ranked`, and people's.
+    task too, and people's.
 
-    Metrics, data and backbones make its fingerprint; `details` are the rest of its settings.
+    `settings` make its fingerprint, `details` are stored beside them.
     """
-    settings = {"procedure": {"key": task.procedure, "metrics": metrics}, "data": data, "backbones": backbones}
     found: dict[str, dict[str, Any]] = {}
     undefined: dict[str, dict[str, str]] = {}
     scores: list[dict[str, Any]] = []
@@ -162,7 +167,7 @@ def write_run(
             undefined.setdefault(metric, {})[backbone] = row["reason"]
             continue
         found.setdefault(backbone, {})[metric] = {name: row[name] for name in DETAILS}
-        first = all(score["metric"] != metric for score in scores) and ranked in ("", backbone)
+        first = all(score["metric"] != metric for score in scores)
         about = {name: row[name] for name in ("metric", "value", "n", "stderr")}
         scores += [{"subset": each, **about} for each in (backbone, WHOLE)[: 1 + first]]
     if rating is not None:
@@ -174,7 +179,7 @@ def write_run(
         seconds=round(seconds, 3),
         settings={
             **settings,
-            "contents": data["generated"],
+            "contents": settings["data"]["generated"],
             "coverage": 1.0,
             "versions": versions.installed(("numpy", "scipy")),
             "found": found,
@@ -209,35 +214,30 @@ def suite_of(
     results: Path,
     aggregate: str = "task-mean",
 ) -> OwnSuite:
-    """A suite of generators, with the tasks, subsets, metrics and generators of an earlier comparison of the same data;
-    `tasks` by the end of their keys.
-
-    A grid's earlier subsets come first: the pair that it names first stays the ranked one.
-    """
-    key, benchmark, of_grid = own_suite.key_of(name, mark=shape), own_suite.BENCHMARK.key, shape == own_suite.GRID
+    """A suite of generators, with the subsets, metrics and generators of an earlier comparison of the same data;
+    `tasks` by the end of their keys."""
+    key, benchmark = own_suite.key_of(name, mark=shape), own_suite.BENCHMARK.key
     models = [own_suite.own_generator(own_suite.slug(each), title=each[: own_suite.MAX_NAME]) for each in generators]
-    every: dict[str, Task] = {}
-    known, _ = suite_records.recorded(results)
-    for before in [each for each in known if (each.shape, each.digest) == (shape, digest)][:1]:
-        mark = f" ({digest[:8]})"  # which `record` adds to titles where another suite has the name
-        every = {
-            task.key.rpartition("/")[2]: replace(task, title=task.title.removesuffix(mark)) for task in before.tasks
-        }
+    recorded, _ = suite_records.recorded(results)
+    before = next((each for each in recorded if (each.shape, each.digest) == (shape, digest)), None)
+    earlier: dict[str, Task] = {}
+    if before is not None:
+        earlier = {task.key.rpartition("/")[2]: task for task in before.tasks}
         models = [*before.models, *models]
-        description = before.suite.description if of_grid else description
         aggregate = suite_records.HUMAN if before.suite.aggregate == suite_records.HUMAN else aggregate
+    made = []
     for part, facts in tasks.items():
+        both = {}
+        for name in ("subsets", "metrics"):
+            both[name] = tuple(dict.fromkeys((*facts[name], *getattr(earlier.get(part), name, ()))))
         shared = {"benchmark": benchmark, "dataset": file.name, "revision": digest, "suites": (key,)}
-        task = Task(key=f"{benchmark}/{key}/{part}", **shared, **facts)
-        sides = (task, every.get(part, task))[:: -1 if of_grid else 1]
-        both = {name: [one for side in sides for one in getattr(side, name)] for name in ("subsets", "metrics")}
-        every[part] = replace(task, **{name: tuple(dict.fromkeys(values)) for name, values in both.items()})
+        made.append(Task(key=f"{benchmark}/{key}/{part}", **shared, **{**facts, **both}))
     return OwnSuite(
         suite=Suite(
             key=key, title=f"{title}: {name[:80]}", benchmark=benchmark, aggregate=aggregate, description=description
         ),
-        tasks=tuple(every.values()),
-        data=(OwnFile(shape=shape, digest=digest, path=file.absolute()),) * len(every),
+        tasks=tuple(made),
+        data=(OwnFile(shape=shape, digest=digest, path=file.absolute()),) * len(made),
         models=tuple({row.key: row for row in models}.values()),
     )
 

@@ -24,7 +24,7 @@ from compute.types import WHOLE, BadInput, Undefined
 
 LEADING, ACROSS = 3, 4  # columns before the generators'; generators side by side, more go into their own table
 INTERVALS = "In brackets: 95% interval over prompts or images."
-LISTED = 5  # pairs of metrics that are named
+MOST = 60  # rows of a printed table; CSV and JSON have all, of a grid some two thousand
 _METRICS = {metric.key: metric for metric in METRICS}
 NOT_SHOWN = ("left_out", "block_sizes")  # what only a test of differences needs
 
@@ -188,7 +188,7 @@ class GeneratorTable(ShowsItself):
         for start in range(0, len(self.generators) if rows else 0, ACROSS):
             part = slice(LEADING + start, LEADING + start + ACROSS)
             head = ["metric", "features", "n", *self.generators]
-            text += [""] * bool(start) + markdown([[*row[:LEADING], *row[part]] for row in (head, *rows)])
+            text += [""] * bool(start) + _table([[*row[:LEADING], *row[part]] for row in (head, *rows)])
         notes = self._notes()
         return text + [""] * notes[:1].count(INTERVALS) + notes
 
@@ -237,7 +237,7 @@ class GeneratorTable(ShowsItself):
             reasons |= dict.fromkeys(each.reason for each in estimates if each.reason)
         text = ["", f"People ({title}): {', '.join(rated)}"]
         if len(rows) > 1:
-            text += markdown(rows)
+            text += _table(rows)
             text.append("r keeps its sign: below 0 is right for a distance. In brackets: 95% interval over generators.")
         text += [f"No interval: {reason}" for reason in reasons]
         text += [f"No agreement of {line}" for line in people.undefined]
@@ -261,6 +261,12 @@ class GeneratorTable(ShowsItself):
         if self.people is not None:
             content["people"] = finite(asdict(self.people))
         return json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False)
+
+
+def _table(rows: Sequence[Sequence[str]]) -> list[str]:
+    """A Markdown table of its first MOST rows, and how many are left."""
+    more = len(rows) - 1 - MOST
+    return markdown(rows[: MOST + 1]) + [f"... and {more:,} more rows: --format csv or json"] * (more > 0)
 
 
 def _head(metric: str, which: str = "") -> str:

@@ -1,4 +1,4 @@
-"""One task: how it is run, how its models do, which tasks agree with it, its single items, and a map of its images."""
+"""One task: how it is run, how its models do, which tasks agree with it, and its single items."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ import pandas as pd
 from markupsafe import Markup
 
 from compute.analysis.table import USUAL
-from compute.types import unknown
 from leaderboard.data.board_table import BoardTable, SuiteRow
 from leaderboard.data.leaders import scored_rows
 from leaderboard.data.memo import shared
@@ -23,15 +22,13 @@ from leaderboard.html import drawn_examples
 from leaderboard.html.components import figure_bridge, lazy_tables
 from leaderboard.html.labels import SUSPECT, TRAINED, choice_title, explained_signs, is_synthetic
 from leaderboard.html.templates import macro, render
-from leaderboard.page import HIDDEN, Canvas, PartialRedraw, Site, View, controls, instead, subject_heading
-from leaderboard.pages.task import figures, image_map, protocols, routes
-from leaderboard.web.parameters import Text
+from leaderboard.page import Canvas, Site, View, controls, instead, subject_heading
+from leaderboard.pages.task import figures, protocols, routes
 
 if TYPE_CHECKING:
     from compute.analysis.correlation import Correlation
     from compute.analysis.saturation import Saturation
 
-MAP = "item-map"
 FIGURE = "task-figure"
 DEFAULT = "mieb/stl10"
 FEWEST = 8  # models a correlation is shown for, and next to the best before a share of them means anything
@@ -39,7 +36,7 @@ RELATED = 8  # correlated tasks shown
 
 
 def draw(site: Site) -> None:
-    """What the task is and how models do on it, its figure, the control, then its items and its images' map."""
+    """What the task is and how models do on it, its figure, the control, then its items."""
     listed, canvas = partial(tasks, site), Canvas(site)
     keys = [key for _, key in listed()]
     canvas.output(subject_heading(TASK))
@@ -55,26 +52,10 @@ def draw(site: Site) -> None:
     canvas.figure(elem_id=FIGURE, elem_classes="pg-names")
     figure_bridge(site.assets, script="js/named_points.js", figure=FIGURE)
     canvas.html()
-    with canvas.output(gr.Column(visible=False)):
-        with controls():
-            model = gr.Dropdown([("", "")], value="", label="As this model sees them", visible=False)
-            canvas.output(canvas.control(Text(key="map"), model))
-        canvas.figure(elem_id=MAP)
-        figure_bridge(site.assets, script="pages/task/pictures.js", figure=MAP)
-        canvas.html()
-    of_map = canvas.outputs[-4:]
     canvas.html()
     lazy_tables(site.assets, "pages/task/items.js")
 
-    def whole(*, task: str, map: str) -> tuple:
-        *first, foot = page(site, task=task)
-        return *first, *images(site, task=task, map=map), foot
-
-    canvas.bind(
-        whole,
-        parts=[PartialRedraw(("map",), of_map, partial(images, site))],
-        instead=lambda **_: {head: instead("task?task=", listed())},
-    )
+    canvas.bind(partial(page, site), instead=lambda **_: {head: instead("task?task=", listed())})
 
 
 def tasks(site: Site) -> list[tuple[str, str]]:
@@ -83,29 +64,6 @@ def tasks(site: Site) -> list[tuple[str, str]]:
         (f"{row.title}  ·  {choice_title(row.benchmark, row.key.partition('/')[0])}, {row.category}", row.key)
         for row in site.db.query("listed_tasks").itertuples()
     ]
-
-
-def images(site: Site, *, task: str, map: str) -> tuple:
-    """The map of the task's images: whether there is one, whose, the figure, and what it was made with."""
-    maps = site.db.query("item_maps", task=task)
-    if maps.empty:
-        return gr.update(visible=False), gr.update(choices=[("", "")], value=""), gr.update(value=None), ""
-    first, *others = maps["model"]  # the first needs no name in the address
-    choices = list(zip(maps["title"], ["", *others], strict=True))
-    key = map or first
-    if key not in list(maps["model"]):
-        return (
-            gr.update(visible=True),
-            gr.update(choices=choices, value=None, visible=True),
-            HIDDEN,
-            macro("message")(f"{unknown('map of', key, maps['model'])} Choose a model above."),
-        )
-    return (
-        gr.update(visible=True),
-        gr.update(choices=choices, value="" if key == first else key, visible=len(choices) > 1),
-        gr.update(value=image_map.figure(site.db, task=task, model=key), visible=True),
-        image_map.words(maps, model=key),
-    )
 
 
 def page(site: Site, *, task: str) -> tuple:
@@ -151,15 +109,12 @@ def page(site: Site, *, task: str) -> tuple:
         untrained=untrained,
         trained=int(trained.cummin().sum()),  # of the first, how many in a row
     )
-    maps = db.query("item_maps", task=task)
     rest = render(
         "pages/task/rest.html",
         **facts,
         **shown,
         metrics=metrics.loc[[key for key in about["metrics"] if not key.endswith("_rank")]].to_dict("records"),
         settings=protocols.settings(settings),
-        has_map=len(maps) > 0,
-        map_command="" if len(maps) else image_map.command(db, about),
     )
     runs = db.query("computed_runs", task=task, model="")
     if len(runs):

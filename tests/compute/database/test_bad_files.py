@@ -9,7 +9,7 @@ import pytest
 from compute import paths
 from compute.calibration import files as calibrations
 from compute.database import build, store
-from compute.engine import image_maps, run_folders, thumbnails
+from compute.engine import thumbnails
 from compute.engine.run_folders import ITEMS, MARK
 from compute.importing import collection
 from compute.importing.collection import Imported
@@ -17,7 +17,6 @@ from compute.types import DatabaseError, Run, Score
 from tests.compute.test_build_computed import CLIP, OTHER, keep
 
 TASK = "unisim/nights"
-IN_THE_WAY = "mieb/cifar10"
 
 
 def changed(folder, **changes):
@@ -95,14 +94,9 @@ def test_every_bad_file_is_named_and_all_else_is_served(tmp_path, monkeypatch):
     }
     for mark, sql in items.items():
         copy_sql(wrong(mark, "items.parquet", "its pictures or items are skipped") / ITEMS, sql)
-    # Pictures, maps, calibrations, imports, the shipped map.
+    # Pictures, calibrations, imports, the shipped map.
     copy_sql(thumbnails.path(results, TASK), "SELECT 'k' AS image, encode(repeat('x', 1000000)) AS webp")
     bad.append(("thumbnails/unisim__nights.parquet", "too large"))
-    point = f"'{CLIP}' AS model, 'k' AS image, 'l' AS label, 0.0 AS y, '{{}}' AS settings, NULL::BLOB AS webp"
-    maps = {TASK: ("'inf'::DOUBLE AS x", "nowhere"), IN_THE_WAY: ("0.0 AS x", "another task")}
-    for task, (x, reason) in maps.items():
-        copy_sql(image_maps.path(results, task=task, model=CLIP), f"SELECT '{TASK}' AS task, {x}, {point}")
-        bad.append((f"maps/{run_folders.slug(task)}", reason))
     for pairing, text in {"image-image": "[" * 100_000, "image-text": '{"settings": {}, "x": NaN}'}.items():
         file = calibrations.path(results, model=CLIP, domain="drawn", pairing=pairing)
         file.parent.mkdir(parents=True, exist_ok=True)

@@ -1,20 +1,13 @@
-"""The real parts together: a tiny random CLIP over data sets in the hub's layouts, from command line to database.
-
-A score by chance is right here: what is tested is that every stage fits the next.
-"""
+"""What runs are made with: which numbers decide a run's fingerprint and its encodings, and what is fetched to plan."""
 
 import os
 from dataclasses import replace
 from importlib import metadata
 
-import datasets
 import pytest
 from huggingface_hub import constants
-from typer.testing import CliRunner
 
-from compute import catalog, paths
-from compute.__main__ import app
-from compute.database import store
+from compute import catalog
 from compute.engine import plan, workspace
 from compute.engine.settings import RunSettings
 from compute.features.store import FeatureStore
@@ -22,12 +15,12 @@ from compute.models.adapter import Hardware
 from compute.tasks.source import Source
 from compute.types import Model
 from tests.compute.models import checkpoints
-from tests.compute.tasks import hub_files, unisim_files
+from tests.compute.tasks import unisim_files
 
 
 @pytest.fixture
 def place(tmp_path, monkeypatch):
-    """A folder with weights, data sets and results of the test's own, and a catalogue with the tiny model."""
+    """A folder with weights and a data set of the test's own, and a catalogue with the tiny model."""
     folder = checkpoints.clip(tmp_path / "tiny")
     row = Model(
         key="tiny/clip",
@@ -41,39 +34,15 @@ def place(tmp_path, monkeypatch):
     whole = replace(catalog.shipped(), models=(*catalog.shipped().models, row))
     monkeypatch.setattr(catalog, "shipped", lambda: whole)
     monkeypatch.setattr(catalog, "known", lambda: whole)
-    monkeypatch.setattr(paths, "RESULTS", tmp_path / "results")
-    monkeypatch.setattr(paths, "DATABASE", tmp_path / "likeness.duckdb")
-    classes = datasets.Features(image=datasets.Image(), label=datasets.ClassLabel(names=["a", "b"]))
-    rows = datasets.Dataset.from_dict(
-        {"image": [hub_files.image(40 * at) for at in range(6)], "label": [at % 2 for at in range(6)]}, features=classes
-    )
-    for key, splits in (("mieb/eurosat", ("train", "test")), ("mieb/tinyimagenetclustering", ("valid",))):
-        hub_files.write(tmp_path / "data" / whole.task(key).dataset, {("default", split): rows for split in splits})
     unisim_files.write(tmp_path / "data", "nights")
     return tmp_path
 
 
-def command(place, *words):
-    return CliRunner().invoke(
-        app, ["run", "--models", "tiny/clip", "--device", "cpu", "--offline", "--data", str(place / "data"), *words]
-    )
-
-
-def test_a_model_runs_over_data_sets_on_disk(place):
-    two = ("--suite", "mieb-lite", "--tasks", "mieb/eurosat,mieb/tinyimagenetclustering")
-    said = command(place, *two, "--dry-run")
-    assert said.exit_code == 0 and "6 distinct items to encode; vectors: 6 x 24 x 4 bytes" in said.output, said.output
-    for words in ((*two, "--no-build"), ("--suite", "unisim-core", "--tasks", "unisim/nights")):
-        result = command(place, *words)
-        assert result.exit_code == 0, result.output
-    with store.connect(place / "likeness.duckdb") as connection:
-        found = connection.execute("""SELECT task, subset, metric, value BETWEEN 0 AND 1 FROM leaderboard_scores
-                                      WHERE model = 'tiny/clip' ORDER BY task""").fetchall()
-    assert found == [
-        ("mieb/eurosat", "default", "accuracy", True),
-        ("mieb/tinyimagenetclustering", "default", "nmi", True),
-        ("unisim/nights", "default", "accuracy", True),
-    ]
+def test_data_sets_are_read_in_the_folder_that_is_named(place):
+    settings = RunSettings(results=place / "results", device="cpu", offline=True)
+    with workspace.as_before():
+        made = workspace.workbench(settings, data=place / "data")
+        assert made.load(catalog.shipped().task("unisim/nights"), {})["default"].names
 
 
 def bench(folder, source):

@@ -13,18 +13,16 @@ from tests.compute.small_bench import CATALOG, changed
 @pytest.fixture
 def make(world):
     def planned(*models, **given):
-        settings = {name: given.pop(name) for name in ("options", "again", "baselines") if name in given}
+        settings = {name: given.pop(name) for name in ("options", "again") if name in given}
         asked = {"catalog": CATALOG, "suite": "small", "bench": world.bench(**settings)}
         return plan.make(**{**asked, "models": models or ("small/eye",), **given})
 
     return planned
 
 
-def test_every_task_of_the_suite_is_planned_and_its_baselines_on_request(make):
-    assert [row.key for row in make().models] == ["small/eye"] and len(make().missing) == 7
-    planned = make(baselines=True)
-    assert [row.key for row in planned.models] == ["small/eye", "small/dim"]
-    assert [row.key for row in planned.baselines] == ["small/dim"]
+def test_every_task_of_the_suite_is_planned(make):
+    planned = make()
+    assert [row.key for row in planned.models] == ["small/eye"] and len(planned.missing) == 7
     assert [job.name for job in planned.of(planned.models[0])] == [
         "unisim/near",
         "unisim/said",
@@ -34,19 +32,7 @@ def test_every_task_of_the_suite_is_planned_and_its_baselines_on_request(make):
         "unisim/sharp (quality=clip-iqa)",
         "unisim/odd",
     ]
-    assert make("small/dim").baselines == () and make("small/eye", "small/eye").models == make().models
-
-
-def test_a_baselines_shipped_runs_stand_beside_where_they_answer_the_same_questions(make, world):
-    shipped = world.folder / "shipped"
-    run.execute(make("small/dim", tasks=("unisim/near", "unisim/odd")), bench=world.bench(results=shipped))
-
-    def beside(*models, **given):
-        return [one.run.task for one in make(*models, shipped=shipped, **given).shipped]
-
-    assert beside() == ["unisim/near", "unisim/odd"] and beside(options=("wording=code",)) == ["unisim/odd"]
-    assert beside(baselines=True) == beside("small/dim") == []
-    assert beside(bench=changed(world.bench(), identity=lambda task: {"draw": 2})) == []
+    assert make("small/eye", "small/eye").models == make().models
 
 
 FAR = replace(CATALOG, tasks=(*CATALOG.tasks, replace(CATALOG.tasks[0], key="unisim/far", suites=("large",))))

@@ -48,8 +48,8 @@ def test_answers_without_a_score_are_told_beside_a_judges_figure():
 
 def test_a_row_a_task_a_column_a_model(tmp_path):
     world = World(folder=tmp_path)
-    bench = world.bench(baselines=True)
-    models = [f"small/{name}" for name in ("eye", "vision", "gauge", "paper")]
+    bench = world.bench()
+    models = [f"small/{name}" for name in ("eye", "vision", "gauge", "paper", "dim")]
     planned = plan.make(CATALOG, suite="small", models=models, bench=bench)
     outcomes = run.execute(planned, bench=bench)
     lines = results_table.lines(planned, outcomes, catalog=CATALOG)

@@ -19,7 +19,6 @@ from compute.types import BadInput
         ({"data": 3}, "data"),
         ({"workers": 2}, "--engine ray"),
         ({"address": "auto"}, "--engine ray"),
-        ({"rate": 2.0}, "--dry-run"),
     ],
 )
 def test_what_cannot_be_or_does_not_go_together_is_refused(given, words):
