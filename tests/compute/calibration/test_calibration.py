@@ -1,7 +1,6 @@
 """Calibrations on disk and in the database: what is read back, what is left out and said, what makes it stale."""
 
 import json
-import os
 from dataclasses import replace
 
 import numpy as np
@@ -100,14 +99,3 @@ def test_a_branch_may_have_moved_and_an_own_folder_may_not():
     other = {"model": tiny.settings["model"] | {"revision": "files-0"}}
     assert build.other_model(ROWS["tiny"], other).startswith("revision was 'files-0' and is 'files-")
     assert build.other_model(ROWS["tiny"], {}).startswith("its model was not recorded")
-
-
-def test_a_new_calibration_makes_the_database_stale(tmp_path, shipped):
-    results = tmp_path / "results"
-    report = build.build(tmp_path / "own.duckdb", results=results)
-    for root in (results, shipped):
-        path, later = keep(root).path, report.path.stat().st_mtime + 5
-        os.utime(path, (later, later))
-        assert build.is_stale(report.path, results=results)
-        path.unlink()
-    assert not build.is_stale(report.path, results=results)
