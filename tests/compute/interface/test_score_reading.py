@@ -73,21 +73,6 @@ def test_a_long_table_by_the_names_of_other_programs():
     assert ScoreReading().table(two).tasks[::3] == ("a (exact match)", "a (F1)")
 
 
-def test_no_score_is_written_in_several_ways(tmp_path):
-    path = write(tmp_path, "Method,a,b\nx,-,1\ny, NA ,2\nz,n/a,3\nu,,4\nv,1.5,–\n")
-    table = ScoreReading().table(path)
-    assert table.models == ("x", "y", "z", "u", "v")  # the first column is text, so it names the models
-    assert np.isnan(table.values).sum() == 5 and table.values[4, 0] == 1.5
-
-
-def test_errors_stand_beside_the_tasks_they_are_of():
-    frame = WIDE.assign(a_stderr=[0.01, 0.02, None], **{"b stderr": 0.03})
-    table = ScoreReading().table(frame)
-    assert table.tasks == ("a", "b", "c")
-    np.testing.assert_array_equal(table.stderr, [[0.01, 0.03, np.nan], [0.02, 0.03, np.nan], [np.nan, 0.03, np.nan]])
-    assert ScoreReading(only=["b"]).table(frame).stderr[0, 0] == 0.03
-
-
 def test_a_long_table_holds_all_there_is():
     frame = long_frame().assign(
         category=lambda f: f["task"].map({"a": "A", "b": "A", "c": "C"}),
@@ -115,14 +100,6 @@ def test_tasks_are_chosen_left_out_turned_and_put_into_categories():
     assert ScoreReading(only=["a"]).table(WIDE.assign(license="MIT")).tasks == ("a",), "what is not chosen is not read"
     table = ScoreReading(categories={"first": ["a"], "rest": ["c", "b"]}).table(WIDE)
     assert table.categories == ("first", "rest") and table.codes.tolist() == [0, 1, 1]
-
-
-def test_a_sum_that_is_left_out_may_be_text():
-    """Where an option names it, its cells are read and the first that is no number is named."""
-    table = WIDE.assign(average="about 51", average_stderr="-")
-    assert ScoreReading().table(table).tasks == ("a", "b", "c")
-    with pytest.raises(BadInput, match="'average'"):
-        ScoreReading(only=["a", "average"]).table(table)
 
 
 def test_levels_are_to_be_flattened():
@@ -272,6 +249,9 @@ READ = (
     (",R,R\n,en,de\nmodel,,\nx,1,2\n", "x", "en|de", [1, 2], "Categories"),
     ("model,dataset,FID,KID\nx,LAION,1,2\ny,COCO,2,3\n", "x|y", "FID|KID", [1, 2], r"dataset \(text"),
     ("model,a\nx,1\nMean,2\n", "x", "a", [1], "not models.*Mean"),
+    ("Method,a,b\nx,-,1\ny, NA ,2\nz,n/a,–\n", "x|y|z", "a|b", [np.nan, 1], ""),
+    ("model,mmlu__law\norg__a,__1__\n**b**,2\n", "org__a|b", "mmlu__law", [1], ""),
+    ("model,seed,t\na-seed1,1,1\na-seed2,2,3\nvits1,1,5\nvits2,2,7\n", "a|vits1|vits2", "t", [2], "seeds"),
     ("model,R@1,R@10,x\na,1,2,3\n", "a", "R@1|R@10|x", [1, 2, 3], "cutoff.*R@1, R@10"),
 )
 
@@ -338,16 +318,3 @@ def test_a_fact_weighs_where_an_option_names_it():
     assert beside.tasks == ("acc_mean", "f") and beside.stderr[:, 0].tolist() == [0.2, 0.3]
     alone = ScoreReading().table(pd.DataFrame({"model": ["x", "y"], "acc_std": [0.2, 0.3], "f": [1, 2]}))
     assert alone.tasks == ("f",) and "acc_std" in alone.notes[0]
-
-
-def test_marks_of_bold_type_go_and_names_stay():
-    frame = pd.DataFrame({"model": ["org__a", "orga", "**b**", "__c__"], "mmlu__law": ["__1__", "2", "**3**", "4"]})
-    table = ScoreReading().table(frame)
-    assert table.models == ("org__a", "orga", "b", "c") and table.tasks == ("mmlu__law",)
-    assert table.values[:, 0].tolist() == [1, 2, 3, 4]
-
-
-def test_a_seed_is_told_from_the_end_of_a_name():
-    frame = pd.DataFrame({"model": ["a-seed1", "a-seed2", "vits1", "vits2"], "seed": [1, 2, 1, 2], "t": [1, 3, 5, 7]})
-    table = ScoreReading().table(frame)
-    assert table.models == ("a", "vits1", "vits2") and table.values[:, 0].tolist() == [2, 5, 7]
