@@ -252,6 +252,11 @@ READ = (
     ("Method,a,b\nx,-,1\ny, NA ,2\nz,n/a,–\n", "x|y|z", "a|b", [np.nan, 1], ""),
     ("model,mmlu__law\norg__a,__1__\n**b**,2\n", "org__a|b", "mmlu__law", [1], ""),
     ("model,seed,t\na-seed1,1,1\na-seed2,2,3\nvits1,1,5\nvits2,2,7\n", "a|vits1|vits2", "t", [2], "seeds"),
+    ("model,acc_mean,acc_std,f\nx,1,0.2,3\n", "x", "acc_mean|f", [1, 3], "errors: the columns acc_std"),
+    ("model,acc_std,f\nx,0.2,3\n", "x", "f", [3], r"acc_std \(standard errors"),
+    ("model,task,value\nx,a,1\nx,Average,2\n", "x", "a", [1], r"Average \(sums"),
+    ("model,a,Average,Overall\nx,1,2,3\n", "x", "a|Overall", [1, 3], "Counted as tasks: Overall"),
+    ("model,mean\nx,1\n", "x", "mean", [1], ""),
     ("model,R@1,R@10,x\na,1,2,3\n", "a", "R@1|R@10|x", [1, 2, 3], "cutoff.*R@1, R@10"),
 )
 
@@ -271,23 +276,6 @@ def test_groups_above_names_are_categories_and_cutoffs_one_cluster(tmp_path):
     told = ScoreReading(categories={"all": ["cats", "en@1", "en@5"]}, groups={"one": ["cats", "en@1"]})
     table = told.table(tmp_path / "scores.csv")
     assert table.categories == ("all",) and table.clusters is not None and len(set(table.clusters)) == 2
-
-
-@pytest.mark.parametrize("shape", ["wide", "long"])
-def test_columns_that_are_no_tasks_are_left_out_and_said_first(shape):
-    frame = WIDE.assign(Average=1.0, meander=2.0, Overall=3.0, **{"Mean (Task)": 1.0, "Rank (Borda)": 1})
-    if shape == "long":
-        frame = frame.melt(id_vars="model", var_name="task", value_name="value").assign(source="a paper")
-    else:
-        frame = frame.assign(**{"Number of Parameters": "7B", "Embedding Dimensions": 4096, "Zero-shot": "95%"})
-    table = ScoreReading().table(frame)
-    assert table.tasks == ("a", "b", "c", "meander", "Overall") and table.values.shape == (3, 5)
-    assert "Average, Mean (Task), Rank (Borda)" in table.notes[0]
-    assert any("Overall" in note for note in table.notes[1:])
-    assert ("Embedding Dimensions, Zero-shot" in table.notes[0]) == (shape == "wide")
-    assert any("source" in note for note in table.notes) == (shape == "long")
-    assert not any("Average" in note for note in ScoreReading(ignore=["Average"]).table(WIDE.assign(Average=1.0)).notes)
-    assert ScoreReading().table(WIDE[["model"]].assign(mean=[1.0, 2, 3])).tasks == ("mean",), "where nothing else is"
 
 
 @pytest.mark.parametrize(
@@ -312,9 +300,3 @@ def test_a_fact_weighs_where_an_option_names_it():
     for options in ({"only": ["a", "mean"]}, {"lower_is_better": ["mean"]}, {"weights": {"mean": 2.0}}):
         table = ScoreReading(**options).table(WIDE.assign(mean=1.0))
         assert "mean" in table.tasks and not any("Skipped" in note for note in table.notes), options
-    beside = ScoreReading().table(
-        pd.DataFrame({"model": ["x", "y"], "acc_mean": [1, 2], "acc_std": [0.2, 0.3], "f": 1})
-    )
-    assert beside.tasks == ("acc_mean", "f") and beside.stderr[:, 0].tolist() == [0.2, 0.3]
-    alone = ScoreReading().table(pd.DataFrame({"model": ["x", "y"], "acc_std": [0.2, 0.3], "f": [1, 2]}))
-    assert alone.tasks == ("f",) and "acc_std" in alone.notes[0]
