@@ -122,13 +122,7 @@ def test_nothing_chosen_is_no_tie_and_its_question_stays(tmp_path, empty):
     assert "1 rows have no choice" in found.read and not found.skipped
 
 
-def test_tables(tmp_path):
-    heading = "alternative_1;alternative_2;choice;rater;time"
-    rows = ["a.png;one/d.png;2;Ann;2026", "one/d.png;a.png;one/d.png;Bo;", "a.png;one/d.png;tie;;", "a.png;b c.png;x;;"]
-    found = read(tmp_path, "\n".join([heading, *rows]))
-    assert found.kind == "quality" and len(found.questions) == 1 and "row 4" in found.skipped
-    given = [(each.question[1], each.choice, each.rater) for each in found.judgments]
-    assert given == [("a.png", 1, "Ann"), ("one/d.png", 0, "Bo"), ("a.png", None, "")]
+def test_questions_and_prompts(tmp_path):
     rows = "reference,first,second\na.png,b c.png,one/d.png\na.png,z.png,one/d.png\n"
     asked = exchange.questions(read_table(write(tmp_path / "q.csv", rows)), NAMES)
     assert (asked.kind, asked.questions) == ("image", [QUESTION]) and "row 2" in asked.skipped
