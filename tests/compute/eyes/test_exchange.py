@@ -83,6 +83,7 @@ CHOSEN = {
     ("first,second,vote", "leftvote", "rightvote"): "ab",
     ("first,second,vote", "tievote", "bothbad_vote"): "--",
     ("first,second,choice", "Image 2", "option_1"): "ba",
+    ("first,second,choice", "b c.png", "elsewhere/a.png"): "ba",
     # Those that say no side, or may be meant in two ways.
     ("first,second,choice", "-1", "1"): "",
     ("first,second,vote", "0", "2"): "",
