@@ -1,7 +1,7 @@
 """Scores in the layouts that programs and boards write, as one frame: a row a model, or long.
 
 Read are frames (pandas, polars, mteb), dictionaries, files (`compute.io.tables`, JSON, Markdown) and folders of them,
-a file a model. Results of lm-evaluation-harness, CLIP_benchmark, DataComp and wandb are known by their
+a file a model. Results of lm-evaluation-harness, OpenCompass, CLIP_benchmark, DataComp and wandb are known by their
 columns. Of several measures of a task one counts: the main one as the file says, else the first of which lower is not
 better.
 """
@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 
 from compute.analysis.table import shown
-from compute.io.column_names import MAIN, has_role, higher_is_better
+from compute.io.column_names import MAIN, SUM, has_role, higher_is_better
 from compute.io.files import parse_json
 from compute.io.forms import Form, FormField
 from compute.io.numbers import NO_NUMBER
@@ -40,6 +40,7 @@ LONG = Form(
         FormField("higher_is_better", optional=True),
     ),
 )
+OPENCOMPASS = Form("OpenCompass", tuple(map(FormField, ("dataset", "version", "metric", "mode"))))
 MEASURES = Form("measures", (FormField("model", MODELS[1:]), FormField("dataset", ("task",))))
 WANDB = Form("wandb", tuple(map(FormField, ("name", "state", "created", "runtime"))))
 OF_WANDB = ("state", "notes", "user", "tags", "created", "runtime", "sweep", "_step", "_runtime", "_timestamp")
@@ -219,6 +220,8 @@ def _known(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
     names = list(frame.columns)
     if {"model", "task", "metric", "value", "way"} <= {*names}:
         return _main_measures(frame, kept=["model"])
+    if not OPENCOMPASS.missing(names):
+        return _of_opencompass(frame, OPENCOMPASS.columns(names))
     if not WANDB.missing(names):
         skipped = [name for name in names if name.lower() in OF_WANDB]
         return frame.drop(columns=skipped), [f"Skipped, as wandb's own: {shown(skipped)}."]
@@ -235,6 +238,19 @@ def _known(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
             long = frame.melt([*others, task], measures, var_name="metric")
             return _main_measures(long.rename(columns={task: "task"}), kept=others)
     return frame, []
+
+
+def _of_opencompass(frame: pd.DataFrame, columns: Mapping[str, str]) -> tuple[pd.DataFrame, list[str]]:
+    """A row a data set and measure, a column a model; rows without a score are headings."""
+    dataset, metric = columns["dataset"], columns["metric"]
+    models = [name for name in frame if name not in columns.values()]
+    frame = frame[~frame[models].apply(lambda cells: texts(cells).str.lower().isin(NO_NUMBER)).all(axis=1)]
+    means = texts(frame[metric]).map(lambda name: has_role(name.replace("naive", ""), SUM))
+    whole = [name for name in frame[dataset][means] if any(name in other for other in frame[dataset] if other != name)]
+    frame = frame[~(means & frame[dataset].isin(whole))]
+    long = frame.melt([dataset, metric], models, var_name="model").rename(columns={dataset: "task", metric: "metric"})
+    long, notes = _main_measures(long, kept=["model"])
+    return long, [*notes, *[f"Skipped, as means of others: {shown(whole)}."] * bool(whole)]
 
 
 def _main_measures(frame: pd.DataFrame, *, kept: Sequence[str]) -> tuple[pd.DataFrame, list[str]]:

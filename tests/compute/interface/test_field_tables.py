@@ -56,6 +56,15 @@ CLIP = """acc1,acc5,mean_per_class_recall,image_retrieval_recall@5,text_retrieva
 0.96,0.10,0.95,,,cifar10,ViT-L-14,openai,zeroshot_classification
 ,,,0.66,0.1,flickr30k,ViT-L-14,openai,zeroshot_retrieval
 """
+OPENCOMPASS = """dataset,version,metric,mode,alpha-7b,beta-7b
+--------- Exam ---------,-,-,-,-,-
+mmlu,-,naive_average,gen,50.0,60.0
+mmlu_law,ea7b7f,accuracy,gen,90.0,10.0
+mmlu_art,ea7b7f,accuracy,gen,30.0,50.0
+--------- Language ---------,-,-,-,-,-
+WiC,ce62e6,accuracy,ppl,51.0,52.0
+gsm8k,1d7fe4,accuracy,gen,20.0,40.1
+"""
 OPENVLM = """Rank,Method,Param (B),Language Model,Vision Model,OpenSource,Eval Date,Avg Score,Avg Rank,MMStar,MMMU,AI2D
 1,alpha-vl,8,Qwen2-7B,SigLIP-400M,Yes,2024/09/01,60.1,2,61.5,54.1,83.0
 2,beta-vl,7,LLaMA3,CLIP ViT-L/14,No,2024/08/01,58.0,3,55.0,50.0,80.0
@@ -118,6 +127,13 @@ FILES = {
         "MMStar|MMMU|AI2D",
         70.0,
         "Language Model, Vision Model",
+    ),
+    "OpenCompass": (
+        {"summary.csv": OPENCOMPASS},
+        "alpha-7b beta-7b",
+        "mmlu_law|mmlu_art|WiC|gsm8k",
+        (90 + 30 + 51 + 20) / 4,
+        "means of others: mmlu",
     ),
     "CLIP_benchmark": (
         {"benchmark.csv": CLIP},
@@ -189,3 +205,5 @@ def test_errors_are_those_of_the_chosen_measure_and_of_seeds(tmp_path):
     table = compute.rank(tmp_path / "x.csv").table
     np.testing.assert_allclose(table.stderr, [[0.02, 0.02], [0.01, 0.01]])
     assert compute.rank(tmp_path / "x.csv", ignore=["Runtime", "val/acc"]).table.tasks == ("val/recall@1",)
+    (tmp_path / "x.csv").write_text(OPENCOMPASS.replace("gen,20.0", "gen,-"))
+    assert np.isnan(compute.rank(tmp_path / "x.csv", coverage=0.5).table.values).sum() == 1
