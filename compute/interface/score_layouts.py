@@ -22,7 +22,7 @@ from compute.analysis.table import shown
 from compute.io.column_names import MAIN, SUM, has_role, higher_is_better
 from compute.io.files import parse_json
 from compute.io.forms import Form, FormField
-from compute.io.numbers import NO_NUMBER
+from compute.io.numbers import NO_NUMBER, read_numbers
 from compute.io.tables import TableFile, is_table, read_lines, read_table
 from compute.types import BadInput
 
@@ -76,15 +76,17 @@ def opened(scores: TableOfScores) -> TableFile:
     return TableFile(title=SCORES, frame=frame)
 
 
-def laid_out(given: TableFile, *, model: str, transpose: bool) -> TableFile:
-    """What was `opened` with columns under their names and known layouts as a long table. Raises BadInput."""
+def laid_out(given: TableFile, *, model: str, transpose: bool) -> tuple[TableFile, dict[str, str]]:
+    """What was `opened` with columns under their names and known layouts as a long table; and the group of each task,
+    of a table with two rows of headings. Raises BadInput."""
     if transpose:
-        return replace(given, frame=named(given.frame))
-    frame, nameless = _without_nameless(named(given.frame), model=model)
+        return replace(given, frame=named(given.frame)), {}
+    frame, groups = _grouped(named(given.frame))
+    frame, nameless = _without_nameless(named(frame), model=model)
     if model not in MTEB_TASK:
         frame = _of_mteb(frame)
     frame, notes = _known(frame)
-    return replace(given, frame=frame, notes=(*given.notes, *nameless, *notes))
+    return replace(given, frame=frame, notes=(*given.notes, *nameless, *notes)), groups
 
 
 # ---- what is given, as frames
@@ -302,6 +304,32 @@ def _of_mteb(frame: pd.DataFrame) -> pd.DataFrame:
     if not {"model", "model_name"}.isdisjoint(rest.columns):
         return rest.rename(columns={"score": "value"}).assign(task=tasks)
     return rest.set_axis(tasks).T.rename_axis("model").reset_index()
+
+
+def _grouped(frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, str]]:
+    """Of a table with two rows of headings the frame under the second, and the group of each of its columns.
+
+    The first row is the frame's own: it repeats names, or leaves them out where cells were merged. Names of two groups
+    are told apart by them: `en (Retrieval)`.
+    """
+    above, heads = list(frame.columns), texts(frame.iloc[0]).tolist() if len(frame) else []
+    named = {name for name in above[1:] if not NAMELESS.fullmatch(name)}
+    if not heads or not named or len(named) == len(above) - 1:
+        return frame, {}
+    if "" in heads[1:] or not read_numbers(pd.Series(heads)).wrong.keys() >= {*range(1, len(heads))}:
+        return frame, {}
+    groups = [""]
+    for name in above[1:]:
+        groups.append(groups[-1] if NAMELESS.fullmatch(name) else name)
+    names = [
+        f"{head} ({group})" if heads.count(head) > 1 and group else head
+        for head, group in zip([heads[0] or above[0], *heads[1:]], groups, strict=True)
+    ]
+    rows = frame.iloc[1:].set_axis(names, axis=1).reset_index(drop=True)
+    first = texts(rows.iloc[0]).tolist() if len(rows) else []
+    if first and first[0] and not any(first[1:]):  # pandas' name of the index, in a row of its own
+        rows = rows.set_axis([first[0], *names[1:]], axis=1).iloc[1:].reset_index(drop=True)
+    return rows, {name: group for name, group in zip(names, groups, strict=True) if group}
 
 
 def _without_nameless(frame: pd.DataFrame, *, model: str) -> tuple[pd.DataFrame, list[str]]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 import numpy as np
@@ -88,7 +88,7 @@ class ScoreReading:
         Raises BadInput in one sentence that names the row, the column and what to do; of cells, all that are wrong.
         """
         given = opened(scores)
-        file = laid_out(given, model=self.model, transpose=self.transpose)
+        file, group_of = laid_out(given, model=self.model, transpose=self.transpose)
         frame, label = file.frame, self.model
         if self.transpose:
             first = label or frame.columns[0]
@@ -161,16 +161,14 @@ class ScoreReading:
             values, stderr = mean_over_seeds(values, stderr, groups)
             most = np.bincount(groups).max()
             notes.append(f"Means over up to {most} seeds ({seed!r}); standard errors are by their spread.")
-        if perhaps := [one.task for one in cells if has_role(one.task, PERHAPS_SUM)]:
-            notes.append(
-                f"Counted as tasks: {shown(perhaps)}. Omit them ({argument('ignore')}) if they sum up the others."
-            )
-        tasks = tuple(one.task for one in cells)
-        about |= {"models": tuple(models), "tasks": tasks, "notes": (*notes, *file.notes)}
-        table = ScoreTable(**about, values=values, stderr=stderr)
-        return self._finished(table, told="higher_is_better" in roles)
+        table = ScoreTable(
+            models=tuple(models), tasks=tuple(one.task for one in cells), values=values, stderr=stderr, **about
+        )
+        return self._finished(table, group_of, notes=notes, more=file.notes, told="higher_is_better" in roles)
 
-    def _finished(self, table: ScoreTable, *, told: bool) -> ScoreTable:
+    def _finished(
+        self, table: ScoreTable, group_of: Mapping[str, str], *, notes: list[str], more: Sequence[str], told: bool
+    ) -> ScoreTable:
         """The table with directions, categories and shared data, which options and names tell. Raises BadInput."""
         check_units(table, named=self.named)
         if not table.tasks:
@@ -179,9 +177,19 @@ class ScoreReading:
             raise BadInput(
                 f"The table has {len(table.models):,} models; at most {MOST_MODELS:,} can be compared. Choose some"
             )
+        if perhaps := [task for task in table.tasks if has_role(task, PERHAPS_SUM)]:
+            notes.append(
+                f"Counted as tasks: {shown(perhaps)}. Omit them ({argument('ignore')}) if they sum up the others."
+            )
+        table = replace(table, notes=(*notes, *more))
         table = directed(table, lower=self.lower_is_better, told=told)
         if self.categories:
             table = categorised(table, members(self.categories, table.tasks, noun="category"), order=self.categories)
+        elif group_of:
+            of_task = {task: group_of.get(task, task) for task in table.tasks}
+            table = categorised(table, of_task, order=dict.fromkeys(of_task.values()))
+            said = f"Categories, by the first of two rows of headings: {shown(table.categories)}."
+            table = replace(table, notes=(*table.notes, said))
         return clustered(table, self.groups or {})
 
     def _of_long(self, extra: Sequence[str], roles: Mapping[str, str]) -> Iterator[str]:

@@ -123,7 +123,6 @@ FAULTS = (
     ("model,a\nx,1__0\ny,2\n", ("Row 1 ('x')", "1__0")),
     ("model\nx\ny\n", ("no tasks",)),
     ("model,a,a\nx,1,2\n", ("'a'",)),
-    (",R,R,C\nmodel,en,de,cats\nx,1,2,3\n", ("'R'",)),  # two rows of headings
     ("a,b\n1,2\n3,4\n", ("models", "a, b")),
     ("model,task,points\nx,t,1\n", ("'value'", "points")),
     ("model,task,value,stder\nx,t,1,2\n", ("Did you mean 'stderr'?",)),
@@ -245,6 +244,9 @@ READ = (
     ("model,task,value\ncafe\u0301,t,1\ncaf\u00e9,u,2\n", "caf\u00e9", "t|u", [1, 2], ""),
     ("model,cats/std,cats,std_b,b\nx,1,2,3,4\n", "x", "cats|b", [2, 4], "errors: the columns cats/std, std_b"),
     ('model,"c/acc,none","c/acc_stderr,none"\nx,2,1\n', "x", "c/acc,none", [2], "c/acc_stderr,none"),
+    (",R,R,C\nmodel,en,de,cats\nx,1,2,3\n", "x", "en|de|cats", [1, 2, 3], "Categories.*R, C"),
+    ("model,R,,C,\n,en,Average,en,Average\nx,1,2,3,4\n", "x", "en (R)|en (C)", [1, 3], "Categories"),
+    (",R,R\n,en,de\nmodel,,\nx,1,2\n", "x", "en|de", [1, 2], "Categories"),
     ("model,dataset,FID,KID\nx,LAION,1,2\ny,COCO,2,3\n", "x|y", "FID|KID", [1, 2], r"dataset \(text"),
     ("model,a\nx,1\nMean,2\n", "x", "a", [1], "not models.*Mean"),
     ("Method,a,b\nx,-,1\ny, NA ,2\nz,n/a,–\n", "x|y|z", "a|b", [np.nan, 1], ""),
@@ -267,12 +269,13 @@ def test_tables_as_programs_and_papers_write_them(text, models, tasks, first, wo
     assert any(re.search(word, note) for note in table.notes)
 
 
-def test_cutoffs_of_one_measure_are_one_cluster_and_groups_are_named():
-    frame = pd.DataFrame({"model": ["x"], "en@1": 1, "en@5": 2, "cats": 3})
-    assert ScoreReading().table(frame).clusters.tolist() == [0, 0, 1]
+def test_groups_above_names_are_categories_and_cutoffs_one_cluster(tmp_path):
+    table = ScoreReading().table(write(tmp_path, ",R,R,C\nmodel,en@1,en@5,cats\nx,1,2,3\n"))
+    assert table.categories == ("R", "C") and table.codes.tolist() == [0, 0, 1]
+    assert table.clusters is not None and table.clusters.tolist() == [0, 0, 1]
     told = ScoreReading(categories={"all": ["cats", "en@1", "en@5"]}, groups={"one": ["cats", "en@1"]})
-    table = told.table(frame)
-    assert table.categories == ("all",) and len(set(table.clusters)) == 2
+    table = told.table(tmp_path / "scores.csv")
+    assert table.categories == ("all",) and table.clusters is not None and len(set(table.clusters)) == 2
 
 
 @pytest.mark.parametrize(
