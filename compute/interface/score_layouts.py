@@ -40,9 +40,13 @@ LONG = Form(
         FormField("higher_is_better", optional=True),
     ),
 )
+LM_EVAL = Form(
+    "lm-eval", (FormField("tasks", ("task",)), FormField("version"), FormField("metric"), FormField("value"))
+)
 OPENCOMPASS = Form("OpenCompass", tuple(map(FormField, ("dataset", "version", "metric", "mode"))))
 MEASURES = Form("measures", (FormField("model", MODELS[1:]), FormField("dataset", ("task",))))
 WANDB = Form("wandb", tuple(map(FormField, ("name", "state", "created", "runtime"))))
+OF_OPENVLM = "META"  # the facts of a model in OpenVLM.json
 OF_WANDB = ("state", "notes", "user", "tags", "created", "runtime", "sweep", "_step", "_runtime", "_timestamp")
 MTEB_TASK = ("task_name", "split", "subset")  # the columns that name a task in mteb's frames, one or more of them
 NAMELESS = re.compile(r"(?:Unnamed: \d+(?:_level_\d+)?)?")  # pandas' names of columns without one
@@ -133,10 +137,19 @@ def _of_file(path: Path, name: str = "") -> TableFile:
 
 
 def _of_object(content: Any, title: str, *, model: str = "") -> pd.DataFrame:
-    """Records, columns, scores by model and task, or results of lm-evaluation-harness."""
+    """Records, columns, scores by model and task, results of lm-evaluation-harness, or OpenVLM's."""
     try:
         if isinstance(content, Mapping) and isinstance(content.get("results"), Mapping):
-            return pd.DataFrame(_of_lm_eval(content, model))
+            results = content["results"]
+            if not any(isinstance(one, Mapping) and OF_OPENVLM in one for one in results.values()):
+                return pd.DataFrame(_of_lm_eval(content, model))
+            rows = [
+                (name, task, metric, parts[task][metric], None)
+                for name, parts in results.items()
+                for task in parts
+                for metric in (_scored(parts[task]) if task != OF_OPENVLM else ())
+            ]
+            return pd.DataFrame(rows, columns=["model", "task", "metric", "value", "way"])
         by_model = isinstance(content, Mapping) and "model" not in LONG.columns(list(content))
         if by_model and content and all(isinstance(one, Mapping) for one in content.values()):
             return pd.DataFrame.from_dict(content, orient="index").rename_axis("model").reset_index()
@@ -182,23 +195,42 @@ def _scored(measures: Mapping[str, Any] | None) -> list[str]:
 
 
 def _of_markdown(path: Path) -> TableFile:
-    """The first table of a text."""
-    tables = [frame for frame in _tables(read_lines(path)) if len(frame)]
+    """The first table of a text, or all of lm-evaluation-harness, each of the model that the line above names."""
+    tables = [(above, frame) for above, frame in _tables(read_lines(path)) if len(frame)]
     if not tables:
         raise BadInput(f"{path.name} has no table in Markdown")
-    said = f"{path.name}: only the first of {len(tables)} tables is read."
-    return TableFile(title=path.name, frame=tables[0], notes=(said,) * (len(tables) > 1))
+    if LM_EVAL.missing([*tables[0][1]]):
+        said = f"{path.name}: only the first of {len(tables)} tables is read."
+        return TableFile(title=path.name, frame=tables[0][1], notes=(said,) * (len(tables) > 1))
+    measures = [
+        _of_harness(frame, found[1] if (found := OF_MODEL.search(above)) else above or path.stem)
+        for above, frame in tables
+        if not LM_EVAL.missing([*frame])
+    ]
+    return TableFile(title=path.name, frame=pd.concat(measures, ignore_index=True))
 
 
-def _tables(lines: Sequence[str]) -> Iterator[pd.DataFrame]:
-    """The tables of a text."""
-    rows = []
+def _tables(lines: Sequence[str]) -> Iterator[tuple[str, pd.DataFrame]]:
+    """The tables of a text, each with the line above it that is not of one."""
+    above, rows = "", []
     for line, after in zip([*lines, ""], [*lines[1:], "", ""], strict=True):
         if CELL.search(line) and (rows or RULE.fullmatch(after)):
             rows.append(line)
-        elif rows:
-            yield _in_markdown(rows)
-            rows = []
+            continue
+        if rows:
+            yield above, _in_markdown(rows)
+        above, rows = line.strip(" #*:") or above, []
+
+
+def _of_harness(table: pd.DataFrame, model: str) -> pd.DataFrame:
+    """A row a measure of a task; a task is named once, and parts of a group begin with a dash."""
+    at = LM_EVAL.columns([*table])
+    tasks, metrics = table[at["tasks"]].replace("", np.nan).ffill(), table[at["metric"]]
+    filters = table.get("Filter", pd.Series("", table.index)).replace("none", "")
+    ways = [False if "↓" in row else True if "↑" in row else None for row in table.to_numpy().tolist()]
+    rows = pd.DataFrame({"model": model, "task": tasks, "value": table[at["value"]], "way": ways})
+    rows = rows.assign(metric=(metrics + "," + filters).str.rstrip(","), stderr=table.get("Stderr", ""))
+    return rows[~tasks.str.startswith("- ") & (metrics != "alias")]
 
 
 def _in_markdown(lines: Sequence[str]) -> pd.DataFrame:

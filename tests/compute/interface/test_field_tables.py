@@ -32,6 +32,20 @@ def harness(model, arc, mmlu, perplexity):
     )
 
 
+def openvlm(**models):
+    """OpenVLM.json: facts of each model, and the measures of each data set, of which no order is kept."""
+    results = {
+        model: {
+            "META": {"Method": [model, "https://example.org"], "Parameters": "8B", "key": at},
+            "MMStar": {"coarse perception": 100 - star, "Overall": star},
+            "OCRBench": {"Text Recognition": 300, "Final Score": 10 * ocr, "Final Score Norm": ocr},
+            "COCO_VAL": {"BLEU-1": 100 - coco, "CIDEr": coco},
+        }
+        for at, (model, (star, ocr, coco)) in enumerate(models.items())
+    }
+    return json.dumps({"time": "20241105", "results": results})
+
+
 def datacomp(first, second):
     rows = (
         {"key": "cifar10", "dataset": "CIFAR-10", "metrics": {"acc1": first, "acc5": 0.99, "main_metric": first}},
@@ -45,6 +59,18 @@ def datacomp(first, second):
     return "\n".join(map(json.dumps, rows))
 
 
+LM_EVAL = """hf (pretrained={}), gen_kwargs: (None), limit: None, num_fewshot: None, batch_size: 8
+|    Tasks     |Version|Filter|n-shot| Metric |   |Value |   |Stderr|
+|--------------|------:|------|-----:|--------|---|-----:|---|-----:|
+|arc_easy      |      1|none  |     0|acc     |↑  |{}|±  |0.0100|
+|              |       |none  |     0|acc_norm|↑  |0.9000|±  |0.0100|
+|mmlu          |      2|none  |      |acc     |↑  |{}|±  |0.0040|
+| - humanities |      2|none  |      |acc     |↑  |0.9000|±  |0.0070|
+
+|Groups|Version|Filter|n-shot|Metric|   |Value |   |Stderr|
+|------|------:|------|------|------|---|-----:|---|-----:|
+|mmlu  |      2|none  |      |acc   |↑  |0.1|±  |0.0040|
+"""
 CLIP = """acc1,acc5,mean_per_class_recall,image_retrieval_recall@5,text_retrieval_recall@5,dataset,model,pretrained,task
 0.60,0.99,0.58,,,imagenet1k,ViT-B-32,openai,zeroshot_classification
 0.90,0.10,0.88,,,cifar10,ViT-B-32,openai,zeroshot_classification
@@ -114,6 +140,13 @@ FILES = {
         (0.7 + 0.35 + 0.7 + 0.5 + 0.25) / 5,
         "Not used: acc_norm",
     ),
+    "lm-eval Markdown": (
+        {"both.md": LM_EVAL.format("a/x", "0.6000", "0.4000") + "\n" + LM_EVAL.format("b/y", "0.7000", "0.5000")},
+        "b/y a/x",
+        "arc_easy|mmlu",
+        0.6,
+        "Not used: acc_norm",
+    ),
     "VLMEvalKit Markdown": (
         {"board.md": VLMEVALKIT},
         "alpha beta",
@@ -127,6 +160,13 @@ FILES = {
         "MMStar|MMMU|AI2D",
         70.0,
         "Language Model, Vision Model",
+    ),
+    "OpenVLM.json": (
+        {"OpenVLM.json": openvlm(alpha=(61.5, 73.6, 30), beta=(65, 80, 35))},
+        "beta alpha",
+        "MMStar|OCRBench|COCO_VAL",
+        60.0,
+        "Not used: coarse perception, Text Recognition, Final Score, BLEU-1",
     ),
     "OpenCompass": (
         {"summary.csv": OPENCOMPASS},
@@ -207,3 +247,5 @@ def test_errors_are_those_of_the_chosen_measure_and_of_seeds(tmp_path):
     assert compute.rank(tmp_path / "x.csv", ignore=["Runtime", "val/acc"]).table.tasks == ("val/recall@1",)
     (tmp_path / "x.csv").write_text(OPENCOMPASS.replace("gen,20.0", "gen,-"))
     assert np.isnan(compute.rank(tmp_path / "x.csv", coverage=0.5).table.values).sum() == 1
+    (tmp_path / "x.md").write_text(LM_EVAL.format("a", 0.1, 0.2) + LM_EVAL.format("b", 0.1, 0.3))
+    assert compute.rank(tmp_path / "x.md").table.stderr.tolist() == [[0.01, 0.004]] * 2
