@@ -15,7 +15,7 @@ from compute.cli.command import as_command
 from compute.cli.workspace import build
 from compute.engine.workspace import catalog_with_own
 from compute.io.files import temporary_folder, write_text
-from compute.sharing import computed_runs, eval_results, model_card
+from compute.sharing import computed_runs, eval_results, model_card, mteb_results
 from compute.types import BadInput, LikenessError, NotHere, counted, first_line
 
 CARD = "README.md"
@@ -71,7 +71,7 @@ def results(
     dry_run: Annotated[bool, "Show what would be written or sent, and stop."] = False,
     database: workspace.Database = None,
 ) -> Iterator[str]:
-    """Gives a model's computed results back: .eval_results for the hub, and a section of its card."""
+    """Gives a model's computed results back: .eval_results for the hub, a section of its card, and mteb's files."""
     import httpx2
     from huggingface_hub import CommitOperationAdd, HfApi, get_token
 
@@ -103,6 +103,7 @@ def results(
     metrics, hub_id = {metric.key: metric for metric in catalog.metrics}, repo or shared.hub_id
     page = f"https://huggingface.co/{hub_id}#{model_card.ANCHOR}" if hub_id else ""
     files, figures = eval_results.files(shared.runs, metrics=metrics, source_url=source or page)
+    of_mteb, not_mteb = mteb_results.files(shared, name=hub_id or row.key)
     path = _database(database)
     rows = model_card.suite_rows(
         shared,
@@ -111,14 +112,16 @@ def results(
     )
     section = model_card.section(shared, suites=rows, metrics=metrics, about=source)
     files[CARD] = model_card.insert(card, section)
-    without, notes = [run.task.key for run in shared.runs if not run.dataset], []
-    if without:
-        notes = [
-            f"{counted(len(without), 'run')} of data that is not on the hub: in the card alone, such as {without[0]}"
-        ]
+    files |= {} if repo else {f"mteb/{path}": text for path, text in of_mteb.items()}
+    notes = [f"{reason}: not in mteb's results" for reason in not_mteb]
+    if without := [run.task.key for run in shared.runs if not run.dataset]:
+        where = f"in the card alone, such as {without[0]}"
+        notes.append(f"{counted(len(without), 'run')} of data that is not on the hub: {where}")
     for path, text in sorted(files.items()):
         typer.echo(f"{path}  {len(text.encode()):,} bytes")
-    typer.echo(f"{counted(figures, 'score')} in .eval_results")
+    typer.echo(f"{counted(figures, 'score')} in .eval_results, {counted(len(of_mteb), 'file')} for mteb")
+    if repo and of_mteb:
+        typer.echo("mteb's files belong to its own results repository: write them with --to FOLDER")
     for note in (*shared.left_out, *notes):  # the first may name what is private: for who publishes alone
         typer.echo(f"Skipped: {note}")
     if dry_run:

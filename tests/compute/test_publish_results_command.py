@@ -59,7 +59,7 @@ def publish(runs, database):
     return command(f"publish results --results {runs} --database {database}")
 
 
-def test_a_folder_gets_the_hubs_files_and_the_card(publish, tmp_path):
+def test_a_folder_gets_the_hubs_files_the_card_and_mtebs(publish, tmp_path):
     target = put(tmp_path / "clone", {"README.md": "# Mine\n", "weights.bin": "1"})
     for _ in range(2):  # the second time nothing changes
         made = done(publish(f"--model {REPO} --to {target}"))
@@ -68,13 +68,15 @@ def test_a_folder_gets_the_hubs_files_and_the_card(publish, tmp_path):
         ".eval_results/likeness-mteb--cifar10.yaml",
         ".eval_results/likeness-saraghznfri--unisim_data.yaml",
         "README.md",
+        f"mteb/results/openai__clip-vit-base-patch32/{results.COMMIT}/CIFAR10.json",
+        f"mteb/results/openai__clip-vit-base-patch32/{results.COMMIT}/model_meta.json",
         "weights.bin",
     ]
     card = (target / "README.md").read_text()
     assert card.startswith("# Mine\n") and card.count(model_card.BEGIN) == 1
     [entry] = yaml.safe_load((target / listed[0]).read_text())
     assert entry["source"] == {"url": f"https://huggingface.co/{REPO}#evaluation-with-likeness", "name": "Likeness"}
-    assert "2 scores in .eval_results" in made.output
+    assert "2 scores in .eval_results, 2 files for mteb" in made.output
 
 
 def test_a_pull_request_holds_the_card_and_the_files_in_one_commit(publish, hub):
@@ -99,7 +101,7 @@ def test_a_pull_request_holds_the_card_and_the_files_in_one_commit(publish, hub)
     lines = made.output.splitlines()
     assert lines[-1] == f"https://huggingface.co/{REPO}/discussions/1"
     assert any(line.startswith("README.md  ") for line in lines[:-1])  # shown before it is sent
-    assert TOKEN not in made.output
+    assert "write them with --to FOLDER" in made.output and TOKEN not in made.output
 
 
 def test_a_dry_run_writes_and_sends_nothing(publish, hub, tmp_path):
