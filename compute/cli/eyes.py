@@ -39,7 +39,7 @@ def eyes(
     rater: Annotated[str, "Who answers; default: me."] = "",
     add: Annotated[
         list[Path],
-        "Answers to add: a saved study of the same questions, Label Studio's JSON-MIN, or a table with "
+        "Answers to add: a saved study of the same questions, Label Studio's JSON export, or a table with "
         "alternative_1, alternative_2, choice, and reference or prompt. Repeatable; the app is not opened.",
     ] = (),
     report: Annotated[bool, "Print which models agree; the app is not opened."] = False,

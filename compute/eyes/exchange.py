@@ -1,7 +1,9 @@
 """Judgments in and out: the log, the votes of own data, other raters' files, Label Studio's export and plain tables.
 
-Label Studio's JSON-MIN and CSV have a task's fields and its annotation side by side, a tag's answer under the tag's own
-name: of Pairwise as `{"selected": "left"}`, of Choices as `{"choices": ["left"]}`.
+Label Studio's JSON has a task's fields in `data` and its answers in `annotations`: of the tag Pairwise as
+`{"type": "pairwise", "value": {"selected": "left"}}`, of Choices as `{"value": {"choices": ["left"]}}`. JSON-MIN has
+the fields of task and annotation side by side, a tag's answer under the tag's own name. All become rows of a table
+in the form JUDGED.
 """
 
 from __future__ import annotations
@@ -17,6 +19,8 @@ from datetime import datetime
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 from urllib.parse import unquote
+
+import pandas as pd
 
 from compute.eyes import asking
 from compute.eyes.study import (
@@ -177,21 +181,22 @@ def _plain(path: str) -> str:
 
 
 def read(path: Path, find: Find) -> JudgmentFile | StudyFile:
-    """A saved study, Label Studio's JSON-MIN, or a table of judgments (JUDGED). Raises BadInput where nothing
+    """A saved study, Label Studio's JSON or JSON-MIN, or a table of judgments (JUDGED). Raises BadInput where nothing
     in it can be used, or its numbers may be meant in two ways."""
     if path.suffix.lower() != ".json":
         return _imported(read_table(path), JUDGED, find)
     try:
         if path.stat().st_size > LARGEST:
-            raise BadInput(f"{path.name} has more than {LARGEST >> 20} MB. Split it")
+            raise BadInput(f"{path.name} has more than {LARGEST >> 20} MB. Export fewer tasks at once")
         content = parse_json(path.read_text(encoding="utf-8-sig"), name=path.name)
     except (OSError, ValueError) as error:
-        why = f"{path.name} cannot be read as JSON ({error}). Save the study, or export from Label Studio as JSON-MIN"
+        why = f"{path.name} cannot be read as JSON ({error}). Save the study, or export from Label Studio as JSON"
         raise BadInput(why) from error
     if not isinstance(content, list):
         return parsed(content, name=path.name)
-    table = read_table(path)
-    return _imported(replace(table, frame=table.frame.astype(object).fillna("").map(_text)), JUDGED, find)
+    rows, faults = _of_label_studio(content)
+    frame = pd.DataFrame([row for _, row in rows], index=[where for where, _ in rows]).map(_text)
+    return _imported(TableFile(title=path.name, frame=frame), JUDGED, find, faults=faults)
 
 
 def questions(table: TableFile, find: Find) -> JudgmentFile:
@@ -212,7 +217,35 @@ def prompts(source: Path | TableFile) -> list[str]:
     return kept
 
 
-# ---- rows to judgments
+# ---- other programs' files
+
+
+def _of_label_studio(tasks: Sequence[Any]) -> tuple[list[tuple[str, dict[str, Any]]], list[str]]:
+    """A row for each annotation, and for a task without one, with where it is; and why others are skipped."""
+    rows, faults = [], []
+    for at, task in enumerate(tasks, start=1):
+        if not isinstance(task, dict):
+            faults.append(f"task {at}: it is not an object")
+            continue
+        where = f"task {task.get('id', at)}"
+        if not isinstance(data := task.get("data"), dict):  # JSON-MIN
+            rows.append((where, task))
+            continue
+        annotations = task.get("annotations", task.get("completions"))
+        for each in annotations if isinstance(annotations, list) and annotations else [{"result": []}]:
+            if not isinstance(each, dict) or not isinstance(results := each.get("result"), list):
+                faults.append(f"{where}: its annotation is not an object with a list `result`")
+            elif each.get("was_cancelled"):
+                faults.append(f"{where}: its annotation was cancelled")
+            else:
+                parts = [part for part in results if isinstance(part, dict) and _text(part.get("value"))]
+                part = parts[0] if parts else {}
+                tags = str(part.get("to_name")).split(",")
+                sides = dict(zip(("alternative_1", "alternative_2"), map(data.get, tags), strict=False))
+                about = {key: each.get(key) for key in ("completed_by", "created_at", "updated_at")}
+                row = data | about | {"choice": part.get("value")}
+                rows.append((where, row | sides if len(tags) == 2 and {*tags} <= data.keys() else row))
+    return rows, faults
 
 
 def _text(value: Any) -> str:
@@ -229,7 +262,10 @@ def _text(value: Any) -> str:
     return str(value).strip()
 
 
-def _imported(table: TableFile, form: Form, find: Find) -> JudgmentFile:
+# ---- rows to judgments
+
+
+def _imported(table: TableFile, form: Form, find: Find, *, faults: Sequence[str] = ()) -> JudgmentFile:
     """The judgments of one kind that can be used. Raises BadInput without any."""
     frame = table.frame.rename(columns=lambda name: re.sub(r"[\W_]+", "_", str(name).strip().lower()))
     fields = form.columns([*frame])
@@ -244,9 +280,9 @@ def _imported(table: TableFile, form: Form, find: Find) -> JudgmentFile:
     places |= {"0": 0, "1": 1} if 0 in numbers else {}
     shown = [is_image_name(_path(text)) for text in rows["reference"] if text not in ("", QUALITY_PROMPT)]
     kind: Kind = "quality" if not shown else "image" if 2 * sum(shown) > len(shown) else "text"
-    faults, judgments = [], []
+    faults, judgments = [*faults], []
     asked: dict[Question, Question] = {}
-    for at, row in enumerate(rows.itertuples(index=False), 1):
+    for where, row in rows.iterrows():
         try:
             first, second = find(row.alternative_1), find(row.alternative_2)
             if first == second:
@@ -265,7 +301,7 @@ def _imported(table: TableFile, form: Form, find: Find) -> JudgmentFile:
             elif choice is None and said:
                 choice = side(said)
         except BadInput as error:
-            faults.append(f"row {at}: {error}")
+            faults.append(f"{where if isinstance(where, str) else f'row {where + 1}'}: {error}")
             continue
         asked[question[0], *sorted(question[1:])] = question
         if said:
@@ -352,7 +388,9 @@ def merged(
     by = [*dict.fromkeys(each.rater for each in rows)]
     raters = ", ".join(by[:NAMED] or ["nobody"]) + (f" and {len(by) - NAMED} more" if len(by) > NAMED else "")
     added, changed = found["added"], found["changed"]
+    against = sum(each.choice != last[each.rater, each.seed, each.order].choice for each in rows)
     more = (
+        f"{against} contradict the last of their rater, which counts",
         f"{len(found['same'])} were here already",
         f"{len(found['older'])} are older than the answers here",
         f"{others} are of questions that the study has not",

@@ -14,6 +14,7 @@ from tests.compute.eyes.test_folder import answer, drawn
 
 NAMES = image_finder(["a.png", "b c.png", "one/d.png", "two/d.png", "deadbeef-e.png"])
 QUESTION = ("a.png", "b c.png", "one/d.png")
+DATA = {"ref": "a.png", "image1": "/data/upload/1/0a1b2c3d-b_c.png", "image2": "/data/local-files/?d=one/d.png"}
 
 
 def write(path, content):
@@ -25,6 +26,16 @@ def read(folder, content):
     """What a file holds: a text is a table."""
     name = "t.csv" if isinstance(content, str) else "export.json"
     return exchange.read(write(folder / name, content), NAMES)
+
+
+def task(data, *annotations):
+    return {"id": 7, "data": data, "annotations": list(annotations)}
+
+
+def chose(selected, *, kind="selected", to="x,y", **other):
+    """An annotation of Label Studio, by 3."""
+    value = {kind: selected if kind == "selected" else [selected]}
+    return {"result": [{"to_name": to, "value": value}], "completed_by": 3, "created_at": "2026-01-02"} | other
 
 
 FOUND = {
@@ -47,27 +58,24 @@ def test_images_are_found_by_what_other_programs_call_them():
             NAMES(text)
 
 
-LEFT, RIGHT = ("0a1b2c3d-b_c.png", "folder/one/d.png")
-
-
 def test_label_studio(tmp_path):
-    """Its JSON-MIN, of Pairwise and of Choices; what cannot be used is counted and named."""
-    data = {"ref": "a.png", "image1": f"/data/upload/1/{LEFT}", "image2": f"/data/local-files/?d={RIGHT}", "id": 7}
-    rows = [
-        {"pairwise": [{"selected": "left"}], "annotator": 3},
-        {"pairwise": {"choices": ["right"]}, "annotator": {"id": 9, "email": "ann@host.example"}},
-        {"pairwise": "tie", "annotator": 3},
-        {"pairwise": "image2", "annotator": 4},
-        {"pairwise": "left", "image1": "missing.png"},
-        {"pairwise": "left", "ref": "a red car"},
-        {"annotator": 3},
+    ann = {"completed_by": {"id": 9, "email": "ann@host.example"}}
+    export = [
+        task(DATA, chose("left"), chose("right", **ann)),
+        task(DATA, chose("tie", kind="choices"), chose("image2", kind="choices", completed_by=4)),
+        task(DATA, chose("left", was_cancelled=True)),
+        task(DATA, chose(None)),
+        *(task(DATA | wrong, chose("left")) for wrong in ({"image1": "missing.png"}, {"ref": "a red car"})),
+        task({"image1": "a.png"}, chose("left")),
+        task(DATA),
+        [1],
     ]
-    found = read(tmp_path, [data | row for row in rows])
+    found = read(tmp_path, export)
     assert isinstance(found, JudgmentFile) and found.kind == "image" and found.questions == [QUESTION]
     given = [(each.choice, each.rater) for each in found.judgments]
     assert given == [(0, "3"), (1, "ann@host.example"), (None, "3"), (1, "4")]
-    assert found.skipped.startswith("2 ") and "row 5" in found.skipped and "missing.png" in found.skipped
-    assert "1 rows have no choice" in found.read
+    assert found.skipped.startswith("5 ") and "cancelled" in found.skipped and "missing.png" in found.skipped
+    assert "2 rows have no choice" in found.read
 
 
 # The heading and two choices of a.png and b c.png; and what was chosen.
@@ -107,6 +115,22 @@ def test_names_of_columns_tell_sides_and_words_tell_choices(tmp_path, given):
     fields = dict(zip(("a.png", "b c.png"), heading.split(","), strict=False))
     for side, name in zip(("left", "right"), found.judgments[0].question[1:], strict=True):
         assert f"{side} is {fields[name]}" in found.read
+
+
+@pytest.mark.parametrize("given, choice", [({"pairwise": [{"selected": "right"}]}, 1), ({"choice": "left_image"}, 0)])
+def test_json_min(tmp_path, given, choice):
+    shared = {"prompt": "a red car", "right_image": "a.png", "left_image": "b c.png", "annotator": 2, "id": 1}
+    found = read(tmp_path, [shared | given])
+    assert found.kind == "text" and [(each.choice, each.rater) for each in found.judgments] == [(choice, "2")]
+    assert found.questions == [("a red car", "b c.png", "a.png")]
+
+
+def test_tags_of_label_studio_tell_the_sides_of_fields_of_any_name(tmp_path):
+    data = {"original": "a.png", "compressed": "b c.png"}
+    (given,) = read(tmp_path, [task(data, chose("left", to="compressed,original"))]).judgments
+    assert (given.question[1:], given.choice) == (("b c.png", "a.png"), 0)
+    with pytest.raises(BadInput, match="alternative_1"):
+        read(tmp_path, [task(data, chose("left"))])
 
 
 @pytest.mark.parametrize("heading", ["annotator_id", "Annotator Name", "user_id", "labeler", "completed_by", "judge"])
@@ -180,7 +204,7 @@ def test_files_of_several_raters_merge_once(folder, merge, tmp_path):
 
 BOTH = ("b.png,c.png,x,2026-01-02,2", "c.png,b.png,x,2026-01-03,2", "b.png,c.png,y,,", "b.png,c.png,x,2026-01-01,2")
 MERGED = [  # rows, what is said of them, and what stands
-    (BOTH, ("1 judgments added by x, 0 changed", "1 rows have no", "2 repeat"), {"x": 0}),
+    (BOTH, ("1 judgments added by x, 0 changed", "1 rows have no", "2 repeat", "2 contradict"), {"x": 0}),
     (("b.png,c.png,y,2026-01-01,tie",), ("1 judgments added by y, 0 changed",), {"x": 0, "y": None}),
     (("b.png,c.png,y,2026-01-02,1",), ("0 judgments added by y, 1 changed",), {"x": 0, "y": 0}),
     (("b.png,c.png,y,2026-01-01,tie",), ("0 changed", "1 are older"), {"x": 0, "y": 0}),
