@@ -42,6 +42,7 @@ def eyes(
         "Answers to add: a saved study of the same questions, Label Studio's JSON export, or a table with "
         "alternative_1, alternative_2, choice, and reference or prompt. Repeatable; the app is not opened.",
     ] = (),
+    left: Annotated[str, "With --add: the field of the image on the left, where a file does not tell."] = "",
     report: Annotated[bool, "Print which models agree; the app is not opened."] = False,
     tune: Annotated[str, "Tune this dual encoder to the answers, into --to, and test it on held-out ones."] = "",
     to: Annotated[Path | None, "With --tune: the folder of the tuned model."] = None,
@@ -55,6 +56,8 @@ def eyes(
     """Asks you about two images at a time, and shows which models answer as you do."""
     if bool(tune) != bool(to):
         raise BadInput("Tuning takes a model and a folder: --tune MODEL --to FOLDER")
+    if left and not add:
+        raise BadInput("--left is about a file of answers: --add FILE --left FIELD")
     if offline:
         from compute.engine import workspace
 
@@ -75,7 +78,7 @@ def eyes(
         if not images.is_dir():
             raise BadInput(f"There is no folder {images}. Name a folder of images, or that of a study")
         known = exchange.image_finder(image_files(images).names)
-        incoming = [exchange.read(path, known) for path in add]
+        incoming = [exchange.read(path, known, left=left) for path in add]
         saved = next((each.study for each in incoming if isinstance(each, StudyFile)), None)
         asked = exchange.questions(read_table(questions), known) if questions else saved or next(iter(incoming), None)
         if questions and asked.skipped:
@@ -115,7 +118,7 @@ def eyes(
                 warn(f"{len(notes) - NOTES} notes more are in {folder.path / STUDY}")
         if add and not incoming:
             known = exchange.image_finder(folder.images())
-            incoming = [exchange.read(path, known) for path in add]
+            incoming = [exchange.read(path, known, left=left) for path in add]
         for path, each in zip(add, incoming, strict=True):
             yield f"{path.name}: {folder.merge(each)}"
         if report:

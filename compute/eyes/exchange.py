@@ -2,8 +2,8 @@
 
 Label Studio's JSON has a task's fields in `data` and its answers in `annotations`: of the tag Pairwise as
 `{"type": "pairwise", "value": {"selected": "left"}}`, of Choices as `{"value": {"choices": ["left"]}}`. JSON-MIN has
-the fields of task and annotation side by side, a tag's answer under the tag's own name. All become rows of a table
-in the form JUDGED.
+the fields of task and annotation side by side, a tag's answer under the tag's own name. All become rows of a table,
+whose fields are told by NAMES and by what they hold, for the whole file at once.
 """
 
 from __future__ import annotations
@@ -13,14 +13,11 @@ import io
 import os
 import re
 from collections import defaultdict
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterator, Sequence
 from datetime import datetime
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 from urllib.parse import unquote
-
-import pandas as pd
 
 from compute.eyes import asking
 from compute.eyes.study import (
@@ -38,30 +35,25 @@ from compute.io.files import parse_json
 from compute.io.forms import BLANK, Form, FormField
 from compute.io.images import is_image_name
 from compute.io.tables import TableFile, is_table, read_lines, read_table
-from compute.io.votes import side, word
+from compute.io.votes import NUMBERS, PLACES, SIDES, TIES, side, word
 from compute.training.examples import QUALITY_PROMPT
-from compute.types import BadInput, CannotWrite, shortened
+from compute.types import BadInput, CannotWrite, argument, shortened, words_of
 
 VOTES = ("name", "prompt", "alternative_1", "alternative_2", "votes_1", "votes_2")
-ASKED = (
-    FormField("alternative_1", ("image_1", "image1", "image_a", "left_image", "left", "first", "a"), BLANK),
-    FormField("alternative_2", ("image_2", "image2", "image_b", "right_image", "right", "second", "b"), BLANK),
-    FormField("reference", ("ref", "anchor", "prompt", "caption", "text", "query"), BLANK, optional=True),
-)
-QUESTIONS = Form("questions", ASKED)
-CHOICES = ("choices", "winner", "answer", "preferred", "preference", "selected", "better", "vote", "pairwise")
-RATERS = ("annotator", "worker", "user", "labeler", "judge", "participant", "completed_by")
-RATERS = (*RATERS, *(f"{name}_{end}" for name in RATERS for end in ("id", "name", "email")))
-JUDGED = Form(
-    "judgments",
-    (
-        *ASKED,
-        FormField("choice", CHOICES, BLANK),
-        FormField("rater", RATERS, BLANK, optional=True),
-        FormField("time", ("timestamp", "updated_at", "created_at"), BLANK, optional=True),
-    ),
-)
-MISSING = ("", "none", "nan", "null", "n/a", "na", "<na>", "-", "missing", "skipped")  # choices of nothing yet
+# What other programs call their fields, in small letters without signs, and the choices of neither and of nothing yet.
+# A rater's field may also end in one of RATER_ENDS.
+NAMES = {
+    "reference": "reference|ref|referenceimage|refimage|anchor|prompt|caption|text|query",
+    "choice": "choice|choices|answer|preferred|preference|winner|selected|pairwise|better|vote",
+    "rater": "rater|annotator|completedby|worker|user|labeler|labeller|judge|evaluator|participant|observer|subjectid",
+    "time": "time|timestamp|createdat|updatedat",
+    "ignored": "name|id",
+    "missing": "|none|nan|null|n/a|na|<na>|nat|-|missing|skipped",
+}
+RATER_ENDS = ("", "id", "name", "email", "key", "number")
+*FIELDS, MISSING = (names.split("|") for names in NAMES.values())
+ROLES = {name: role for role, names in zip(NAMES, FIELDS, strict=False) for name in names}
+ROLES |= {f"{name}{end}": "rater" for name in ROLES if ROLES[name] == "rater" for end in RATER_ENDS}
 NUMBER = re.compile(r"[-+]?\d+(\.\d+)?")
 ADDRESS = re.compile(r"^[\w+.-]+://[^/?#]*|[?#].*")  # what is not the path
 UPLOADED = re.compile(r"[0-9a-f]{8}-(?=.)")  # what Label Studio writes before a file's name
@@ -180,11 +172,12 @@ def _plain(path: str) -> str:
     return re.sub(r"[^-\w.]", "", PurePosixPath(path).name.strip().replace(" ", "_"))
 
 
-def read(path: Path, find: Find) -> JudgmentFile | StudyFile:
-    """A saved study, Label Studio's JSON or JSON-MIN, or a table of judgments (JUDGED). Raises BadInput where nothing
-    in it can be used, or its numbers may be meant in two ways."""
+def read(path: Path, find: Find, *, left: str = "") -> JudgmentFile | StudyFile:
+    """A saved study, Label Studio's JSON or JSON-MIN, or a table of judgments: reference or prompt, two alternatives,
+    `choice`, and perhaps rater and time. `left`: the field of the image on the left. Raises BadInput where nothing in
+    it can be used, or it may be meant in two ways."""
     if path.suffix.lower() != ".json":
-        return _imported(read_table(path), JUDGED, find)
+        return _imported(path.name, _rows(read_table(path)), find, left=left, is_table=True)
     try:
         if path.stat().st_size > LARGEST:
             raise BadInput(f"{path.name} has more than {LARGEST >> 20} MB. Export fewer tasks at once")
@@ -192,16 +185,14 @@ def read(path: Path, find: Find) -> JudgmentFile | StudyFile:
     except (OSError, ValueError) as error:
         why = f"{path.name} cannot be read as JSON ({error}). Save the study, or export from Label Studio as JSON"
         raise BadInput(why) from error
-    if not isinstance(content, list):
-        return parsed(content, name=path.name)
-    rows, faults = _of_label_studio(content)
-    frame = pd.DataFrame([row for _, row in rows], index=[where for where, _ in rows]).map(_text)
-    return _imported(TableFile(title=path.name, frame=frame), JUDGED, find, faults=faults)
+    if isinstance(content, list):
+        return _imported(path.name, list(_of_label_studio(content)), find, left=left)
+    return parsed(content, name=path.name)
 
 
 def questions(table: TableFile, find: Find) -> JudgmentFile:
-    """The questions of a table (QUESTIONS). Raises BadInput where none can be used."""
-    return _imported(table, QUESTIONS, find)
+    """The questions of a table: reference or prompt, and two alternatives. Raises BadInput where none can be used."""
+    return _imported(table.title, _rows(table), find, is_table=True, is_judged=False)
 
 
 def prompts(source: Path | TableFile) -> list[str]:
@@ -217,35 +208,43 @@ def prompts(source: Path | TableFile) -> list[str]:
     return kept
 
 
-# ---- other programs' files
+# ---- other programs' files, as rows: where, and the fields or why it is skipped
+
+Rows = Sequence[tuple[str, dict[str, Any] | str]]
 
 
-def _of_label_studio(tasks: Sequence[Any]) -> tuple[list[tuple[str, dict[str, Any]]], list[str]]:
-    """A row for each annotation, and for a task without one, with where it is; and why others are skipped."""
-    rows, faults = [], []
+def _rows(table: TableFile) -> Rows:
+    return [(f"row {at}", row) for at, row in enumerate(table.rows(), 1)]
+
+
+def _of_label_studio(tasks: Sequence[Any]) -> Iterator[tuple[str, dict[str, Any] | str]]:
+    """Each annotation; of a task without one, and in JSON-MIN, the task."""
     for at, task in enumerate(tasks, start=1):
         if not isinstance(task, dict):
-            faults.append(f"task {at}: it is not an object")
+            yield f"task {at}", "it is not an object"
             continue
         where = f"task {task.get('id', at)}"
-        if not isinstance(data := task.get("data"), dict):  # JSON-MIN
-            rows.append((where, task))
+        if not isinstance(data := task.get("data"), dict):
+            yield where, task
             continue
+        data = {key: value for key, value in data.items() if _role(key) in ("", "reference")}
         annotations = task.get("annotations", task.get("completions"))
         for each in annotations if isinstance(annotations, list) and annotations else [{"result": []}]:
             if not isinstance(each, dict) or not isinstance(results := each.get("result"), list):
-                faults.append(f"{where}: its annotation is not an object with a list `result`")
+                yield where, "its annotation is not an object with a list `result`"
             elif each.get("was_cancelled"):
-                faults.append(f"{where}: its annotation was cancelled")
+                yield where, "its annotation was cancelled"
             else:
-                parts = [part for part in results if isinstance(part, dict) and _text(part.get("value"))]
-                part = parts[0] if parts else {}
-                tags = str(part.get("to_name")).split(",")
-                sides = dict(zip(("alternative_1", "alternative_2"), map(data.get, tags), strict=False))
-                about = {key: each.get(key) for key in ("completed_by", "created_at", "updated_at")}
-                row = data | about | {"choice": part.get("value")}
-                rows.append((where, row | sides if len(tags) == 2 and {*tags} <= data.keys() else row))
-    return rows, faults
+                row, answers = data, []
+                for part in filter(lambda part: isinstance(part, dict), results):
+                    text, tags = _text(part.get("value")), str(part.get("to_name")).split(",")
+                    if len(tags) == 2 and {*tags} <= row.keys():
+                        row = {tag: row[tag] for tag in tags} | row  # the left one first
+                        text = dict(zip(SIDES, tags, strict=True)).get(text, text)
+                    answers.append(text)
+                known = {*row, *TIES, *sum(PLACES, ())}  # of tags that are called as fields are, a field's name
+                row |= {"choice": [text for text in answers if {text, word(text)} & known] or answers}
+                yield where, row | {key: each.get(key) for key in ("completed_by", "created_at", "updated_at")}
 
 
 def _text(value: Any) -> str:
@@ -262,64 +261,125 @@ def _text(value: Any) -> str:
     return str(value).strip()
 
 
+def _role(heading: str) -> str:
+    """Which of NAMES a field is; none of an image or anything else."""
+    return ROLES.get(re.sub(r"[\W_]", "", heading.lower()), "")
+
+
 # ---- rows to judgments
 
 
-def _imported(table: TableFile, form: Form, find: Find, *, faults: Sequence[str] = ()) -> JudgmentFile:
-    """The judgments of one kind that can be used. Raises BadInput without any."""
-    frame = table.frame.rename(columns=lambda name: re.sub(r"[\W_]+", "_", str(name).strip().lower()))
-    fields = form.columns([*frame])
-    _, rows, _ = forms.read(replace(table, frame=frame), [form])
-    rows = rows.reindex(columns=[field.name for field in JUDGED.fields], fill_value="")
-    rows["choice"] = rows["choice"].where(~rows["choice"].str.lower().isin(MISSING), "")
-    numbers = {float(each) for each in rows["choice"].map(word) if NUMBER.fullmatch(each)}
+def _imported(
+    title: str, given: Rows, find: Find, *, left: str = "", is_table: bool = False, is_judged: bool = True
+) -> JudgmentFile:
+    """The judgments of one kind that can be used. Raises BadInput without any, and where all may be misread."""
+    faults = [f"{where}: {why}" for where, why in given if isinstance(why, str)]
+    rows = [(at, {str(key): _text(row[key]) for key in row if key}) for at, row in given if isinstance(row, dict)]
+    cells: dict[str, list[str]] = defaultdict(list)
+    for key, text in (cell for _, row in rows for cell in row.items()):
+        cells[key] += [text] if text else []
+    of = {role: [key for key in cells if _role(key) == role and cells[key]] for role in (*NAMES, "")}
+    images = [key for key in of[""] if _are_images(cells[key])]
+    if len(images) != 2:
+        listed = ", ".join(images) or "none"
+        raise BadInput(f"{title} needs 2 fields of images besides a reference or prompt, and has {listed}")
+    own = {key.lower() for key in images}
+    held = {key: {*map(str.lower, cells[key])}.difference(MISSING, TIES) for key in of[""]}
+    choices = of["choice"] or [key for key, said in held.items() if said and said <= {*SIDES, *own}]
+    if not is_judged:
+        choices = []
+    elif not choices:
+        listed = ", ".join(cells)
+        raise BadInput(f"{title} has the fields {listed}. Call the one that holds left, right or tie `choice`")
+    words = {word(text) for key in choices for text in cells[key] if text.lower() not in own}
+    numbers = {float(word) for word in words if NUMBER.fullmatch(word)}
     if not (numbers <= {1, 2} or numbers <= {0, 1}):
         listed = ", ".join(f"{number:g}" for number in sorted(numbers)[:NAMED])
-        raise BadInput(f"{table.title} has the choices {listed}. Write left, right or tie, or 1 and 2")
-    places = {fields[name]: at for at, name in enumerate(("alternative_1", "alternative_2"))}
-    places |= {"0": 0, "1": 1} if 0 in numbers else {}
-    shown = [is_image_name(_path(text)) for text in rows["reference"] if text not in ("", QUALITY_PROMPT)]
-    kind: Kind = "quality" if not shown else "image" if 2 * sum(shown) > len(shown) else "text"
-    faults, judgments = [*faults], []
+        raise BadInput(f"{title} has the choices {listed}. Write left, right or tie, or 1 and 2")
+    used = [pair for pair in PLACES if words & {*pair} or pair == NUMBERS and numbers]
+    sides = _sides(title, (images[0], images[1]), used, left=left, is_table=is_table)
+    places = {"0": 0, "1": 1} if 0 in numbers else {}
+    places |= {key.lower(): at for at, key in enumerate(sides)}
+    rater, reference = ((*of[role], "")[0] for role in ("rater", "reference"))
+    time = ["", *of["time"]][-1]  # created_at is followed by updated_at
+    shown = [text for text in cells[reference] if text != QUALITY_PROMPT]
+    kind: Kind = "quality" if not shown else "image" if _are_images(shown) else "text"
+    judgments: list[GivenJudgment] = []
     asked: dict[Question, Question] = {}
-    for where, row in rows.iterrows():
+    without = 0
+    for where, row in rows:
         try:
-            first, second = find(row.alternative_1), find(row.alternative_2)
+            first, second = (find(row.get(key, "")) for key in sides)
             if first == second:
                 raise BadInput(f"both alternatives are {shortened(first)}")
-            about = "" if kind == "quality" else row.reference
+            about = "" if kind == "quality" else row.get(reference, "")
             if kind == "image":
                 about = find(about)
             elif kind == "text" and (is_image_name(_path(about)) or not 0 < len(about) <= LONGEST_TEXT):
                 raise BadInput(
                     f"it is about {shortened(about)!r}, not about a text of 1 to {LONGEST_TEXT:,} characters"
                 )
-            question, said = (about, first, second), row.choice
-            choice = places.get(said.lower(), places.get(word(said)))
-            if choice is None and is_image_name(_path(said)) and (name := find(said)) in question[1:]:
-                choice = question.index(name, 1) - 1
-            elif choice is None and said:
-                choice = side(said)
+            question, choice = (about, first, second), None
+            said = [text for text in {row.get(key, ""): 0 for key in choices} if text.lower() not in MISSING]
+            if text := " and ".join(said):
+                choice = places.get(text.lower(), places.get(word(text)))
+                if choice is None and is_image_name(_path(text)) and (name := find(text)) in question[1:]:
+                    choice = question.index(name, 1) - 1
+                elif choice is None:
+                    choice = side(text)
         except BadInput as error:
-            faults.append(f"{where if isinstance(where, str) else f'row {where + 1}'}: {error}")
+            faults.append(f"{where}: {error}")
             continue
         asked[question[0], *sorted(question[1:])] = question
+        without += not said
         if said:
-            judgments.append(GivenJudgment(question, choice, rater=row.rater[:LONGEST_NAME], time=row.time[:40]))
-    without = int((rows["choice"] == "").sum())
+            by, at = row.get(rater, "")[:LONGEST_NAME], row.get(time, "")[:40]
+            judgments.append(GivenJudgment(question, choice, rater=by, time=at))
     more = f"; and {len(faults) - NAMED:,} more" if len(faults) > NAMED else ""
     skipped = f"{len(faults):,} skipped: {'; '.join(faults[:NAMED])}{more}" if faults else ""
-    if not (judgments if form is JUDGED else asked):
-        raise BadInput(f"{table.title} has no judgment that can be used; {without} have no choice. {skipped}")
-    named = f"raters are named by {fields['rater']}" if "rater" in fields else "no field names raters"
-    left, right = (fields[name] for name in ("alternative_1", "alternative_2"))
+    if not (judgments if is_judged else asked):
+        raise BadInput(f"{title} has no judgment that can be used; {without} have no choice. {skipped}")
+    named = f"raters are named by {rater}" if rater else "no field names raters"
     return JudgmentFile(
         kind=kind,
         questions=list(asked.values()),
         judgments=tuple(sorted(judgments, key=lambda each: _moment(each.time))),
-        read=f"left is {left}, right is {right}, {named}, {without} rows have no choice",
+        read=f"left is {sides[0]}, right is {sides[1]}, {named}, {without} rows have no choice",
         skipped=skipped,
     )
+
+
+def _are_images(texts: Collection[str]) -> bool:
+    """Whether most of them name images."""
+    return 2 * sum(is_image_name(_path(text)) for text in texts) > len(texts)
+
+
+def _sides(
+    title: str, order: tuple[str, str], used: Sequence[tuple[str, str]], *, left: str, is_table: bool
+) -> tuple[str, str]:
+    """The fields of what was on the left and right, from the order of their columns; of JSON, whose order means
+    nothing, from their names. `used`: the pairs of words that choices use. Raises BadInput where that is not known."""
+    if left in order:
+        return order if left == order[0] else order[::-1]
+
+    def are(fields: tuple[str, str], words: tuple[str, str]) -> bool:
+        """Whether the first's name has the first of two words and so the second; long ones within a word too."""
+        pairs = zip(fields, words, strict=True)
+        return all(word in (name.lower() if len(word) > 1 else words_of(name)) for name, word in pairs)
+
+    by_name = {words: named for words in PLACES for named in (order[::-1], order) if are(named, words)}
+    sides = by_name.get(SIDES, order)
+    if is_table:
+        is_clear = all(by_name.get(words, sides) == order for words in used if words != SIDES)
+    else:
+        is_clear = not used or SIDES in by_name or {*by_name.values()} == {order}
+    if left or not is_clear:
+        one, other = (argument("left", name) for name in order)
+        raise BadInput(
+            f"{title} does not tell which image was on the left: its fields are {order[0]} and {order[1]}. "
+            f"Add {one} or {other}"
+        )
+    return sides
 
 
 def _moment(time: str) -> float:

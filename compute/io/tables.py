@@ -43,6 +43,7 @@ SEPARATOR_LINE = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE)  # Excel's, above 
 QUOTED = re.compile(r'"[^"]*"?')
 BLOCK, ROWS = 1 << 20, 20_000  # what is read at a time: bytes, and rows
 NAMED = 10  # rows that an error names
+KINDS = {str: "a text", int: "a number", float: "a number", bool: "true or false", list: "a list", dict: "an object"}
 MEMORY = "1GB"  # while Parquet is read; beyond it DuckDB uses the disk
 
 
@@ -282,49 +283,105 @@ def _objects(file: io.TextIOWrapper, title: str, *, whole: bool) -> Iterator[Any
 def _json_lines(
     file: io.TextIOWrapper, title: str, notes: tuple[str, ...], *, most_rows: int | None, whole: bool
 ) -> TableFile:
-    rows, names = [], set()
+    rows = []
+    kinds = {}  # empty where a column holds nothing yet, or something else
     for count, row in enumerate(_objects(file, title, whole=whole), 1):
         if not isinstance(row, dict):
             raise BadInput(f"{title}, row {count:,}: it is not a JSON object")
         if most_rows is not None and count > most_rows:
             raise BadInput(f"{title} has more than {most_rows:,} rows. Split it")
-        names |= row.keys()
-        if len(names) > MOST_COLUMNS:
+        for key, value in row.items():
+            kind = KINDS.get(type(value), "")
+            kinds[key] = known = kinds.get(key) or kind
+            if kind not in ("", known):
+                raise BadInput(f"{title}, row {count:,}: {key} is {kind}, in earlier rows {known}")
+        if len(kinds) > MOST_COLUMNS:
             raise BadInput(f"{title} has more than {MOST_COLUMNS:,} columns. Is it a table?")
         rows.append(row)
-    frame = pd.DataFrame(rows).convert_dtypes()
-    check_names([name.strip() for name in frame], title)
-    return TableFile(title=title, frame=frame, notes=notes)
+    if not rows:
+        raise BadInput(f"{title} has no rows")
+    check_names([key.strip() for key in kinds], title)
+    typed = {}
+    for key, kind in kinds.items():
+        cells = [row.get(key) for row in rows]
+        whole = kind == "a number" and not any(isinstance(cell, float) for cell in cells)
+        types = {"a text": "str", "a number": "Int64" if whole else "float64", "true or false": "boolean"}
+        try:
+            typed[key] = pd.Series(cells, dtype=types.get(kind, "object"))
+        except OverflowError as error:
+            raise BadInput(f"{title}: {key} has a number beyond 64 bits") from error
+    return TableFile(title=title, frame=pd.DataFrame(typed), notes=notes)
 
 
 def _excel(file: IO[bytes], title: str, *, repeated: bool, most_bytes: int) -> TableFile:
+    import openpyxl
+
     try:
         with zipfile.ZipFile(file) as archive:
             size = sum(entry.file_size for entry in archive.infolist())
         if size > most_bytes:
             raise BadInput(f"{title} unpacks to {size / 1e6:,.0f} MB, more than {most_bytes / 1e6:,.0f} MB. Split it")
-        sheets = pd.read_excel(file, sheet_name=None, header=None, dtype="str", na_filter=False)
+        book = openpyxl.load_workbook(file, read_only=True, data_only=True)
+        sheets = []  # those with anything in them, and their first two rows
+        for sheet in book.worksheets:
+            sheet.reset_dimensions()  # they need not be true
+            rows = filter(any, (_cells(row) for row in sheet.iter_rows()))
+            if first := list(islice(rows, 2)):
+                sheets.append((sheet, rows, first))
+            if len(first) == 2 and len(first[0]) > 1:  # others are notes, if there is such a sheet
+                break
+        else:
+            sheets = sheets[:1]
+        if not sheets:
+            raise BadInput(f"{title} has no sheet with a table")
+        sheet, rows, (names, *second) = sheets[-1]
+        if len(names) > MOST_COLUMNS:
+            raise BadInput(f"{title} has more than {MOST_COLUMNS:,} columns")
+        listed = [*second, *rows]
+        if any("" in row or len(row) < len(names) for row in listed):
+            written = openpyxl.load_workbook(file, read_only=True)[sheet.title]
+            written.reset_dimensions()
+            for row, values in zip(written.iter_rows(), sheet.iter_rows(), strict=True):
+                for cell, value in zip(row, values, strict=True):
+                    if cell.data_type == "f" and value.value is None:  # no spreadsheet program calculated it
+                        raise BadInput(
+                            f"{title}: the cell {cell.coordinate} has a formula without value "
+                            f"({shortened(str(cell.value))}). Open the file in a spreadsheet program and save it, or "
+                            "write the value"
+                        )
+        others = [one.title for one in book.worksheets if one is not sheet]
+        notes = [
+            f"{title}: only the sheet {sheet.title!r} is read, the first that is a table; the others are "
+            f"{', '.join(map(repr, others[:NAMED]))}. To read another, put it first."
+        ] * bool(others)
     except BadInput:
         raise
     except Exception as error:  # whatever a damaged workbook raises
         raise BadInput(
             f"{title} is not an Excel workbook, or a damaged one ({error}). Save it as .xlsx or CSV"
         ) from error
-    filled = {name: cells[cells.ne("").any(axis=1)] for name, cells in sheets.items()}
-    tables = [name for name, cells in filled.items() if len(cells) > 1 and cells.shape[1] > 1]
-    name = next(iter(tables or [name for name in filled if len(filled[name])]), "")  # one without a table is a note
-    if not name:
-        raise BadInput(f"{title} has no sheet with a table")
-    head, *rows = filled[name].to_numpy().tolist()
-    if len(head) > MOST_COLUMNS:
-        raise BadInput(f"{title} has more than {MOST_COLUMNS:,} columns")
-    others = [repr(other) for other in sheets if other != name]
-    note = (
-        f"{title}: only the sheet {name!r} is read, the first that is a table; the others are "
-        f"{', '.join(others[:NAMED])}. To read another, put it first."
-    )
-    frame = _named(_texts(rows, len(head)), list(map(str.strip, head)), title, repeated=repeated)
-    return TableFile(title=title, frame=frame, notes=(note,) * bool(others))
+    uneven = tuple((at, row) for at, row in enumerate(listed, 1) if len(row) > len(names))
+    whole = [[*row, *[""] * (len(names) - len(row))] for row in listed if len(row) <= len(names)]
+    frame = _named(_texts(whole, len(names)), names, title, repeated=repeated)
+    return TableFile(title=title, frame=frame, uneven=uneven, notes=tuple(notes))
+
+
+def _cells(row: Sequence[Any]) -> list[str]:
+    """The cells of a row of a sheet as it shows them, those at its end without content skipped."""
+    cells = []
+    for cell in row:
+        value = cell.value
+        if isinstance(value, bool):
+            text = str(value).lower()
+        elif isinstance(value, int | float):
+            percent = "%" in (cell.number_format or "")
+            text = f"{value * 100:.12g}%" if percent else f"{value:.15g}"
+        else:
+            text = "" if value is None else str(value).strip()
+        cells.append(text)
+    while cells and not cells[-1]:
+        cells.pop()
+    return cells
 
 
 def literal_path(path: str | Path) -> str:

@@ -80,6 +80,8 @@ def test_answers_from_elsewhere_make_a_study(tmp_path):
     saved.write_text(StudyFile(study=study.study, judgments=study.judgments()).model_dump_json())
     other = likeness("eyes", folder, "--out", tmp_path / "other", "--add", saved, "--add", table)
     assert "6 judgments added" in other.output and "6 were here already" in other.output, other.output
+    assert_refused(likeness("eyes", out, "--add", table, "--left", "choice"), BadInput, "alternative_1")
+    assert_refused(likeness("eyes", out, "--left", "alternative_1"), BadInput, "--add")
 
 
 def test_a_model_is_tuned_to_answers(tmp_path, monkeypatch):

@@ -22,10 +22,10 @@ def write(path, content):
     return path
 
 
-def read(folder, content):
+def read(folder, content, **how):
     """What a file holds: a text is a table."""
     name = "t.csv" if isinstance(content, str) else "export.json"
-    return exchange.read(write(folder / name, content), NAMES)
+    return exchange.read(write(folder / name, content), NAMES, **how)
 
 
 def task(data, *annotations):
@@ -78,31 +78,34 @@ def test_label_studio(tmp_path):
     assert "2 rows have no choice" in found.read
 
 
-# The heading and two choices of a.png and b c.png; and what was chosen.
+# The heading and two choices of a.png and b c.png, the first of these in the first column; and what was chosen.
 CHOSEN = {
-    ("left,right,choice", "1", "right"): "ab",
-    ("image_2,image_1,choice", "1", "2"): "ba",
-    ("image_b,image_a,winner", "image_a", "Image B"): "ba",
+    ("original,compressed,choice", "1", "right"): "ab",
+    ("method_b,method_a,choice", "1", "2"): "ab",
+    ("img_9,img_10,choice", "left", "right"): "ab",
+    ("target,other,winner", "other", "target"): "ba",
     ("right_image,left_image,choice", "left", "right"): "ba",
-    ("first,second,choice", "0", "1"): "ab",
-    ("first,second,choice", "1.0", "2.00"): "ab",
-    ("first,second,winner", "model_a", "Model B"): "ab",
-    ("first,second,winner", "tie (bothbad)", "tie"): "--",
-    ("first,second,vote", "leftvote", "rightvote"): "ab",
-    ("first,second,vote", "tievote", "bothbad_vote"): "--",
-    ("first,second,choice", "Image 2", "option_1"): "ba",
-    ("first,second,choice", "b c.png", "elsewhere/a.png"): "ba",
-    # Those that say no side, or may be meant in two ways.
-    ("first,second,choice", "-1", "1"): "",
-    ("first,second,vote", "0", "2"): "",
-    ("first,second,better", "1", "5"): "",
-    ("first,second,remark", "left", "right"): "",
-    ("one,two,choice", "left", "right"): "",
+    ("one,two,choice", "0", "1"): "ab",
+    ("one,two,choice", "1.0", "2.00"): "ab",
+    ("one,two,winner", "model_a", "Model B"): "ab",
+    ("one,two,winner", "tie (bothbad)", "tie"): "--",
+    ("one,two,vote", "leftvote", "rightvote"): "ab",
+    ("one,two,vote", "tievote", "bothbad_vote"): "--",
+    ("one,two,choice", "Image 2", "option_1"): "ba",
+    ("one,two,sharper", "left", "right"): "ab",
+    # Those that may be meant in two ways.
+    ("image 2,image 1,choice", "1", "2"): "",
+    ("method_b,method_a,choice", "a", "b"): "",
+    ("right_image,left_image,choice", "1", "2"): "",
+    ("one,two,choice", "-1", "1"): "",
+    ("one,two,vote", "0", "2"): "",
+    ("one,two,better", "1", "5"): "",
+    ("one,two,remark", "left", "blurred"): "",
 }
 
 
 @pytest.mark.parametrize("given", CHOSEN)
-def test_names_of_columns_tell_sides_and_words_tell_choices(tmp_path, given):
+def test_the_order_of_columns_tells_sides_and_words_tell_choices(tmp_path, given):
     heading, *said = given
     table = "\n".join([heading, *(f"a.png,b c.png,{each}" for each in said)])
     if not CHOSEN[given]:
@@ -117,37 +120,52 @@ def test_names_of_columns_tell_sides_and_words_tell_choices(tmp_path, given):
         assert f"{side} is {fields[name]}" in found.read
 
 
-@pytest.mark.parametrize("given, choice", [({"pairwise": [{"selected": "right"}]}, 1), ({"choice": "left_image"}, 0)])
-def test_json_min(tmp_path, given, choice):
+@pytest.mark.parametrize(
+    "given, choice",
+    [({"pw": [{"selected": "right"}]}, 1), ({"choice": "left"}, 0), ({"sharper": "left_image"}, 0)],
+)
+def test_json_min_and_sides_by_name(tmp_path, given, choice):
     shared = {"prompt": "a red car", "right_image": "a.png", "left_image": "b c.png", "annotator": 2, "id": 1}
     found = read(tmp_path, [shared | given])
     assert found.kind == "text" and [(each.choice, each.rater) for each in found.judgments] == [(choice, "2")]
     assert found.questions == [("a red car", "b c.png", "a.png")]
 
 
-def test_tags_of_label_studio_tell_the_sides_of_fields_of_any_name(tmp_path):
-    data = {"original": "a.png", "compressed": "b c.png"}
-    (given,) = read(tmp_path, [task(data, chose("left", to="compressed,original"))]).judgments
-    assert (given.question[1:], given.choice) == (("b c.png", "a.png"), 0)
-    with pytest.raises(BadInput, match="alternative_1"):
-        read(tmp_path, [task(data, chose("left"))])
+@pytest.mark.parametrize("fields", [("original", "compressed"), ("url_b", "url_a")])
+def test_json_that_does_not_tell_the_sides_asks_for_them(tmp_path, fields):
+    data = dict(zip(fields, ("a.png", "b c.png"), strict=True))
+    for left, why in (("", f"{fields[0]} and {fields[1]}.*left"), ("other", fields[1])):
+        with pytest.raises(BadInput, match=why):
+            read(tmp_path, [task(data, chose("left"))], left=left)
+    tags = chose("left", to=f"{fields[1]},{fields[0]}")  # that are called as the fields
+    for left, how, chosen in (*((each, chose("left"), data[each]) for each in fields), ("", tags, "b c.png")):
+        (given,) = read(tmp_path, [task(data, how)], left=left).judgments
+        assert (given.question[1], given.choice) == (chosen, 0)
 
 
-@pytest.mark.parametrize("heading", ["annotator_id", "Annotator Name", "user_id", "labeler", "completed_by", "judge"])
+@pytest.mark.parametrize(
+    "heading", ["annotator_id", "Annotator Name", "WorkerId", "user_id", "labeler", "completed_by", "judge", "user"]
+)
 def test_raters_are_told_by_many_headings(tmp_path, heading):
-    found = read(tmp_path, f",first,second,{heading},choice\n0,a.png,b c.png,x,1\n1,a.png,b c.png,y,2\n")
-    assert [each.rater for each in found.judgments] == ["x", "y"]
+    found = read(tmp_path, f",one,two,{heading},choice\n0,a.png,b c.png,x,1\n1,a.png,b c.png,y,2\n")
+    assert [each.rater for each in found.judgments] == ["x", "y"] and heading in found.read
 
 
 @pytest.mark.parametrize("empty", ["", "None", "nan", "n/a"])
 def test_nothing_chosen_is_no_tie_and_its_question_stays(tmp_path, empty):
-    rows = f"first,second,rater,choice\na.png,b c.png,x,1\na.png,b c.png,y,tie\na.png,one/d.png,x,{empty}\n"
+    rows = f"one,two,rater,choice\na.png,b c.png,x,1\na.png,b c.png,y,tie\na.png,one/d.png,x,{empty}\n"
     found = read(tmp_path, rows)
     assert [each.choice for each in found.judgments] == [0, None] and len(found.questions) == 2
     assert "1 rows have no choice" in found.read and not found.skipped
 
 
-def test_questions_and_prompts(tmp_path):
+def test_tables(tmp_path):
+    heading = "alternative_1;alternative_2;choice;rater;time"
+    rows = ["a.png;one/d.png;2;Ann;2026", "one/d.png;a.png;one/d.png;Bo;", "a.png;one/d.png;tie;;", "a.png;b c.png;x;;"]
+    found = read(tmp_path, "\n".join([heading, *rows]))
+    assert found.kind == "quality" and len(found.questions) == 1 and "row 4" in found.skipped
+    given = [(each.question[1], each.choice, each.rater) for each in found.judgments]
+    assert given == [("a.png", 1, "Ann"), ("one/d.png", 0, "Bo"), ("a.png", None, "")]
     rows = "reference,first,second\na.png,b c.png,one/d.png\na.png,z.png,one/d.png\n"
     asked = exchange.questions(read_table(write(tmp_path / "q.csv", rows)), NAMES)
     assert (asked.kind, asked.questions) == ("image", [QUESTION]) and "row 2" in asked.skipped

@@ -3,6 +3,7 @@
 import gzip
 import os
 
+import openpyxl
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -62,19 +63,29 @@ def test_blank_lines_take_no_frames(monkeypatch):
     assert made == [[["1"]]]
 
 
-def test_of_a_workbook_the_first_sheet_with_a_table_is_read(tmp_path):
+def test_workbooks_show_cells_as_their_sheet_does(tmp_path):
     path = tmp_path / "book.xlsx"
     with pd.ExcelWriter(path) as book:
         pd.DataFrame().to_excel(book, sheet_name="empty", index=False)
         pd.DataFrame({"Read me first": ["Scores of May", "By us"]}).to_excel(book, sheet_name="note", index=False)
         frame = pd.DataFrame({"model": ["a", "b"], "x": [0.5, 0.25], "n": [3, None], "yes": [True, False]})
         frame.to_excel(book, sheet_name="scores", index=False, startrow=2)
+        book.sheets["scores"]["B4"].number_format = "0.0%"
     table = read_table(path)
     assert table.rows() == [
-        {"model": "a", "x": "0.5", "n": "3", "yes": "True"},
-        {"model": "b", "x": "0.25", "n": "", "yes": "False"},
+        {"model": "a", "x": "50%", "n": "3", "yes": "true"},
+        {"model": "b", "x": "0.25", "n": "", "yes": "false"},
     ]
     assert "'scores'" in table.notes[0] and "'empty', 'note'" in table.notes[0]
+
+
+def test_a_formula_without_a_value_is_named(tmp_path):
+    book = openpyxl.Workbook()
+    for row in (["model", "x"], ["a", None], ["b", "=1+1"]):
+        book.active.append(row)
+    book.save(tmp_path / "a.xlsx")
+    with pytest.raises(BadInput, match="B3"):
+        read_table(tmp_path / "a.xlsx")
 
 
 @pytest.mark.parametrize("name", ["a[12].parquet", "a*.parquet", "a?.parquet", "a[1]/b.parquet"])
@@ -135,6 +146,7 @@ def test_what_is_no_table_is_a_sentence(tmp_path):
         ("a.csv", b"\xff\xfe\x00", "damaged"),
         ("a.csv.gz", gzip.compress(b"a,b\n" * 99, mtime=0)[:-9], "unpacked"),
         ("a.jsonl", b'{"a": 1}\n[2]\n', "row 2"),
+        ("a.jsonl", b'{"a": 1}\n{"a": "b"}\n', "row 2: a is a text, in earlier rows a number"),
         ("a.json", b'[{"a": 1}', "is not JSON"),
         ("a.json", b'[{"a": 1}, 2]', "row 2"),
         ("a.parquet", b"PAR1", "damaged"),
