@@ -17,7 +17,6 @@ from compute.interface.score_checks import check_scales
 from compute.interface.score_layouts import TableOfScores
 from compute.interface.score_reading import ScoreReading
 from compute.options import taking
-from compute.pages.curves import curves
 from compute.pages.shown import ShownTable, ShowsItself
 from compute.types import BadInput, argument
 
@@ -57,13 +56,10 @@ class SmallerTable(ShowsItself):
         return frame.astype({"step": "Int64", "n": "Int64"})
 
     def shown_table(self) -> ShownTable:
-        """The chosen tasks in their order, below how well they rank and the curve of it."""
+        """The chosen tasks in their order, below how well they rank."""
         several = self.table.categories != (WHOLE,)
         frame, above = self.frame().head(len(self.tasks)), list(smaller.summary(self.choice))
-        first = self.choice.selection.fewest - 1  # before it some category has no task
-        parts = [self.choice.selection.curve[first:]]
         if self.held_out is not None:
-            parts.append(np.median(self.held_out.curve[:, first:], axis=0))
             above.insert(
                 2,
                 f"On models that took no part in the choice (halves of {self.held_out.n_models} or more): median "
@@ -77,19 +73,6 @@ class SmallerTable(ShowsItself):
             ],
             above=above,
             below=[*self.table.notes, *self.table.unlike_scales],
-            key=(
-                "the models that the tasks were chosen on",
-                *["held-out models, median"] * (self.held_out is not None),
-            ),
-            picture=curves(
-                {place: list(enumerate(part.tolist(), start=first + 1)) for place, part in enumerate(parts)},
-                x="number of tasks",
-                y="Spearman correlation with the whole",
-                digits=3,
-                bounds=(-1, 1),
-                marked=len(self.tasks),
-                label="Spearman correlation by number of tasks",
-            ),
         )
 
     def plot(self) -> Any:

@@ -58,7 +58,7 @@ class TrainingResult(ShowsItself):
         return pd.DataFrame(rows, columns=["key", "title", "side", "before", "after", "difference", "low", "high"])
 
     def shown_table(self) -> ShownTable:
-        """Base and tuned model on the suite's own items, below both curves of the validation items."""
+        """Base and tuned model on the suite's own items."""
         stored = f", of which step {self.best:,} is stored" if self.best is not None else ""
         rows = [
             (row.title if row.is_average else f"· {row.title}", *cells, Cell(text=ends, marks=[marks]))
@@ -70,8 +70,6 @@ class TrainingResult(ShowsItself):
             heads=("the suite's own items, %", *evaluation.HEADINGS[1:]),
             rows=rows,
             above=[f"{self.folder.name}: {self.steps:,} steps{stored}; in {self.folder}"],
-            key=[name for _, name in self._curve_names()],
-            picture=self._drawn_curves(),
         )
 
     def plot(self) -> Any:
@@ -86,19 +84,6 @@ class TrainingResult(ShowsItself):
             title: {each.step: 100 * value for each in self.measurements if (value := getattr(each, side)) is not None}
             for side, title in evaluation.TITLES.items()
         }
-
-    def _drawn_curves(self) -> Any:
-        """Both curves as SVG; a side that was not measured has none."""
-        return curves(
-            {place: list(side.items()) for place, side in enumerate(self._curves().values()) if side},
-            x="training step",
-            y="percent",
-            digits=1,
-            bounds=(0, 100),
-            marked=self.best,
-            based=True,
-            label="Core and out-of-distribution averages by training step",
-        )
 
     def _curve_names(self) -> list[tuple[int, str]]:
         """Of each curve the number of its colour, and its name with the value of the step that was stored."""
@@ -225,7 +210,10 @@ def page(base: str, name: str, result: TrainingResult) -> str:
         base=base,
         result=result,
         about=evaluation.DRAWN_OOD,
-        plot=result._drawn_curves(),
+        plot=curves(
+            {place: list(side.items()) for place, side in enumerate(result._curves().values()) if side},
+            marked=result.best,
+        ),
         names=result._curve_names(),
         headings=evaluation.HEADINGS,
         rows=[(row, numbers(row)) for row in result.changes],

@@ -1,4 +1,4 @@
-"""Curves as a drawing without scripts: of a page of one file, and of a result in a notebook."""
+"""Averages by training step as a drawing without scripts."""
 
 from __future__ import annotations
 
@@ -15,27 +15,14 @@ LEFT, RIGHT, TOP, BOTTOM = 36, 360, 24, 206  # of the axes; the last value of ea
 LABEL_GAP = 13  # between two curves' last values
 
 
-def curves(
-    parts: Mapping[int, Sequence[tuple[float, float]]],
-    *,
-    x: str,
-    y: str,
-    digits: int,
-    bounds: tuple[float, float],
-    marked: float | None = None,
-    based: bool = False,
-    label: str = "",
-) -> Any:
-    """An SVG of at most two curves, as markup: points (x, y) in shown units, by the number of their colour.
-
-    x, y: titles of the axes; digits: of the last value of each curve; bounds: what y can be; marked: an x with a dashed
-    line; based: a dashed line at the first value of each.
-    """
+def curves(parts: Mapping[int, Sequence[tuple[float, float]]], *, marked: float | None) -> Any:
+    """An SVG of at most two curves, as markup: points (step, percent), by the number of their colour. A dashed line
+    stands at the first value of each, and at the step that is `marked`."""
     from markupsafe import Markup
 
     values = [value for points in parts.values() for _, value in points]
-    margin = max((max(values) - min(values)) / 10, 10.0**-digits * 10)
-    low, high = max(bounds[0], min(values) - margin), min(bounds[1], max(values) + margin)
+    margin = max((max(values) - min(values)) / 10, 1.0)
+    low, high = max(0.0, min(values) - margin), min(100.0, max(values) + margin)
     first, last = (end(at for points in parts.values() for at, _ in points) for end in (min, max))
 
     def across(at: float) -> float:
@@ -57,16 +44,12 @@ def curves(
             {
                 "place": place,
                 "dots": [(across(at), up(value)) for at, value in points],
-                "end": rounded(points[-1][1], digits),
+                "end": rounded(points[-1][1], 1),
                 "end_y": end,
             }
             for (place, points), end in zip(parts.items(), ends, strict=True)
         ],
-        x=x,
-        y=y,
         marked=None if marked is None else across(marked),
-        based=based,
-        label=label,
     )
     return Markup(drawn)
 

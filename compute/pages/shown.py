@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from compute.io.tables import markdown
 from compute.types import printable
@@ -47,8 +46,7 @@ class ShownTable:
     above: Sequence[str] = ()  # sentences
     below: Sequence[str] = ()
     plain: Sequence[str] = ()  # lines below all in type of one width, in a notebook
-    key: Sequence[str] = ()  # names of the first and the second colour of marks and curves
-    picture: Any = ""  # markup above the table, as markupsafe.Markup; other text is escaped
+    key: Sequence[str] = ()  # names of the first and the second colour of marks
 
     def text(self, most: int | None = None) -> str:
         """The table in lines of text, with the first `most` rows; of a wide one WIDEST rows and columns."""

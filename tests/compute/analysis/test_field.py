@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from compute.analysis.field import neighbours, standardised, standing
+from compute.analysis.field import neighbours, standing
 
 NAN = np.nan
 
@@ -46,12 +46,3 @@ def test_too_few_shared_tasks_give_no_distance():
     found = neighbours(x, row=0, minimum=4)
     assert np.isnan(found.distance[1])
     assert found.shared.tolist() == [6, 3, 6, 6]
-
-
-def test_standardised_is_numpys_z_with_gaps_kept():
-    scores = np.array([[1.0, 5, 2], [2, 1, 2], [4, NAN, 2], [9, 3, 2]])
-    found = standardised(scores)
-    first, second = scores[:, 0], scores[[0, 1, 3], 1]
-    assert found[:, 0] == pytest.approx((first - first.mean()) / first.std())
-    assert found[[0, 1, 3], 1] == pytest.approx((second - second.mean()) / second.std())
-    assert np.isnan(found[2, 1]) and np.isnan(found[:, 2]).all()

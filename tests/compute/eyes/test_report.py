@@ -11,7 +11,6 @@ from tests.compute.eyes.studies import judgments, study
 COUNT = 120
 TRUTH = np.random.default_rng(3).integers(2, size=COUNT).tolist()
 OPPOSITE = [1 - each for each in TRUTH]
-NONE = [None] * COUNT
 
 
 @pytest.fixture
@@ -45,15 +44,6 @@ def test_a_rater_who_answers_as_one_model_does(three):
     assert answer.left.n == 60 and answer.left.low < 0.5 < answer.left.high
     assert {(each.chosen, each.models) for each in answer.mistakes} == {(0, ("NEVER",)), (1, ("NEVER",))}
     assert "RIGHT" in answer.lead and "NEVER" not in answer.lead
-
-
-def test_who_cannot_tell_says_nothing_about_models(three):
-    answer = found(three, NONE)
-    assert answer.cannot_tell == answer.judgments == 54
-    assert [each.agreement.n for each in answer.models] == [0, 0, 0]
-    assert np.isnan(answer.models[0].agreement.value) and answer.ceiling is None
-    assert (answer.pairs, answer.consistency.n, answer.left.n, answer.mistakes) == ((), 0, 0, ())
-    assert "nan" not in answer.lead
 
 
 def test_models_are_compared_at_looks_and_the_verdict_stays_until_the_next(three):

@@ -6,15 +6,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from compute.analysis.table import of_scores
-from compute.catalog import shipped
-from compute.cli.workspace import suite_scores
 from compute.engine import run_folders
 from compute.engine.plan import SkippedRun
 from compute.importing import read_scores_csv
-from compute.interface import standing
 from compute.interface.evaluated import FRAME
-from compute.types import BadInput, Score, UnknownKey
+from compute.types import BadInput, UnknownKey
 
 
 @pytest.fixture
@@ -98,35 +94,3 @@ def test_a_rank_among_computed_rows_is_that_of_the_means(scores, evaluated):
     assert published.rank is None and "rank('computed')" in published.reason
     with pytest.raises(BadInput, match="'theirs'"):
         scores.rank("theirs")
-
-
-@pytest.mark.parametrize("suite", ["unisim-core", "pairbench"])
-def test_a_rank_among_published_rows_is_the_boards(database, suite):
-    """A published model's own scores as those of a new model: its rank and interval are those that the board shows."""
-    from leaderboard.data import board_table
-    from leaderboard.data.database import Database
-
-    catalog = shipped()
-    metrics = {row.key: row for row in catalog.metrics}
-    [rows] = suite_scores(database, suites=(suite,), origin="published")
-    table = board_table.load(Database(database), suite=suite)
-    board = table.ranked()
-    whole = [at for at in range(len(rows.models)) if not np.isnan(rows.values[at]).any()]
-    assert whole
-    for at in whole[:: max(1, len(whole) // 3)]:
-        model = catalog.model(rows.models[at])
-        scores = {
-            task: Score(run="", subset="default", metric="", value=value, stderr=None if np.isnan(error) else error)
-            for task, value, error in zip(rows.tasks, rows.values[at], rows.stderr[at], strict=True)
-        }
-        mine = of_scores(catalog.suite(suite), {model.key: scores}, tasks=catalog.tasks, metrics=metrics)
-        result = standing.rank_of(mine, rows, origin="published")
-        row = table.row(f"{model.key}~published")
-        assert (result.rank, result.rank_low or -1, result.rank_high or -1, result.tie_class) == (
-            board.rank[row],
-            board.rank_low[row],
-            board.rank_high[row],
-            board.classes[row],
-        )
-        assert result.of == (board.rank > 0).sum()
-        assert standing.mean_of(mine).mean == pytest.approx(board.mean[row])

@@ -73,21 +73,6 @@ def test_a_long_table_by_the_names_of_other_programs():
     assert ScoreReading().table(two).tasks[::3] == ("a (exact match)", "a (F1)")
 
 
-def test_no_score_is_written_in_several_ways(tmp_path):
-    path = write(tmp_path, "Method,a,b\nx,-,1\ny, NA ,2\nz,n/a,3\nu,,4\nv,1.5,–\n")
-    table = ScoreReading().table(path)
-    assert table.models == ("x", "y", "z", "u", "v")  # the first column is text, so it names the models
-    assert np.isnan(table.values).sum() == 5 and table.values[4, 0] == 1.5
-
-
-def test_errors_stand_beside_the_tasks_they_are_of():
-    frame = WIDE.assign(a_stderr=[0.01, 0.02, None], **{"b stderr": 0.03})
-    table = ScoreReading().table(frame)
-    assert table.tasks == ("a", "b", "c")
-    np.testing.assert_array_equal(table.stderr, [[0.01, 0.03, np.nan], [0.02, 0.03, np.nan], [np.nan, 0.03, np.nan]])
-    assert ScoreReading(only=["b"]).table(frame).stderr[0, 0] == 0.03
-
-
 def test_a_long_table_holds_all_there_is():
     frame = long_frame().assign(
         category=lambda f: f["task"].map({"a": "A", "b": "A", "c": "C"}),
@@ -115,14 +100,6 @@ def test_tasks_are_chosen_left_out_turned_and_put_into_categories():
     assert ScoreReading(only=["a"]).table(WIDE.assign(license="MIT")).tasks == ("a",), "what is not chosen is not read"
     table = ScoreReading(categories={"first": ["a"], "rest": ["c", "b"]}).table(WIDE)
     assert table.categories == ("first", "rest") and table.codes.tolist() == [0, 1, 1]
-
-
-def test_a_sum_that_is_left_out_may_be_text():
-    """Where an option names it, its cells are read and the first that is no number is named."""
-    table = WIDE.assign(average="about 51", average_stderr="-")
-    assert ScoreReading().table(table).tasks == ("a", "b", "c")
-    with pytest.raises(BadInput, match="'average'"):
-        ScoreReading(only=["a", "average"]).table(table)
 
 
 def test_levels_are_to_be_flattened():
@@ -272,6 +249,14 @@ READ = (
     (",R,R\n,en,de\nmodel,,\nx,1,2\n", "x", "en|de", [1, 2], "Categories"),
     ("model,dataset,FID,KID\nx,LAION,1,2\ny,COCO,2,3\n", "x|y", "FID|KID", [1, 2], r"dataset \(text"),
     ("model,a\nx,1\nMean,2\n", "x", "a", [1], "not models.*Mean"),
+    ("Method,a,b\nx,-,1\ny, NA ,2\nz,n/a,–\n", "x|y|z", "a|b", [np.nan, 1], ""),
+    ("model,mmlu__law\norg__a,__1__\n**b**,2\n", "org__a|b", "mmlu__law", [1], ""),
+    ("model,seed,t\na-seed1,1,1\na-seed2,2,3\nvits1,1,5\nvits2,2,7\n", "a|vits1|vits2", "t", [2], "seeds"),
+    ("model,acc_mean,acc_std,f\nx,1,0.2,3\n", "x", "acc_mean|f", [1, 3], "errors: the columns acc_std"),
+    ("model,acc_std,f\nx,0.2,3\n", "x", "f", [3], r"acc_std \(standard errors"),
+    ("model,task,value\nx,a,1\nx,Average,2\n", "x", "a", [1], r"Average \(sums"),
+    ("model,a,Average,Overall\nx,1,2,3\n", "x", "a|Overall", [1, 3], "Counted as tasks: Overall"),
+    ("model,mean\nx,1\n", "x", "mean", [1], ""),
     ("model,R@1,R@10,x\na,1,2,3\n", "a", "R@1|R@10|x", [1, 2, 3], "cutoff.*R@1, R@10"),
 )
 
@@ -291,23 +276,6 @@ def test_groups_above_names_are_categories_and_cutoffs_one_cluster(tmp_path):
     told = ScoreReading(categories={"all": ["cats", "en@1", "en@5"]}, groups={"one": ["cats", "en@1"]})
     table = told.table(tmp_path / "scores.csv")
     assert table.categories == ("all",) and table.clusters is not None and len(set(table.clusters)) == 2
-
-
-@pytest.mark.parametrize("shape", ["wide", "long"])
-def test_columns_that_are_no_tasks_are_left_out_and_said_first(shape):
-    frame = WIDE.assign(Average=1.0, meander=2.0, Overall=3.0, **{"Mean (Task)": 1.0, "Rank (Borda)": 1})
-    if shape == "long":
-        frame = frame.melt(id_vars="model", var_name="task", value_name="value").assign(source="a paper")
-    else:
-        frame = frame.assign(**{"Number of Parameters": "7B", "Embedding Dimensions": 4096, "Zero-shot": "95%"})
-    table = ScoreReading().table(frame)
-    assert table.tasks == ("a", "b", "c", "meander", "Overall") and table.values.shape == (3, 5)
-    assert "Average, Mean (Task), Rank (Borda)" in table.notes[0]
-    assert any("Overall" in note for note in table.notes[1:])
-    assert ("Embedding Dimensions, Zero-shot" in table.notes[0]) == (shape == "wide")
-    assert any("source" in note for note in table.notes) == (shape == "long")
-    assert not any("Average" in note for note in ScoreReading(ignore=["Average"]).table(WIDE.assign(Average=1.0)).notes)
-    assert ScoreReading().table(WIDE[["model"]].assign(mean=[1.0, 2, 3])).tasks == ("mean",), "where nothing else is"
 
 
 @pytest.mark.parametrize(
@@ -332,22 +300,3 @@ def test_a_fact_weighs_where_an_option_names_it():
     for options in ({"only": ["a", "mean"]}, {"lower_is_better": ["mean"]}, {"weights": {"mean": 2.0}}):
         table = ScoreReading(**options).table(WIDE.assign(mean=1.0))
         assert "mean" in table.tasks and not any("Skipped" in note for note in table.notes), options
-    beside = ScoreReading().table(
-        pd.DataFrame({"model": ["x", "y"], "acc_mean": [1, 2], "acc_std": [0.2, 0.3], "f": 1})
-    )
-    assert beside.tasks == ("acc_mean", "f") and beside.stderr[:, 0].tolist() == [0.2, 0.3]
-    alone = ScoreReading().table(pd.DataFrame({"model": ["x", "y"], "acc_std": [0.2, 0.3], "f": [1, 2]}))
-    assert alone.tasks == ("f",) and "acc_std" in alone.notes[0]
-
-
-def test_marks_of_bold_type_go_and_names_stay():
-    frame = pd.DataFrame({"model": ["org__a", "orga", "**b**", "__c__"], "mmlu__law": ["__1__", "2", "**3**", "4"]})
-    table = ScoreReading().table(frame)
-    assert table.models == ("org__a", "orga", "b", "c") and table.tasks == ("mmlu__law",)
-    assert table.values[:, 0].tolist() == [1, 2, 3, 4]
-
-
-def test_a_seed_is_told_from_the_end_of_a_name():
-    frame = pd.DataFrame({"model": ["a-seed1", "a-seed2", "vits1", "vits2"], "seed": [1, 2, 1, 2], "t": [1, 3, 5, 7]})
-    table = ScoreReading().table(frame)
-    assert table.models == ("a", "vits1", "vits2") and table.values[:, 0].tolist() == [2, 5, 7]

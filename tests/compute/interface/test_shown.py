@@ -50,9 +50,9 @@ def trained():
     [
         (lambda: compute.correlate(hostile()), ("Most similar: ", "| 10 |"), "background: rgba"),
         (lambda: compute.compare(HOSTILE, "m7", scores=hostile()), (" than m7", "| difference |"), "<circle"),
-        (lambda: compute.lite(hostile(), tasks=4), ("4 of 10 tasks", "took no part"), "<polyline"),
+        (lambda: compute.lite(hostile(), tasks=4), ("4 of 10 tasks", "took no part"), "<table"),
         (generators, ("| FD ↓", "95% interval over prompts or images"), "<circle"),
-        (trained, ("step 10 is stored", "+20.0"), "<polyline"),
+        (trained, ("step 10 is stored", "+20.0"), "<circle"),
     ],
     ids=["correlations", "comparison", "smaller", "generators", "training"],
 )

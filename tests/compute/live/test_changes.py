@@ -10,7 +10,7 @@ from compute.live.changes import ChangedPair, answers_in_words, cannot, rate
 from compute.live.questions import LiveQuestion
 from compute.procedures import judging
 from compute.procedures.shared import conditions
-from compute.tasks.perturb import PERTURBATIONS, perturb
+from compute.tasks.perturb import perturb
 from compute.types import BadInput, CannotDo
 from tests.compute.live.subjects import JUDGE, ROWS, Judge, loaded, subject
 
@@ -79,11 +79,3 @@ def test_a_step_is_the_score_of_the_changed_image():
     assert found[4] == pytest.approx(alone, abs=1e-5)
 
 
-def test_changed_images_are_known_apart():
-    keys = {
-        changes.changed(one, kind=kind, strength=strength).key
-        for one in (CAT, COFFEE)
-        for kind in PERTURBATIONS
-        for strength in changes.STRENGTHS
-    }
-    assert len(keys) == 2 * len(PERTURBATIONS) * len(changes.STRENGTHS)

@@ -4,7 +4,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
 from compute.analysis.correlation import correlate
-from compute.analysis.lite.selection import agreement, drop_redundant, knee, select, trace
+from compute.analysis.lite.selection import drop_redundant, knee, select, trace
 from compute.types import BadInput
 from tests.compute.analysis.tables import table
 
@@ -38,17 +38,6 @@ def test_drop_redundant_against_a_plain_loop():
     assert len(gone) > 3
     assert_array_equal(dropped, gone)
     assert_array_equal(stay, kept)
-
-
-def test_agreement_is_spearman_and_pearson_of_each_column():
-    rng = np.random.default_rng(2)
-    columns, target = np.round(rng.random((15, 6)), 1), rng.random(15)
-    columns[:, 2] = 1
-    found = agreement(columns, target)
-    for i in (0, 1, 3, 4, 5):
-        assert_allclose(found[0, i], stats.spearmanr(columns[:, i], target)[0])
-        assert_allclose(found[1, i], stats.pearsonr(columns[:, i], target)[0])
-    assert_array_equal(found[:, 2], [0, 0])
 
 
 @pytest.mark.parametrize("aggregate", ["category-mean", "task-mean"])

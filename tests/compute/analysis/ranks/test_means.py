@@ -37,11 +37,6 @@ def test_a_category_without_a_score_gives_no_mean():
     assert_allclose(ignored.category_means[0], [0.15, 0.3])
 
 
-def test_a_task_of_weight_zero_does_not_count_in_the_mean():
-    found = ranked([[0.2, NAN, 0.4]], [0, 0, 1], task_weights=[1, 0, 1])
-    assert_allclose(found.mean, [0.3])
-
-
 def test_unlike_directions_and_scales_are_refused_unless_weighted_out():
     scores = [[0.2, 7.0], [0.3, 9.0]]
     with pytest.raises(BadInput, match="direction"):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy.stats import chi2, ttest_ind
+from scipy.stats import chi2
 
 from compute.analysis.ranks import variance
 from tests.compute.analysis.tables import table
@@ -22,16 +22,6 @@ def parts_of(scores, codes, *, stderr=None, printed=None, clusters=None, **rule)
         printed=np.zeros(shape, bool) if printed is None else np.asarray(printed),
         clusters=clusters,
     )
-
-
-def test_two_categories_of_one_size_are_welchs_test():
-    """The mean of two category means has the variance and the degrees of freedom of Welch's difference, halved."""
-    rng = np.random.default_rng(1)
-    first, second = rng.random(6), 3 * rng.random(6)
-    own, dof = variance.of_means(parts_of([np.concatenate([first, -second])], [0] * 6 + [1] * 6))
-    welch = ttest_ind(first, second, equal_var=False)
-    assert_allclose(dof[0], welch.df)
-    assert_allclose((first.mean() - second.mean()) / 2 / np.sqrt(own[0]), welch.statistic)
 
 
 def satterthwaite(each, count):
@@ -93,15 +83,9 @@ def test_what_is_not_known_is_said_with_its_reason():
     assert_array_equal(variance.fewest_tasks(parts), [2, 1, 2, 2])
 
 
-def test_tasks_that_share_their_data_count_once():
+def test_tasks_that_all_share_their_data_count_as_one():
     rng = np.random.default_rng(8)
     scores = rng.random((3, 6))
-    once = parts_of(scores, [0] * 6)
-    twice = parts_of(np.repeat(scores, 2, axis=1), [0] * 12, clusters=np.repeat(np.arange(6), 2))
-    apart = parts_of(scores, [0] * 6, clusters=np.arange(6))
-    for parts in (twice, apart):
-        for ours, theirs in zip(variance.of_means(parts), variance.of_means(once), strict=True):
-            assert_allclose(ours, theirs)
     one = parts_of(scores, [0] * 6, clusters=np.zeros(6, int))
     assert np.isnan(variance.of_means(one)[0]).all()
     assert variance.unknown_because(one, names=["A"])[0]
