@@ -13,29 +13,33 @@ import numpy as np
 import pandas as pd
 from markupsafe import Markup
 
+from compute.analysis.figures.ranked import strip
 from compute.analysis.table import USUAL
 from compute.types import unknown
-from leaderboard.data.board_table import BoardTable, SuiteRow
+from leaderboard.data.board_table import BoardTable, SuiteColumn, SuiteRow
 from leaderboard.data.leaders import scored_rows
 from leaderboard.data.memo import shared
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html import drawn_examples
 from leaderboard.html.components import figure_bridge, lazy_tables
-from leaderboard.html.labels import SUSPECT, TRAINED, choice_title, explained_signs, is_synthetic
+from leaderboard.html.formatting import number, span
+from leaderboard.html.labels import ORIGIN_TITLES, SUSPECT, TRAINED, choice_title, explained_signs, is_synthetic, signs
 from leaderboard.html.templates import macro, render
 from leaderboard.page import HIDDEN, Canvas, PartialRedraw, Site, View, controls, instead, subject_heading
-from leaderboard.pages.task import figures, image_map, protocols, routes
+from leaderboard.pages.task import image_map, protocols, routes
 from leaderboard.web.parameters import Text
 
 if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
     from compute.analysis.correlation import Correlation
     from compute.analysis.saturation import Saturation
 
 MAP = "item-map"
-FIGURE = "task-figure"
 DEFAULT = "mieb/stl10"
 FEWEST = 8  # models a correlation is shown for, and next to the best before a share of them means anything
 RELATED = 8  # correlated tasks shown
+SHOWN = 30  # rows of the figure
 
 
 def draw(site: Site) -> None:
@@ -52,8 +56,7 @@ def draw(site: Site) -> None:
             noun="task",
             label="Task (type to search)",
         )
-    canvas.figure(elem_id=FIGURE, elem_classes="pg-names")
-    figure_bridge(site.assets, script="js/named_points.js", figure=FIGURE)
+    canvas.figure()
     canvas.html()
     with canvas.output(gr.Column(visible=False)):
         with controls():
@@ -126,7 +129,7 @@ def page(site: Site, *, task: str) -> tuple:
     if table is not None and index is not None and not np.isnan(table.scores.values[:, index]).all():
         column = table.columns[index]
         points = ranked_points(table, index)
-        figure = figures.scores(points, column)
+        figure = best_scores(points.head(SHOWN), column)
         doubtful = points["marks"] & SUSPECT > 0
         best = points[~doubtful].head(10)
         reading = _reading(table, index)
@@ -193,6 +196,25 @@ def ranked_points(table: BoardTable, index: int) -> pd.DataFrame:
         high=table.high[rows, index] * column.scale,
     )
     return frame.sort_values("value", ascending=not column.higher, kind="stable").reset_index(drop=True)
+
+
+def best_scores(points: pd.DataFrame, column: SuiteColumn) -> go.Figure:
+    """Rows of `ranked_points` with their 95% intervals, a colour an origin."""
+    digits = column.digits
+    said = [
+        (
+            f"{number(row.value, digits=digits)}, 95% {span(row.low, row.high, digits=digits)}",
+            explained_signs(row.marks),
+        )
+        for row in points.itertuples()
+    ]
+    return strip(
+        names=[f"{row.title} {signs(row.marks)}".rstrip() for row in points.itertuples()],
+        **{name: points[name].to_numpy(float) for name in ("value", "low", "high")},
+        groups=points["origin"].map(ORIGIN_TITLES).tolist(),
+        notes=["<br>".join(filter(None, words)) for words in said],
+        x=f"{column.metric_title}{', %' * bool(column.unit)}",
+    )
 
 
 @partial(shared, most=16)

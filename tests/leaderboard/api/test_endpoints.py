@@ -250,7 +250,7 @@ def test_what_is_sent_arrives_and_published_figures_come_back(client, tool, live
         ("qwen/qwen2-vl-7b-instruct", 0.25, [1, 2], None),
     ]
     judged = found[1]["published"][0]
-    assert (judged["metric"], judged["source"], judged["unit"]) == ("MMScore", "PairBench Table 7", "%")
+    assert (judged["metric"], judged["origin"], judged["unit"]) == ("MMScore", "published", "%")
     assert judged["rank"] <= judged["of"] == 23
     failed, said = tool("score_pair", first="example:astronaut", second=f"data:image/png;base64,{PNG}", models=["tiny"])
     assert not failed and [row["pairing"] for row in json.loads(said)] == ["image-image"]
