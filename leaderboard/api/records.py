@@ -114,7 +114,7 @@ def _ranked(suite_cache: SuiteCache, suite: str, origin: str) -> list[Record]:
     """The rows of one origin, or of USUAL, best first."""
     table, ranked = suite_cache.table(suite), suite_cache.ranked(suite)
     numbers = payload.plain(payload.standing(table, ranked).drop(columns="excess")).to_dict("records")
-    every = np.concatenate([payload.category_means(table, ranked), table.scores.values], axis=1)
+    every, _ = payload.cells(table, ranked)
     columns = table.category_columns or [column for column in table.columns if column.default]
     values = every[:, [list(table.by_key).index(column.key) for column in columns]].tolist()
     tasks = sorted({column.task for column in table.columns})
