@@ -89,7 +89,7 @@ MEASURE = r"""() => {
   };
   const words = ['.xtick text', '.ytick text', '.xtitle', '.ytitle', '.legendtext'];
   const labels = shown(words.map((one) => `.js-plotly-plot ${one}`).join());
-  const names = shown(':is(.pg-names, #cost-figure, #generators-figures) :is(.textpoint text, .annotation-text)');
+  const names = shown(':is(#cost-figure, #generators-figures) :is(.textpoint text, .annotation-text)');
   const meet = (a, b) => a.left < b.right && b.left < a.right && a.top + 2 < b.bottom - 2 && b.top + 2 < a.bottom - 2;
   const meta = (name) => document.querySelector(`meta[property="${name}"], meta[name="${name}"]`)?.content ?? '';
   const answer = '.pg-lead, .pg-findings, .pg-name, .jd-leads';

@@ -39,7 +39,7 @@ MAP = "item-map"
 DEFAULT = "mieb/stl10"
 FEWEST = 8  # models a correlation is shown for, and next to the best before a share of them means anything
 RELATED = 8  # correlated tasks shown
-SHOWN = 30  # rows of the figure
+SHOWN = 20  # rows of the figure
 
 
 def draw(site: Site) -> None:
