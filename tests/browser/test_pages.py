@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 from urllib.parse import parse_qsl
 
 import pytest
@@ -121,7 +120,7 @@ MEASURE = r"""() => {
 KNOWN = {view.key for view in VIEWS} | {"export", "docs", "data", "published"}
 
 
-def settled(page: Any, address: str) -> None:
+def settled(page, address):
     """Until the page, and its figures in a window of another width, are drawn."""
     page.wait_for_function("""() => [...document.querySelectorAll('.js-plotly-plot')].every((plot) =>
       !plot.offsetParent || !plot._fullLayout || Math.abs(plot._fullLayout.width - plot.clientWidth) < 2)""")
@@ -152,7 +151,7 @@ def test_a_page(visit, server, address):
     assert not report, report
 
 
-def faults(page: Any, address: str, *, width: int, dark: bool = False) -> dict[str, Any]:
+def faults(page, address, *, width, dark=False):
     """What is wrong with a page as it is shown now; nothing where all is well."""
     found, phone = page.evaluate(MEASURE), width == PHONE
     # Contrast, half of axe's time, is of colours, not of width; what else axe finds is not of colours.

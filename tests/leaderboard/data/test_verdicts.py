@@ -11,7 +11,7 @@ from leaderboard.data.comparison import ComparedLine
 from tests.compute.analysis.test_comparison import FOUND
 
 
-def line(*tests: dict, kind: str = "category", title: str = "Retrieval", parts: tuple[ComparedLine, ...] = ()):
+def line(*tests, kind="category", title="Retrieval", parts=()):
     """A line of a first row, A, and of those with these changes of FOUND."""
     return ComparedLine(
         names=tuple("ABCDEF"[: len(tests) + 1]),

@@ -57,12 +57,12 @@ def data(tmp_path):
     data.close()
 
 
-def stored(data: HubData) -> list[Path]:
+def stored(data):
     """The files in the cache, whole ones and parts."""
     return list((data.folder / "datasets--someone--likeness" / "blobs").glob("*"))
 
 
-def models(db: Database) -> set[str]:
+def models(db):
     return set(db.query("listed_models")["key"])
 
 
@@ -96,7 +96,7 @@ def test_requests_of_many_threads_outlive_swaps(two, caplog):
     pages = ("data/board/unisim-core", "data/rank/unisim-core?w=IQA:3", "data/task?task=unisim/nights", "data/claims")
     done, answers = threading.Event(), []
 
-    def visit(number: int) -> None:
+    def visit(number):
         turn = number
         while not done.is_set() or turn < number + len(pages):
             answers.append((pages[turn % len(pages)], client.get(pages[turn % len(pages)]).status_code))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pickle
 from functools import partial
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 from starlette.requests import Request
@@ -13,7 +12,6 @@ from starlette.requests import Request
 from compute.live import changes, examples
 from compute.live import inputs as live_inputs
 from compute.live.changes import ChangedPair, PairRating
-from compute.live.questions import Answer
 from compute.live.roster import READY, Availability
 from compute.types import BadInput, LikenessError
 from leaderboard.live import live as module
@@ -33,18 +31,18 @@ def live():
     return Live()
 
 
-def example(key: str) -> dict[str, str]:
+def example(key):
     return {"kind": "example", "key": key}
 
 
 CAT, FACE = example("cat"), example("cat-face")
 
 
-def payload(*inputs: dict, mode: str = "pair", models: tuple[str, ...] = ("ssim",), **more: object) -> dict[str, Any]:
+def payload(*inputs, mode="pair", models=("ssim",), **more):
     return {"session": SESSION, "inputs": list(inputs), "mode": mode, "models": list(models), **more}
 
 
-def upload(live: Live, colour: str, session: str = SESSION) -> dict[str, str]:
+def upload(live, colour, session=SESSION):
     return {"kind": "image", "key": live.uploads.add_image(session, png(colour))["key"]}
 
 
@@ -69,7 +67,7 @@ def worked(live, monkeypatch):
     """The models that were started; each takes `seconds` by the clock, and fails where `broken` says so."""
     state = SimpleNamespace(keys=[], seconds=0.0, now=0.0, broken=())
 
-    def work(row: Any, *given: object, run: Any = live.run) -> object:
+    def work(row, *given, run=live.run):
         state.keys.append(row.key)
         state.now += state.seconds
         if row.key in state.broken:
@@ -148,7 +146,7 @@ def test_a_text_that_a_large_model_would_read_whole_is_bounded(live, monkeypatch
     monkeypatch.setattr(live.roster, "availability", lambda row: ready)
     monkeypatch.setattr(live, "run", lambda row, *given: worked.append(row.key) or 1 / 0)
 
-    def problems(length: int) -> list[str]:
+    def problems(length):
         half = {"kind": "text", "text": "a word " * (length // 14)}
         given = payload(half, half | {"text": half["text"][:-1] + "."}, models=(key, "wordllama"))
         return [answer.problem for answer in live.answers(*live.read(given), judges=partial(counted.append, key))]
@@ -163,7 +161,7 @@ def test_a_text_that_a_large_model_would_read_whole_is_bounded(live, monkeypatch
 # ---- judges behind the host's endpoint
 
 
-def asking(address: str = "203.0.113.9") -> Request:
+def asking(address="203.0.113.9"):
     return Request({"type": "http", "headers": [], "client": (address, 1)})
 
 
@@ -183,13 +181,13 @@ def endpoint(monkeypatch):
         yield server
 
 
-def pressed(site: Any, *keys: str, press: object = True) -> str:
+def pressed(site, *keys, press=True):
     """The markup of the answers about two examples."""
     given = payload(*map(example, keys or ("cat", "cat-face")), models=("ssim", JUDGE), pressed=press)
     return str([markup for markup, *_ in page.answered(site, given, asking())][-1])
 
 
-def judged(live: Live, monkeypatch: pytest.MonkeyPatch, mode: str, *inputs: str, key: str = SECRET) -> Answer:
+def judged(live, monkeypatch, mode, *inputs, key=SECRET):
     """Of a judge behind an endpoint that takes this key, by a host that has the secret one."""
     with running(key=key) as server:
         monkeypatch.setenv("LIKENESS_ENDPOINT", server.url)
@@ -258,11 +256,11 @@ def test_judges_are_counted_with_and_without_a_rate(site, endpoint, monkeypatch)
 # ---- scores from 1 to 10 of an image beside its changed copy
 
 
-def changed(strength: float = 0.5) -> ChangedPair:
+def changed(strength=0.5):
     return ChangedPair(image=examples.load("coffee"), kind="rotate", strength=strength)
 
 
-def ratings(live: Live, *keys: str, strength: float = 0.5, **how: object) -> dict:
+def ratings(live, *keys, strength=0.5, **how):
     found = live.ratings(changed(strength), live.models(keys), session=SESSION, **how)
     return {(row.key, condition): rating for row, condition, rating in found}
 

@@ -54,11 +54,11 @@ def test_a_strength_has_a_unit(kind, size, said):
     assert PERTURBATIONS[kind].amount(0.5, size) == said
 
 
-def few(*scores: float) -> Curve:
+def few(*scores):
     return Curve(scores=scores, domain=DomainCheck(reference=reference(scenes=14), few=True, why="few"))
 
 
-def whole(*scores: float) -> Curve:
+def whole(*scores):
     return Curve(scores=scores, domain=DomainCheck(reference=reference()))
 
 

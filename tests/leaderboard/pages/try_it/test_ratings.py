@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from compute.catalog import shipped
 from compute.live import examples
 from compute.live.changes import ChangedPair, PairRating
@@ -14,17 +12,17 @@ TINY, JUDGE = (ROWS[key] for key in ("tiny", "gpt-4o-2024-11-20"))
 PAIR = ChangedPair(image=examples.load("coffee"), kind="rotate", strength=0.5)
 
 
-def table(**scores: Any) -> str:
+def table(**scores):
     rows = [TINY, JUDGE] if "judge" in scores else [TINY]
     named = {JUDGE.key if key == "judge" else key: value for key, value in scores.items()}
     return str(ratings.table(PAIR, rows, named))
 
 
-def both(rating: Any) -> dict[str, Any]:
+def both(rating):
     return {"sensitive": rating, "invariant": rating}
 
 
-def judged(*scores: int | None, problems: tuple[str, ...] = ("", ""), said: str = "Score", **counts: Any) -> PairRating:
+def judged(*scores, problems=("", ""), said="Score", **counts):
     """By a judge in words, whose replies were counted so."""
     detail = {"problems": problems, "replies": (said, "Score: 9")}
     return PairRating(scores=scores, detail=detail, settings={"asked": 2, **counts})
