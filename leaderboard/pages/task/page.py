@@ -1,9 +1,9 @@
-"""One task: how it is run, how its models do, which tasks agree with it, its single items, and a map of its images."""
+"""One task: how it is run, how its models do, its single items, and a map of its images."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -14,12 +14,9 @@ import pandas as pd
 from markupsafe import Markup
 
 from compute.analysis.figures.ranked import strip
-from compute.analysis.table import USUAL
 from compute.types import unknown
 from leaderboard.data.board_table import BoardTable, SuiteColumn, SuiteRow
 from leaderboard.data.leaders import scored_rows
-from leaderboard.data.memo import shared
-from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html import drawn_examples
 from leaderboard.html.components import figure_bridge, lazy_tables
 from leaderboard.html.formatting import number, span
@@ -32,13 +29,11 @@ from leaderboard.web.parameters import Text
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-    from compute.analysis.correlation import Correlation
     from compute.analysis.saturation import Saturation
 
 MAP = "item-map"
 DEFAULT = "mieb/stl10"
-FEWEST = 8  # models a correlation is shown for, and next to the best before a share of them means anything
-RELATED = 8  # correlated tasks shown
+FEWEST = 8  # models next to the best before a share of them means anything
 SHOWN = 20  # rows of the figure
 
 
@@ -140,10 +135,6 @@ def page(site: Site, *, task: str) -> tuple:
             "best": best,
             "doubtful": int(doubtful.sum()),
             "legend": explained_signs(np.bitwise_or.reduce(best["marks"])) if len(best) else "",
-            "related": _related(table, index, correlations(site.suite_cache, table.suite["key"]))
-            if column.ranked
-            else None,
-            "suite_title": table.suite["title"],
         }
     facts = {"task": task_facts, "suites": suites, **reading}
     head = render(
@@ -217,18 +208,6 @@ def best_scores(points: pd.DataFrame, column: SuiteColumn) -> go.Figure:
     )
 
 
-@partial(shared, most=16)
-def correlations(suite_cache: SuiteCache, suite: str) -> tuple[np.ndarray, Correlation]:
-    """Spearman correlations of all ranked tasks of a suite, one row a model: the columns' indices, and the result."""
-    from compute.analysis.correlation import correlate
-
-    table = suite_cache.table(suite)
-    columns = np.array([index for index, column in enumerate(table.columns) if column.ranked], int)
-    sign = np.array([1.0 if table.columns[index].higher else -1.0 for index in columns])
-    scores = table.scores.values[np.ix_(table.rows_of(USUAL), columns)]
-    return columns, correlate(scores=scores * sign, method="spearman", minimum=FEWEST)
-
-
 def _reading(table: BoardTable, index: int) -> dict[str, Any]:
     """The verdict on the task from the spread of scores, without doubtful ones."""
     from compute.analysis.saturation import saturation
@@ -269,40 +248,11 @@ def verdict(saturation: Saturation) -> str:
     return "Without a ceiling or a known noise, only the spread says how far apart the models are."
 
 
-def _related(table: BoardTable, index: int, computed: tuple[np.ndarray, Correlation]) -> dict[str, list]:
-    """The tasks that rank models most and least similarly, with a link to the scatter of each pair."""
-    columns, result = computed
-    own = int(np.flatnonzero(columns == index)[0])
-    r = np.where(np.arange(len(columns)) == own, np.nan, result.r[own])
-    known = [at for at in np.argsort(-np.nan_to_num(r, nan=0.0), kind="stable") if not np.isnan(r[at])]
-
-    def facts(indices: Iterable[int]) -> list[dict[str, Any]]:
-        rows = []
-        for at in indices:
-            other = table.columns[columns[at]]
-            pair = quote(f"{table.columns[index].task},{other.task}", safe="/,")
-            rows.append(
-                {
-                    "task": other.task,
-                    "title": other.title,
-                    "category": other.group,
-                    "r": r[at],
-                    "low": result.low[own, at],
-                    "high": result.high[own, at],
-                    "n": result.n[own, at],
-                    "address": f"correlations?suites={table.suite['key']}&level=tasks&pair={pair}",
-                }
-            )
-        return rows
-
-    return {"most": facts(known[:RELATED]), "least": facts(known[RELATED:][::-1][:RELATED])}
-
-
 TASK = View(
     key="task",
     title="Task",
     sentence="One task: how and on what data it is run, how well it still separates models, which do best and how "
-    "certainly, which other tasks it agrees with, and the single items that a model got right or wrong.",
+    "certainly, and the single items that a model got right or wrong.",
     group="Board",
     subject=lambda site, key: next(((row["title"], described(row)) for row in site.db.records("task", key=key)), None),
     listed=False,
