@@ -53,6 +53,7 @@ def test_what_is_missing_says_why():
     html = table(tiny=both("Its weights are not on this machine"))
     assert 'colspan="2"><span class="pg-quiet">Its weights are not on this machine</span>' in html
     assert ratings.cells({"sensitive": COSINES})[1] == {"why": "…"} and ratings.cells({}) == "…"
+    assert ratings.cells({"sensitive": "why", "invariant": COSINES})[0] == {"why": "why"}
     assert "No model is chosen" in str(ratings.table(PAIR, [], {}))
 
 
