@@ -12,7 +12,7 @@ from compute.live.inputs import LARGEST_IMAGE
 from compute.types import BadInput
 from leaderboard.api.records import known
 from leaderboard.data.models.model_facts import facts
-from leaderboard.data.related_figures import RelatedFigure, related_figures
+from leaderboard.data.related_figures import related_figures
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.live.live import Live
 
@@ -45,10 +45,7 @@ def score_pair(
         )
         for pairing in {str(row["pairing"]) for row in answers}
     }
-    return [
-        row | {"published": [_record(figure) for figure in published[str(row["pairing"])][str(row["model"])]]}
-        for row in answers
-    ]
+    return [row | {"published": published[str(row["pairing"])][str(row["model"])]} for row in answers]
 
 
 def keys_of(listed: list[str] | str) -> list[str]:
@@ -84,12 +81,3 @@ def _input(value: str, name: str) -> LiveInput:
             "as data:image/png;base64,..."
         )
     return "text", words
-
-
-def _record(figure: RelatedFigure) -> dict[str, Any]:
-    """A published score as plain values; numbers in the unit the papers print, at their digits."""
-    values = vars(figure).copy()
-    column = values.pop("column")
-    for name, value in (("value", figure.value), ("low", figure.low), ("high", figure.high), ("chance", column.chance)):
-        values[name] = column.rounded(value)
-    return values | {"metric": column.metric_title, "unit": column.unit}

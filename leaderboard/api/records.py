@@ -20,7 +20,6 @@ from leaderboard.data.comparison import ComparedLine, common_ground, compare, ro
 from leaderboard.data.mean_rule import suite_rule
 from leaderboard.data.memo import shared
 from leaderboard.data.models.model_facts import facts
-from leaderboard.data.related_figures import listed_sources
 from leaderboard.data.shortlist import NEEDS, Conditions, Shortlist, ShortlistedModel, shortlist
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html import labels
@@ -115,7 +114,7 @@ def _ranked(suite_cache: SuiteCache, suite: str, origin: str) -> list[Record]:
     """The rows of one origin, or of USUAL, best first."""
     table, ranked = suite_cache.table(suite), suite_cache.ranked(suite)
     numbers = payload.plain(payload.standing(table, ranked).drop(columns="excess")).to_dict("records")
-    every = np.concatenate([payload.category_means(table, ranked), table.scores.values], axis=1)
+    every, _ = payload.cells(table, ranked)
     columns = table.category_columns or [column for column in table.columns if column.default]
     values = every[:, [list(table.by_key).index(column.key) for column in columns]].tolist()
     tasks = sorted({column.task for column in table.columns})
@@ -139,9 +138,7 @@ def _ranked(suite_cache: SuiteCache, suite: str, origin: str) -> list[Record]:
                 },
                 "trained_on": list(seen),
                 "trained": table.trained(at),
-                "source": listed_sources(
-                    sources.get((row.model, row.origin), []), origin=row.origin, most=MOST_SOURCES
-                ),
+                "source": _listed(sources.get((row.model, row.origin), []), origin=row.origin),
                 "synthetic": labels.is_synthetic(table.suite["benchmark"]),
             }
         )
@@ -152,6 +149,15 @@ def _ranked(suite_cache: SuiteCache, suite: str, origin: str) -> list[Record]:
         return rank, mean, -record["coverage"], record["title"].lower()
 
     return sorted(out, key=order)
+
+
+def _listed(sources: Sequence[str], *, origin: str) -> str:
+    """Sources as text, each once, MOST_SOURCES of them by name; folders of runs are counted."""
+    names = sorted(set(sources), key=lambda name: (len(name), name))  # Table 9 before Table 10
+    if origin == "computed" and len(names) > 1:
+        return f"{len(names)} computed runs"
+    rest = len(names) - MOST_SOURCES
+    return "; ".join(names[:MOST_SOURCES]) + (f" and {rest} more" if rest > 0 else "")
 
 
 # ---- one model

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from compute.analysis.comparison import Comparison, Reading, compared
+from compute.analysis.comparison import Comparison, compared
 from compute.analysis.ranking import Ranking
 from compute.analysis.ranks.variance import listed
 from compute.analysis.significance import ALPHA, holm
@@ -102,45 +102,29 @@ class ComparedLine:
         return f"Compared with {self.names[0]} in {self.place}, {'; '.join(parts)}."
 
     def ahead(self) -> str:
-        """Says who is significantly ahead in which categories, or tasks where only one category is compared.
-
-        Of two rows each by name, of several each against the first. Empty for a task, and where no noise is known.
-        """
+        """Says which rows are significantly ahead of the first in which categories, or tasks where only one category
+        is compared. Empty for a task, and where no noise is known."""
         lines, noun = self.parts, "category"
         if self.kind != "mean" or len(lines) < 2:
             lines, noun = self.tasks, "task"
-
-        def where(at: int, reading: Reading) -> str:
-            titles = [line.column.title for line in lines if line.tests[at].reading == reading]
-            return listed(titles) if len(titles) <= MOST_NAMED else counted(len(titles), noun)
-
         known = {test.reading for line in lines for test in line.tests} & {"better", "worse", "same"}
         if self.kind == "task" or not known:
             return ""
         first, *others = self.names
-        if len(others) > 1:
-            sentences, level = [], []
-            for at, name in enumerate(others):
-                sides = (("ahead", where(at, "better")), ("behind", where(at, "worse")))
-                parts = [f"{side} in {titles}" for side, titles in sides if titles]
-                if parts:
-                    sentences.append(f"{name} is {' and '.join(parts)}")
-                else:
-                    level.append(name)
-            if level:
-                are = "is" if len(level) == 1 else "are"
-                sentences.append(f"{listed(level)} {are} not significantly ahead or behind")
-            return f"Compared with {first}, {'; '.join(sentences)}."
-        leads = [
-            (name, titles) for name, titles in ((first, where(0, "worse")), (*others, where(0, "better"))) if titles
-        ]
-        parts = [f"{name}{' is ahead' * (not at)} in {titles}" for at, (name, titles) in enumerate(leads)]
-        rest = []
-        for words, readings in (("not significant", ("same",)), ("of unknown significance", ("unknown", "none"))):
-            if count := sum(line.tests[0].reading in readings for line in lines):
-                rest.append(f"{words} in {count if rest else counted(count, noun)}")
-        sentence = ", ".join(parts) or f"Neither is significantly ahead in a {noun}"
-        return f"{sentence}{'; the difference is ' * bool(rest)}{', '.join(rest)}."
+        sentences, level = [], []
+        for at, name in enumerate(others):
+            parts = []
+            for words, reading in (("ahead", "better"), ("behind", "worse")):
+                if titles := [line.column.title for line in lines if line.tests[at].reading == reading]:
+                    place = listed(titles) if len(titles) <= MOST_NAMED else counted(len(titles), noun)
+                    parts.append(f"{words} in {place}")
+            if parts:
+                sentences.append(f"{name} is {' and '.join(parts)}")
+            else:
+                level.append(name)
+        if level:
+            sentences.append(f"{listed(level)} {'is' if len(level) == 1 else 'are'} not significantly ahead or behind")
+        return f"Compared with {first}, {'; '.join(sentences)}."
 
 
 def _kind(test: Comparison) -> str:

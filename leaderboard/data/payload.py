@@ -37,11 +37,10 @@ SHORT = {"rank_low": "low", "rank_high": "high", "tie_class": "tie", "few_tasks"
 def board(db: Database, table: BoardTable, ranked: Ranking | None) -> dict[str, Any]:
     """Everything the table component needs to draw, sort and filter one suite. Numbers are in shown units."""
     columns = (*table.category_columns, *table.columns)
-    means = category_means(table, ranked)
-    shown = np.concatenate([means, table.scores.values], axis=1) * [column.scale for column in columns]
+    values, marks = cells(table, ranked)
+    shown, of_means = values * [column.scale for column in columns], len(table.category_columns)
     rates_pairs = any(column.metric == "mmscore" for column in table.columns)
-    of_means = np.zeros(means.shape, int) if ranked is None else category_marks(table, ranked)
-    missing = np.isnan(table.scores.values) * table.scores.missing
+    missing = np.pad(np.isnan(table.scores.values) * table.scores.missing, ((0, 0), (of_means, 0)))
     return {
         "version": db.version,
         "suite": suite_facts(table),
@@ -67,9 +66,9 @@ def board(db: Database, table: BoardTable, ranked: Ranking | None) -> dict[str, 
         "columns": [_column(column, shown[:, index]) for index, column in enumerate(columns)],
         "rows": _rows(db, table),
         "cells": _cells(shown, columns),
-        "marks": _nonzero(np.concatenate([of_means, table.marks], axis=1)),
+        "marks": _nonzero(marks),
         "reasons": list(table.scores.reasons),
-        "missing": _nonzero(np.concatenate([np.zeros_like(of_means), missing], axis=1)),
+        "missing": _nonzero(missing),
         "ranking": ranking(table, ranked),
         "links": {
             "model": "model?model={model}",
@@ -98,20 +97,17 @@ def suite_facts(table: BoardTable) -> dict[str, Any]:
     }
 
 
-def category_means(table: BoardTable, ranked: Ranking | None) -> np.ndarray:
-    """Category means [rows, categories] in stored units."""
-    if ranked is None:
-        return np.full((len(table.rows), len(table.category_columns)), np.nan)
-    return ranked.category_means
-
-
-def category_marks(table: BoardTable, ranked: Ranking) -> np.ndarray:
-    """Marks [rows, categories] of the means: how each was made, and those of the scores behind it."""
-    marks = table.mean_marks(ranked)
-    for code in range(len(table.scores.categories)):
-        behind = table.marks[:, (table.scores.codes == code) & ranked.table.chosen]
-        marks[:, code] |= np.bitwise_or.reduce(behind & (TRAINED | SUSPECT), axis=1)
-    return marks
+def cells(table: BoardTable, ranked: Ranking | None) -> tuple[np.ndarray, np.ndarray]:
+    """Values in stored units and marks [rows, columns of `by_key`]: the means of categories, with how each was made and
+    the marks of the scores behind it, then the tasks."""
+    means, marks = np.full((len(table.rows), len(table.category_columns)), np.nan), table.marks
+    if ranked is not None:
+        means, of_means = ranked.category_means, table.mean_marks(ranked)
+        for code in range(len(table.scores.categories)):
+            behind = table.marks[:, (table.scores.codes == code) & ranked.table.chosen]
+            of_means[:, code] |= np.bitwise_or.reduce(behind & (TRAINED | SUSPECT), axis=1)
+        marks = np.concatenate([of_means, marks], axis=1)
+    return np.concatenate([means, table.scores.values], axis=1), marks
 
 
 def standing(table: BoardTable, ranked: Ranking | None) -> pd.DataFrame:
@@ -166,7 +162,8 @@ def ranking(table: BoardTable, ranked: Ranking | None, *, with_categories: bool 
         shown = ranked.category_means * [column.scale for column in table.category_columns]
         out["fixed"] = list(ranked.fixed)
         out["families"] = _cells(shown, table.category_columns) if with_categories else None
-        out["family_marks"] = category_marks(table, ranked).tolist() if with_categories else None
+        marks = cells(table, ranked)[1][:, : len(table.category_columns)]
+        out["family_marks"] = marks.tolist() if with_categories else None
     return out
 
 

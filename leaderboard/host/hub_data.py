@@ -7,10 +7,8 @@ two stay on disk.
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import os
-import random
 import re
 import shutil
 import tempfile
@@ -31,10 +29,8 @@ MINUTES = 30.0  # between two checks of the hub, unless LIKENESS_REFRESH says ot
 SOON = 60.0  # seconds until the next try while nothing could be fetched yet; doubled each time
 PATIENCE = 120.0  # seconds that a start waits for the first file
 TIMEOUT = 10.0  # seconds that the hub has to state what it stores
-JITTER = 0.1  # share by which waits differ, so that copies of the app do not all check at once
 STORED = 2  # files: the current one, and the one that running requests may still read
 NAME = re.compile(r"[\w-][\w.-]*/[\w-][\w.-]*", re.ASCII)
-SHA256 = re.compile(r"[0-9a-f]{64}")
 log = logging.getLogger(__name__)
 
 
@@ -77,22 +73,13 @@ def cache() -> Path:
         return temporary
 
 
-def check(path: Path, *, etag: str = "") -> None:
+def check(path: Path) -> None:
     """Raises DatabaseError unless the file is a whole database of this version with the benchmarks and scores."""
-    if not _is_whole(path, etag=etag):
-        raise DatabaseError("the download is incomplete: its SHA-256 differs from the one on the hub")
     db = Database(path)
     try:
         check_contents(db)
     finally:
         db.close()
-
-
-def _is_whole(path: Path, *, etag: str) -> bool:
-    if not SHA256.fullmatch(etag):
-        return True  # a small file's ETag is not a hash of its content alone
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest() == etag
 
 
 class HubData:
@@ -133,7 +120,7 @@ class HubData:
         """
         for path in self._stored():
             try:
-                check(path, etag=path.name)
+                check(path)
             except LikenessError as error:
                 log.warning("The stored file %s cannot be used: %s", path, error)
             else:
@@ -204,12 +191,11 @@ class HubData:
             self._checked.set()
             if not self.every:
                 return
-            seconds = self.every if self.path else min(wait, self.every)
-            self._end.wait(seconds * random.uniform(1 - JITTER, 1 + JITTER))
+            self._end.wait(self.every if self.path else min(wait, self.every))
             wait *= 2
 
     def _hub_version(self) -> HfFileMetadata:
-        """What the hub stores: the file's ETag, which for a large file is its SHA-256, and its commit."""
+        """What the hub stores: the file's ETag and its commit."""
         from huggingface_hub import get_hf_file_metadata, hf_hub_url
         from huggingface_hub.errors import EntryNotFoundError, RepositoryNotFoundError
 
@@ -233,20 +219,12 @@ class HubData:
         """The file of this version, checked. Raises DatabaseError, once a version: it is not fetched again."""
         from huggingface_hub import hf_hub_download
 
-        for force in (False, True):
-            pointer = hf_hub_download(
-                self.repo,
-                FILE,
-                repo_type="dataset",
-                revision=version.commit_hash,
-                cache_dir=self.folder,
-                force_download=force,
-            )
-            path = _content(Path(pointer))
-            if _is_whole(path, etag=version.etag):  # else the stored file was damaged on disk: fetched again
-                break
+        pointer = hf_hub_download(
+            self.repo, FILE, repo_type="dataset", revision=version.commit_hash, cache_dir=self.folder
+        )
+        path = _content(Path(pointer))
         try:
-            check(path, etag=version.etag)
+            check(path)
         except LikenessError as error:
             fault = str(error).partition(". ")[0]  # the remedy after it is for a database built here
             reason = (

@@ -190,36 +190,14 @@ class Live:
             yield row, self._result(row, pair, changes.curve, kind, image, other, own, until=until, session=session)
 
     def ratings(
-        self,
-        pair: ChangedPair,
-        models: Sequence[Model],
-        *,
-        session: str = "",
-        conditions: Sequence[str] = CONDITIONS,
-        judges: JudgeAllowance | None = None,
-    ) -> Iterator[tuple[Model, str, PairRating | str | None]]:
-        """Each model's scores from 1 to 10 of an image and its changed copy, under each condition in turn.
-
-        A sentence where it has none. Scored are `conditions`; of others, and of judges in words without `judges`, only
-        earlier scores come, else None: a judge's answer takes seconds or costs the host. One condition counts as one
-        question to a judge.
-        """
-        results = self.uploads.results(session) if session else {}
+        self, pair: ChangedPair, models: Sequence[Model], *, session: str = "", judges: JudgeAllowance | None = None
+    ) -> Iterator[tuple[Model, str, PairRating | str]]:
+        """Each model's scores from 1 to 10 of an image and its changed copy, under each condition in turn; a sentence
+        where it has none. A condition counts as one question to a judge."""
+        among = {"session": session, "judges": judges}
         for row, condition in product(models, CONDITIONS):
-            name = _name(row, changes.rate, pair, condition)
-            failed = ("failed", row.key, *name)
-            in_words = changes.answers_in_words(row)
-            rating = results.get(name)
-            if rating is None and (problem := changes.cannot(row)):
-                rating = problem
-            elif rating is None and (condition not in conditions or (in_words and judges is None)):
-                rating = results.get(failed)
-            elif rating is None:
-                among = {"session": session, "cache": results, "judges": judges}
-                rating = self._result(row, pair.inputs(row, condition), changes.rate, pair, condition, **among)
-                if in_words and isinstance(rating, str):
-                    results[failed] = rating  # for the page; the next press asks again
-            yield row, condition, rating
+            inputs = pair.inputs(row, condition)
+            yield row, condition, self._result(row, inputs, changes.rate, pair, condition, **among)
 
     def drops(self, row: Model, pair: Sequence[Input], *, session: str = "") -> tuple[float, list[Floats | None]]:
         """As `occlusion.drops` of the model. Raises BadInput where it has no score for the two, or fails."""

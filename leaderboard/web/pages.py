@@ -35,11 +35,11 @@ from leaderboard.web.responses import (
 CSP = "content-security-policy"
 SCRIPT = re.compile(rb"<script((?:\s[^>]*)?)>(.*?)</script", re.DOTALL | re.IGNORECASE)
 SOURCE = re.compile(rb"\ssrc\s*=", re.IGNORECASE)
-DENIED = ("microphone", "geolocation", "payment", "usb", "serial", "midi", "display-capture")
+DENIED = ("camera", "microphone", "geolocation", "payment", "usb", "serial", "midi", "display-capture")
 FIXED = {
     "x-content-type-options": "nosniff",
     "referrer-policy": "same-origin",  # links to other sites do not tell what was compared
-    "permissions-policy": ", ".join(("camera=(self)", *(f"{feature}=()" for feature in DENIED))),
+    "permissions-policy": ", ".join(f"{feature}=()" for feature in DENIED),
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
 }

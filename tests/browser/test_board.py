@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
-from typing import Any
 from urllib.parse import parse_qs
 
 import duckdb
@@ -56,15 +54,15 @@ def board(visit):
     return lambda given="", **how: visit(f"board{'?' if given else ''}{given}", ready=READY, **how)
 
 
-def header(page: Any, key: str) -> Any:
+def header(page, key):
     return page.locator(f'.lk-titles [data-key="{key}"]')
 
 
-def idle(page: Any) -> None:
+def idle(page):
     page.wait_for_selector(READY)
 
 
-def panel(page: Any, name: str) -> Any:
+def panel(page, name):
     page.get_by_role("button", name=re.compile(f"^{name}")).first.click()
     return page.get_by_role("dialog", name=name)
 
@@ -369,7 +367,7 @@ def test_pairbench_is_cut_by_condition_data_set_and_split(board):
 # ---- files
 
 
-def download(page: Any, name: str, *, of: str, folder: Path) -> Path:
+def download(page, name, *, of, folder):
     export = panel(page, "Export")
     with page.expect_download() as waiting:
         export.get_by_role("button" if of == "view" else "link", name=name, exact=True).click()

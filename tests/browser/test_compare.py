@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from tests.browser.conftest import query, settle, violations
 
 SIGLIP, CLIP = "google/siglip-so400m-patch14-224", "openai/clip-vit-large-patch14-336"
 RESULT = ".bc-comparison"
 
 
-def pick(page: Any, typed: str) -> None:
+def pick(page, typed):
     box = page.get_by_label("Models (type")
     box.fill(typed)
     page.get_by_role("option", name=typed).first.wait_for()

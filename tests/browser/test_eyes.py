@@ -6,7 +6,6 @@ import io
 import json
 import re
 from pathlib import Path
-from typing import Any
 from zipfile import ZipFile
 
 import numpy as np
@@ -22,7 +21,7 @@ START = "[data-screen=start]"
 LEFT = "Connection errored out|signal is aborted"  # a page is left while models are asked
 
 
-def picture(seed: int) -> bytes:
+def picture(seed):
     """A pattern of its own as a PNG file, larger than the copies that a server gets."""
     noise = np.random.default_rng(seed).integers(0, 255, (6, 8, 3), dtype=np.uint8)
     out = io.BytesIO()
@@ -36,33 +35,33 @@ MANIFEST = "reference,alternative_1,alternative_2\n" + "".join(
 )
 
 
-def files(contents: dict[str, bytes]) -> list[dict[str, Any]]:
+def files(contents):
     return [
         {"name": name, "mimeType": "image/png" if name.endswith("png") else "text/csv", "buffer": data}
         for name, data in contents.items()
     ]
 
 
-def place(page: Any, number: int) -> None:
+def place(page, number):
     """Until the question at a place of the order is shown and takes answers."""
     page.locator(f".ey-ask[data-place='{number}'][data-answers='{number}']").wait_for()
 
 
-def judge(page: Any, *, first: int, until: int) -> None:
+def judge(page, *, first, until):
     for at in range(first, until):
         place(page, at)
         page.keyboard.press(("ArrowLeft", "ArrowRight", "ArrowDown")[at % 3])
     place(page, until)
 
 
-def photographs(page: Any) -> Any:
+def photographs(page):
     page.locator("input[value=text]").check()
     page.get_by_role("button", name="Use the shipped photographs").click()
     place(page, 0)
     return page
 
 
-def saved(page: Any, button: str) -> bytes:
+def saved(page, button):
     with page.expect_download() as download:
         page.get_by_role("button", name=button).click()
     return Path(download.value.path()).read_bytes()
@@ -149,14 +148,14 @@ def test_a_phone_shows_all_images_at_once_and_taps_answer(visit):
     assert violations(page) == []
 
 
-def own(page: Any, chosen: list[dict[str, Any]]) -> Any:
+def own(page, chosen):
     page.get_by_label("Images, ZIP or CSV").set_input_files(chosen)
     page.get_by_role("button", name="Start", exact=True).click()
     place(page, 0)
     return page
 
 
-def stored(page: Any) -> dict[str, Any]:
+def stored(page):
     return page.evaluate("JSON.parse(sessionStorage.getItem('likeness-eyes'))")
 
 

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -27,7 +24,7 @@ PLOTS = """() => [...document.querySelectorAll('.plot text')].filter((text) => {
 }).map((text) => text.textContent)"""
 
 
-def ranking(path: Path) -> None:
+def ranking(path):
     """Thirty models, one of them hostile and one without a score on a task; two categories."""
     values = 0.4 + 0.01 * np.arange(MODELS)[:, None] + 0.03 * np.random.default_rng(4).normal(size=(MODELS, 14))
     tasks = [
@@ -42,7 +39,7 @@ def ranking(path: Path) -> None:
     ranked.save_html(path, title=f"Mine {HOSTILE}")
 
 
-def training(path: Path) -> None:
+def training(path):
     """Made-up curves: core rises, out of distribution falls, and both end close together."""
     steps = range(0, 2001, 100)
     points = [
@@ -63,7 +60,7 @@ def from_disk(browser, tmp_path):
     """Writes a page and opens it; fails at the end on a request for anything else, or an error."""
     contexts, watches = [], []
 
-    def opened(write: Callable[[Path], None], *, expected: str = "") -> Any:
+    def opened(write, *, expected=""):
         write(tmp_path / "page.html")
         contexts.append(browser.new_context(viewport={"width": 1280, "height": 800}, color_scheme="light"))
         page = contexts[-1].new_page()
@@ -89,7 +86,7 @@ def test_it_can_be_read_by_all(from_disk, write):
     assert page.evaluate("window.harmed") is None and page.locator("img").count() == 0
 
 
-def column(page: Any, heading: str) -> list[str]:
+def column(page, heading):
     """The texts of a column from top to bottom."""
     return page.evaluate(
         """(heading) => {

@@ -9,13 +9,11 @@ import re
 import subprocess
 import sys
 import threading
-from pathlib import Path
 from urllib.parse import urlsplit
 
 import httpx
 import pytest
 from starlette.applications import Starlette
-from starlette.requests import Request
 from starlette.responses import HTMLResponse, StreamingResponse
 from starlette.routing import Route
 
@@ -46,11 +44,11 @@ DONE, TRAY = ".cp-result[data-done=yes]", ".likeness-tray[data-ready=true][data-
 TABLE = ".likeness-board[data-ready=true]"
 
 
-def proxy(target: str) -> Starlette:
+def proxy(target):
     """Passes everything below the prefix on to `target`, without the prefix, and nothing else."""
     client = httpx.AsyncClient(timeout=None, limits=httpx.Limits(max_keepalive_connections=0))
 
-    async def forward(request: Request) -> StreamingResponse:
+    async def forward(request):
         headers = {name: value for name, value in request.headers.items() if name not in ("host", "accept-encoding")}
         sent = client.build_request(
             request.method,
@@ -67,7 +65,7 @@ def proxy(target: str) -> Starlette:
     return Starlette(routes=[Route(PREFIX + "/{path:path}", forward, methods=["GET", "HEAD", "POST", "DELETE"])])
 
 
-def own_suite(folder: Path) -> Path:
+def own_suite(folder):
     """Drawings of a bundled task as files with a manifest, and the suite's file."""
     choices = tasks.load(shipped().task("mini/image-choice"), source=Source(offline=True))["default"]
     with (folder / "choices.csv").open("w", newline="") as file:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 from urllib.parse import parse_qsl
 
 import pytest
@@ -89,7 +88,7 @@ MEASURE = r"""() => {
   };
   const words = ['.xtick text', '.ytick text', '.xtitle', '.ytitle', '.legendtext'];
   const labels = shown(words.map((one) => `.js-plotly-plot ${one}`).join());
-  const names = shown(':is(.pg-names, #cost-figure, #generators-figures) :is(.textpoint text, .annotation-text)');
+  const names = shown(':is(#cost-figure, #generators-figures) :is(.textpoint text, .annotation-text)');
   const meet = (a, b) => a.left < b.right && b.left < a.right && a.top + 2 < b.bottom - 2 && b.top + 2 < a.bottom - 2;
   const meta = (name) => document.querySelector(`meta[property="${name}"], meta[name="${name}"]`)?.content ?? '';
   const answer = '.pg-lead, .pg-findings, .pg-name, .jd-leads';
@@ -121,7 +120,7 @@ MEASURE = r"""() => {
 KNOWN = {view.key for view in VIEWS} | {"export", "docs", "data", "published"}
 
 
-def settled(page: Any, address: str) -> None:
+def settled(page, address):
     """Until the page, and its figures in a window of another width, are drawn."""
     page.wait_for_function("""() => [...document.querySelectorAll('.js-plotly-plot')].every((plot) =>
       !plot.offsetParent || !plot._fullLayout || Math.abs(plot._fullLayout.width - plot.clientWidth) < 2)""")
@@ -152,7 +151,7 @@ def test_a_page(visit, server, address):
     assert not report, report
 
 
-def faults(page: Any, address: str, *, width: int, dark: bool = False) -> dict[str, Any]:
+def faults(page, address, *, width, dark=False):
     """What is wrong with a page as it is shown now; nothing where all is well."""
     found, phone = page.evaluate(MEASURE), width == PHONE
     # Contrast, half of axe's time, is of colours, not of width; what else axe finds is not of colours.

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
@@ -16,7 +14,7 @@ from leaderboard.pages.about import page as about
 def test_pages_read_what_they_show_only_when_they_are_opened(database, monkeypatch):
     made: list[str] = []
 
-    def counted(module: Any, name: str) -> None:
+    def counted(module, name):
         whole = getattr(module, name)
         monkeypatch.setattr(module, name, lambda *args, **options: made.append(name) or whole(*args, **options))
 

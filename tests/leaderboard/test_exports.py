@@ -43,7 +43,7 @@ def client(changed):
     return client_of(SuiteCache(changed(*statements)))
 
 
-def cells(text: str) -> list[str]:
+def cells(text):
     return [cell for row in csv.reader(io.StringIO(text)) for cell in row]
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from types import SimpleNamespace
-from typing import Any
 
 import gradio as gr
 import pytest
@@ -14,7 +13,7 @@ from leaderboard.page import fill
 from leaderboard.web.errors import FAILED
 
 
-def opened(make: Any, *, outputs: int) -> list[str]:
+def opened(make, *, outputs):
     """What the outputs hold after the page was opened."""
     with gr.Blocks() as blocks:
         site = SimpleNamespace(blocks=blocks, db=SimpleNamespace(snapshot=nullcontext))
@@ -28,7 +27,7 @@ def opened(make: Any, *, outputs: int) -> list[str]:
     ("error", "sentence"), [(BadInput("No suite <b>."), "No suite &lt;b&gt;."), (OSError("secret"), FAILED)], ids=str
 )
 def test_a_failure_is_said_once_with_a_link_that_tries_again(error, sentence, outputs):
-    def make() -> list[str]:
+    def make():
         raise error
 
     message, *others = opened(make, outputs=outputs)
@@ -42,7 +41,7 @@ def test_a_failure_is_said_once_with_a_link_that_tries_again(error, sentence, ou
 def test_a_failure_leaves_what_was_rendered_with_the_page(rendered):
     """Once the message replaced the first output, which had its text already, and the others were emptied."""
 
-    def make() -> list[str]:
+    def make():
         raise BadInput("No suite.")
 
     with gr.Blocks() as blocks:

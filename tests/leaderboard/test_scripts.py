@@ -22,7 +22,7 @@ TRAY = PACKAGE / "pages" / "try_it" / "tray"
 each_module = pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
 
 
-def version() -> tuple[int, int]:
+def version():
     """The version of node, (0, 0) where there is none."""
     if NODE is None:
         return 0, 0
@@ -37,7 +37,7 @@ READS_MODULES = (20, 19) <= AGE < (21, 0) or AGE >= (22, 7)
 needs_node = pytest.mark.skipif(not READS_MODULES, reason="node 20.19, 22.7 or later is not installed")
 
 
-def node(code: str, paths: list[Path]) -> subprocess.CompletedProcess[str]:
+def node(code, paths):
     """Runs a module in one node process; `paths` are its variable `paths`."""
     listed = json.dumps([str(path) for path in paths])
     return subprocess.run(

@@ -11,7 +11,6 @@ from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
 import pytest
-from PIL import Image
 
 import compute
 import leaderboard
@@ -22,7 +21,7 @@ from compute.types import BadInput
 class Thumbnail:
     """An image is what is left of it at 4 x 4 pixels."""
 
-    def encode_image(self, images: list[Image.Image]) -> np.ndarray:
+    def encode_image(self, images):
         return np.stack([np.asarray(image.convert("RGB").resize((4, 4)), np.float32).ravel() for image in images])
 
 
@@ -37,7 +36,7 @@ def scores(tmp_path_factory):
     )
 
 
-def free_port() -> int:
+def free_port():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]

@@ -21,7 +21,7 @@ from leaderboard.data.board_table import APART, DISPUTED, PARTIAL, PRINTED, SUSP
 from leaderboard.data.database import Database
 from leaderboard.data.mean_rule import changed_rule, description, rule
 from leaderboard.data.memo import shared
-from leaderboard.data.payload import category_marks, category_means, plain, standing
+from leaderboard.data.payload import cells, plain, standing
 from leaderboard.html.formatting import blank, parameters_text
 from leaderboard.html.labels import SHORT, SIGNS, described, is_synthetic
 from leaderboard.pages.board.text_tables import latex, markdown
@@ -127,12 +127,12 @@ class BoardView:
         return [self.table.by_key[key] for key in self.columns]
 
     @cached_property
-    def marks(self) -> np.ndarray:
-        """The marks [rows, columns] of every cell, as the board shows them."""
-        of_means = () if self.ranked is None else (category_marks(self.table, self.ranked),)
-        every = list(self.table.by_key)[0 if of_means else len(self.table.category_columns) :]
-        marks = np.concatenate([*of_means, self.table.marks], axis=1)
-        return marks[np.ix_(self.indices, [every.index(key) for key in self.columns])]
+    def cells(self) -> tuple[np.ndarray, np.ndarray]:
+        """Values in stored units and marks [rows, columns] of every cell, as the board shows them."""
+        every = list(self.table.by_key)
+        at = np.ix_(self.indices, [every.index(column.key) for column in self.chosen])
+        values, marks = cells(self.table, self.ranked)
+        return values[at], marks[at]
 
     @cached_property
     def frame(self) -> pd.DataFrame:
@@ -159,15 +159,13 @@ class BoardView:
             ranks = standing(table, self.suite_ranked or ranked)["rank"]
             own = standing(table, ranked).assign(suite_rank=ranks, ranked_by=rule(table, changed_rule(table, ranked)))
             parts.append(own[list(RANKED)].iloc[self.indices].reset_index(drop=True))
-        values = np.concatenate([category_means(table, ranked), table.scores.values], axis=1)[self.indices]
-        every = list(table.by_key)
+        values, marks = self.cells
         figures = {
-            column.key: [column.shown(value) for value in values[:, every.index(column.key)].tolist()]
-            for column in chosen
+            column.key: list(map(column.shown, own)) for column, own in zip(chosen, values.T.tolist(), strict=True)
         }
         bits = {"trained_on_tasks": TRAINED, "suspect_columns": SUSPECT, "disputed_columns": DISPUTED}
         lists = {
-            name: [";".join(np.array(self.columns, object)[line & bit > 0]) for line in self.marks]
+            name: [";".join(np.array(self.columns, object)[line & bit > 0]) for line in marks]
             for name, bit in bits.items()
         }
         return pd.concat(
@@ -179,7 +177,7 @@ class BoardView:
         about, frame = self.table.suite, self.frame
         title, whose = str(about["title"]), str(about["benchmark_title"])
         named = title if whose in title else f"{whose}: {title}"
-        seen = int(np.bitwise_or.reduce(self.marks, axis=None))
+        seen = int(np.bitwise_or.reduce(self.cells[1], axis=None))
         legend = "; ".join([*(f"{sign} {words}" for bit, sign, words in CELL_SIGNS if seen & bit), BEST, NO_VALUE])
         words = description(self.table)
         if changed := changed_rule(self.table, self.ranked):
@@ -210,7 +208,7 @@ class BoardView:
                     for values in zip(*(known[name] for name in names), strict=True)
                 ]
                 out |= {title: texts} if any(texts) else {}
-        for column, marks in zip(self.chosen, self.marks.T, strict=True):
+        for column, marks in zip(self.chosen, self.cells[1].T, strict=True):
             title = SHORT.get(column.title, column.title) + _unit(unit, column) + " ↓" * (not column.higher)
             while title in out:
                 title += f" [{column.key}]"
@@ -224,10 +222,11 @@ class BoardView:
     @property
     def best(self) -> np.ndarray:
         """Which cells [rows, columns] hold the best figure of their column, as shown; none of APART."""
-        best = np.zeros(self.marks.shape, bool)
+        marks = self.cells[1]
+        best = np.zeros(marks.shape, bool)
         for at, column in enumerate(self.chosen):
             values = rounded_array(self.frame[column.key], column.digits)
-            values[(self.marks[:, at] & APART) > 0] = np.nan
+            values[(marks[:, at] & APART) > 0] = np.nan
             known = values[~np.isnan(values)]
             if len(known) and known.min() < known.max():
                 best[:, at] = values == (known.max() if column.higher else known.min())

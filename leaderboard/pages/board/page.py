@@ -41,7 +41,7 @@ def rows(site: Site, query: Mapping[str, str]) -> Markup:
     suites, suite = site.suite_cache.suites(), query.get("suite", "")
     table = site.suite_cache.table(suite if suite in suites else HOME)
     ranked = site.suite_cache.ranked(table.suite["key"])
-    listed, means, columns = leading(table, ranked), payload.category_means(table, ranked), table.category_columns
+    listed, (values, _), columns = leading(table, ranked), payload.cells(table, ranked), table.category_columns
     return render(
         "pages/board/rows.html",
         suite=payload.suite_facts(table),
@@ -50,7 +50,7 @@ def rows(site: Site, query: Mapping[str, str]) -> Markup:
         origin=ORIGIN_TITLES[table.origin] if len({row.origin for row in table.rows}) > 1 else "",
         ranked=len(listed),
         rows=[
-            row | {"means": [column.number(mean) for column, mean in zip(columns, means[row["row"]], strict=True)]}
+            row | {"means": [column.number(mean) for column, mean in zip(columns, values[row["row"]], strict=False)]}
             for row in listed[:MOST_ROWS]
         ],
     )

@@ -10,15 +10,17 @@ from typing import Any
 import gradio as gr
 import numpy as np
 import pandas as pd
+import plotly.graph_objects as go
 from markupsafe import Markup
 
 from compute.analysis.figures.ranked import strip
+from compute.analysis.figures.style import PALETTE, label_sides, plain, unmarked
 from compute.types import unknown
 from leaderboard.html.formatting import blank, number, span
 from leaderboard.html.labels import SUSPECT, choice_title
 from leaderboard.html.templates import macro, render
 from leaderboard.page import HIDDEN, Canvas, Site, View, controls
-from leaderboard.pages.generators import backbones, figures
+from leaderboard.pages.generators import backbones
 from leaderboard.pages.generators.sets import METRIC_MODELS, SETS, GeneratorSet, MetricColumn, paper_set, sets_of
 from leaderboard.web.parameters import Text
 
@@ -30,6 +32,7 @@ MOST_BUTTONS = 6  # sets above which they are chosen from a list
 FIGURE = 300  # pixels below which one figure is below the other
 METRIC = "Metric to compare with people"
 SHOWN_FIRST = ("As shown first", "")  # the choice of features that is none
+LEAST = 360  # pixels, which the page reserves
 UNTESTED = "an interval needs 30 prompts and a value for two generators"
 
 
@@ -96,18 +99,15 @@ def page(site: Site, chosen: GeneratorSet, *, metric: str, backbone: str = "") -
     if of_paper:
         papers = partial(paper_set, site)
         head = answer(papers) + render("pages/generators/reading.html", **facts, on_parti=chosen.key == "parti")
-        ranks = {"human": chosen.people.ranks, "rank": column.ranks}
-        first = figures.slope(pd.DataFrame({"title": _short(chosen), **ranks}), metric=column.marked)
         notes = site.db.query("task_notes", task=chosen.task)
         tables = render("pages/generators/page.html", **facts, sets=[papers(key) for key in SETS], notes=notes)
     else:
         head = render("pages/generators/computed_head.html", **facts, moved=moved, untested=UNTESTED)
-        first = interval_figure(chosen, column)
         order = [*column.order, *np.flatnonzero(column.ranks < 0)]
         tables = render("pages/generators/computed.html", **facts, order=order)
     return (
         head,
-        gr.update(value=first, visible=True),
+        gr.update(value=interval_figure(chosen, column), visible=True),
         _beside_people(chosen, column),
         tables,
         gr.update(
@@ -150,7 +150,7 @@ def shown(computed: GeneratorSet, *, metric: str, backbone: str, titles: pd.Seri
     return column, moved.strip()
 
 
-def interval_figure(computed: GeneratorSet, column: MetricColumn) -> object:
+def interval_figure(chosen: GeneratorSet, column: MetricColumn) -> object:
     """Every generator with its interval, best on top."""
     rows, tested = column.order, column.differences is not None
     first, rest = "First, or not significantly worse", "Significantly worse than the first"
@@ -158,7 +158,7 @@ def interval_figure(computed: GeneratorSet, column: MetricColumn) -> object:
         first, rest = "First", "Others; no difference is tested"
     low, high = column.interval
     figure = strip(
-        names=[computed.titles[row] for row in rows],
+        names=[chosen.titles[row] for row in rows],
         value=column.values[rows] * column.scale,
         low=low[rows] * column.scale,
         high=high[rows] * column.scale,
@@ -167,7 +167,7 @@ def interval_figure(computed: GeneratorSet, column: MetricColumn) -> object:
         x=f"{column.title} ({'higher' if column.higher else 'lower'} is better)",
         grey=rest,
     )
-    return figure.update_layout(height=max(figures.LEAST, figure.layout.height))
+    return figure.update_layout(height=max(LEAST, figure.layout.height))
 
 
 def _words(column: MetricColumn, row: int) -> str:
@@ -200,8 +200,45 @@ def _beside_people(chosen: GeneratorSet, column: MetricColumn) -> Any:
             "words": words,
         }
     )
-    plot = figures.scatter(points, metric=column.marked, human=people.title, higher=column.higher)
+    plot = _scatter(points, metric=column.marked, human=people.title, higher=column.higher)
     return gr.update(value=plot, visible=True)
+
+
+def _scatter(points: pd.DataFrame, *, metric: str, human: str, higher: bool) -> go.Figure:
+    """Preference over the metric's score, one point a generator. points: title, score, human, suspect (bool), words."""
+    figure = go.Figure()
+    height = max(LEAST, 90 + 30 * len(points))
+    sides = label_sides(points["title"], points["score"], points["human"], width=560, height=height - 70)
+    points = points.assign(side=[side or "top center" for side in sides])
+    for suspect, part in points.groupby("suspect"):
+        colour = PALETTE[3 if suspect else 0]
+        figure.add_scatter(
+            x=part["score"],
+            y=part["human"],
+            mode="markers+text",
+            text=[unmarked(title) for title in part["title"]],
+            textposition=part["side"],
+            textfont={"size": 11},
+            name="Likely misprint" if suspect else "Generator",
+            marker={
+                "size": 9,
+                "symbol": "circle-open" if suspect else "circle",
+                "color": colour,
+                "line": {"width": 2, "color": colour},
+            },
+            customdata=part["words"],
+            hovertemplate="%{text}<br>%{customdata}<extra></extra>",
+        )
+    better = "higher is better" if higher else "lower is better"
+    plain(
+        figure,
+        height=height,
+        x=f"{metric} ({better})",
+        y=human,
+        legend=bool(points["suspect"].any()),
+    )
+    span = float(np.ptp(points["score"])) or 1.0
+    return figure.update_xaxes(range=[points["score"].min() - 0.22 * span, points["score"].max() + 0.22 * span])
 
 
 def _named(site: Site, metrics: Iterable[str]) -> list[tuple[str, str]]:

@@ -5,11 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import plotly.graph_objects as go
 
-from compute.analysis.field import Neighbours, Standing, neighbours, standing
+from compute.analysis.field import Neighbours, Standing, neighbours, standardised, standing
+from compute.analysis.figures.ranked import strip
+from compute.analysis.ranking import Ranking
 from compute.types import BadInput
-from leaderboard.data.board_table import BoardTable, SuiteColumn
+from leaderboard.data.board_table import TRAINED, BoardTable, SuiteColumn
 from leaderboard.data.suite_cache import SuiteCache
+from leaderboard.html.formatting import number
+from leaderboard.html.labels import explained_signs
+
+OTHERS = "Median and middle half of the other models"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,3 +76,44 @@ def nearest(field: Field) -> Neighbours:
     values = field.table.scores.turned[np.ix_(field.rows, field.columns)]
     own = int((~np.isnan(values[field.own])).sum())
     return neighbours(values, row=field.own, minimum=max(5, -(-own // 2)))
+
+
+def against_field(field: Field, *, ranked: Ranking | None, by: str) -> go.Figure:
+    """A line a category or a task (`by`), of those that the model has a score of: it, and the middle of the others.
+
+    Tasks without categories, or of different units, are in standard deviations.
+    """
+    table, columns = field.table, [field.table.columns[index] for index in field.columns]
+    mixed = len({column.scale for column in columns}) > 1 or not table.scores.categories
+    if by == "category" and len(table.scores.categories) > 1 and ranked is not None:
+        values, codes = ranked.category_means[field.rows], table.scores.codes
+        marks = [(table.marks[field.row, codes == code] & TRAINED).any() for code in range(values.shape[1])]
+        columns, mixed = list(table.category_columns), False
+    else:
+        at = np.ix_(field.rows, field.columns)
+        values = standardised(table.scores.turned[at]) if mixed else table.scores.values[at]
+        marks = table.marks[field.row, field.columns]
+    if not mixed:
+        values = values * [column.scale for column in columns]
+    known = np.flatnonzero(~np.isnan(values[field.own]))
+    own, others = values[field.own, known], np.delete(values[:, known], field.own, axis=0)
+    others = others if len(others) else own[None]  # the field is the model alone
+    low, middle, high = np.nanpercentile(np.where(np.isnan(others).all(axis=0), own, others), (25, 50, 75), axis=0)
+    said = []
+    for index, one, of in zip(known, own, others.T, strict=True):
+        before = of > one if mixed or columns[index].higher else of < one
+        place = f"rank {before.sum() + 1} of {(~np.isnan(of)).sum() + 1}"
+        said.append(
+            f"{number(one, digits=2 if mixed else columns[index].digits)}, {place}<br>{explained_signs(marks[index])}"
+        )
+    span = [f"{number(a, digits=2)} to {number(b, digits=2)}" for a, b in zip(low, high, strict=True)]
+    return strip(
+        names=[columns[index].title for index in known],
+        value=np.concatenate([own, middle]),
+        low=np.concatenate([own, low]),
+        high=np.concatenate([own, high]),
+        groups=[table.rows[field.row].title] * len(known) + [OTHERS] * len(known),
+        notes=[*said, *span],
+        x="Standard deviations from the mean of all rows, right is better" if mixed else "Score, %",
+        grey=OTHERS,
+    )

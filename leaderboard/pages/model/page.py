@@ -21,8 +21,7 @@ from leaderboard.html.formatting import NOTHING, blank, number, or_dash, paramet
 from leaderboard.html.labels import KIND_NOTES, SUSPECT, model_kind, suite_choices
 from leaderboard.html.templates import macro, render
 from leaderboard.page import Canvas, Site, View, controls, instead, subject_heading
-from leaderboard.pages.model import figures
-from leaderboard.pages.model.field import Field, field, nearest, suites_of
+from leaderboard.pages.model.field import Field, against_field, field, nearest, suites_of
 from leaderboard.pages.model.listing import model_scores
 
 LEADS = "mieb"  # the default model leads this suite
@@ -121,7 +120,7 @@ def page(site: Site, *, model: str, suite: str, by: str) -> tuple:
         notes=db.query("model_notes", model=model),
         papers=db.query("benchmarks_of", model=model),
     )
-    figure = None if shown is None else figures.strip(shown, ranked=suite_cache.ranked(chosen), by=by)
+    figure = None if shown is None else against_field(shown, ranked=suite_cache.ranked(chosen), by=by)
     top = macro("heading")(about["title"], described(about), "", True)
     return top, head, gr.update(value=figure, visible=figure is not None), rest
 

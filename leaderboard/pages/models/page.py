@@ -12,7 +12,7 @@ from compute.rounding import rounded
 from leaderboard.data.board_table import BoardTable
 from leaderboard.data.database import Database
 from leaderboard.data.models.model_facts import HUB, PERMISSIVE, hub_id, own_facts
-from leaderboard.data.payload import category_means, plain, standing
+from leaderboard.data.payload import cells, plain, standing
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html.labels import MODEL_KINDS, is_synthetic, plain_title
 from leaderboard.page import catalogue
@@ -66,7 +66,7 @@ def standings(suite_cache: SuiteCache, suite: str) -> dict[str, Any]:
     """
     table, ranked = suite_cache.table(suite), suite_cache.ranked(suite)
     ranks = plain(standing(table, ranked)[["rank", "rank_low", "rank_high"]]).to_numpy()
-    means = category_means(table, ranked)
+    means = cells(table, ranked)[0][:, : len(table.category_columns)]
     levels = np.full_like(means, np.nan) if ranked is None else _levels(table, means, table.whole_means(ranked))
     rows = {}
     for index in table.fullest_rows():

@@ -1,9 +1,9 @@
-"""One task: how it is run, how its models do, which tasks agree with it, and its single items."""
+"""One task: how it is run, how its models do, and its single items."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -13,26 +13,25 @@ import numpy as np
 import pandas as pd
 from markupsafe import Markup
 
-from compute.analysis.table import USUAL
-from leaderboard.data.board_table import BoardTable, SuiteRow
+from compute.analysis.figures.ranked import strip
+from leaderboard.data.board_table import BoardTable, SuiteColumn, SuiteRow
 from leaderboard.data.leaders import scored_rows
-from leaderboard.data.memo import shared
-from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html import drawn_examples
-from leaderboard.html.components import figure_bridge, lazy_tables
-from leaderboard.html.labels import SUSPECT, TRAINED, choice_title, explained_signs, is_synthetic
+from leaderboard.html.components import lazy_tables
+from leaderboard.html.formatting import number, span
+from leaderboard.html.labels import ORIGIN_TITLES, SUSPECT, TRAINED, choice_title, explained_signs, is_synthetic, signs
 from leaderboard.html.templates import macro, render
 from leaderboard.page import Canvas, Site, View, controls, instead, subject_heading
-from leaderboard.pages.task import figures, protocols, routes
+from leaderboard.pages.task import protocols, routes
 
 if TYPE_CHECKING:
-    from compute.analysis.correlation import Correlation
+    import plotly.graph_objects as go
+
     from compute.analysis.saturation import Saturation
 
-FIGURE = "task-figure"
 DEFAULT = "mieb/stl10"
-FEWEST = 8  # models a correlation is shown for, and next to the best before a share of them means anything
-RELATED = 8  # correlated tasks shown
+FEWEST = 8  # models next to the best before a share of them means anything
+SHOWN = 20  # rows of the figure
 
 
 def draw(site: Site) -> None:
@@ -49,8 +48,7 @@ def draw(site: Site) -> None:
             noun="task",
             label="Task (type to search)",
         )
-    canvas.figure(elem_id=FIGURE, elem_classes="pg-names")
-    figure_bridge(site.assets, script="js/named_points.js", figure=FIGURE)
+    canvas.figure()
     canvas.html()
     canvas.html()
     lazy_tables(site.assets, "pages/task/items.js")
@@ -84,7 +82,7 @@ def page(site: Site, *, task: str) -> tuple:
     if table is not None and index is not None and not np.isnan(table.scores.values[:, index]).all():
         column = table.columns[index]
         points = ranked_points(table, index)
-        figure = figures.scores(points, column)
+        figure = best_scores(points.head(SHOWN), column)
         doubtful = points["marks"] & SUSPECT > 0
         best = points[~doubtful].head(10)
         reading = _reading(table, index)
@@ -95,10 +93,6 @@ def page(site: Site, *, task: str) -> tuple:
             "best": best,
             "doubtful": int(doubtful.sum()),
             "legend": explained_signs(np.bitwise_or.reduce(best["marks"])) if len(best) else "",
-            "related": _related(table, index, correlations(site.suite_cache, table.suite["key"]))
-            if column.ranked
-            else None,
-            "suite_title": table.suite["title"],
         }
     facts = {"task": task_facts, "suites": suites, **reading}
     head = render(
@@ -150,16 +144,23 @@ def ranked_points(table: BoardTable, index: int) -> pd.DataFrame:
     return frame.sort_values("value", ascending=not column.higher, kind="stable").reset_index(drop=True)
 
 
-@partial(shared, most=16)
-def correlations(suite_cache: SuiteCache, suite: str) -> tuple[np.ndarray, Correlation]:
-    """Spearman correlations of all ranked tasks of a suite, one row a model: the columns' indices, and the result."""
-    from compute.analysis.correlation import correlate
-
-    table = suite_cache.table(suite)
-    columns = np.array([index for index, column in enumerate(table.columns) if column.ranked], int)
-    sign = np.array([1.0 if table.columns[index].higher else -1.0 for index in columns])
-    scores = table.scores.values[np.ix_(table.rows_of(USUAL), columns)]
-    return columns, correlate(scores=scores * sign, method="spearman", minimum=FEWEST)
+def best_scores(points: pd.DataFrame, column: SuiteColumn) -> go.Figure:
+    """Rows of `ranked_points` with their 95% intervals, a colour an origin."""
+    digits = column.digits
+    said = [
+        (
+            f"{number(row.value, digits=digits)}, 95% {span(row.low, row.high, digits=digits)}",
+            explained_signs(row.marks),
+        )
+        for row in points.itertuples()
+    ]
+    return strip(
+        names=[f"{row.title} {signs(row.marks)}".rstrip() for row in points.itertuples()],
+        **{name: points[name].to_numpy(float) for name in ("value", "low", "high")},
+        groups=points["origin"].map(ORIGIN_TITLES).tolist(),
+        notes=["<br>".join(filter(None, words)) for words in said],
+        x=f"{column.metric_title}{', %' * bool(column.unit)}",
+    )
 
 
 def _reading(table: BoardTable, index: int) -> dict[str, Any]:
@@ -202,40 +203,11 @@ def verdict(saturation: Saturation) -> str:
     return "Without a ceiling or a known noise, only the spread says how far apart the models are."
 
 
-def _related(table: BoardTable, index: int, computed: tuple[np.ndarray, Correlation]) -> dict[str, list]:
-    """The tasks that rank models most and least similarly, with a link to the scatter of each pair."""
-    columns, result = computed
-    own = int(np.flatnonzero(columns == index)[0])
-    r = np.where(np.arange(len(columns)) == own, np.nan, result.r[own])
-    known = [at for at in np.argsort(-np.nan_to_num(r, nan=0.0), kind="stable") if not np.isnan(r[at])]
-
-    def facts(indices: Iterable[int]) -> list[dict[str, Any]]:
-        rows = []
-        for at in indices:
-            other = table.columns[columns[at]]
-            pair = quote(f"{table.columns[index].task},{other.task}", safe="/,")
-            rows.append(
-                {
-                    "task": other.task,
-                    "title": other.title,
-                    "category": other.group,
-                    "r": r[at],
-                    "low": result.low[own, at],
-                    "high": result.high[own, at],
-                    "n": result.n[own, at],
-                    "address": f"correlations?suites={table.suite['key']}&level=tasks&pair={pair}",
-                }
-            )
-        return rows
-
-    return {"most": facts(known[:RELATED]), "least": facts(known[RELATED:][::-1][:RELATED])}
-
-
 TASK = View(
     key="task",
     title="Task",
     sentence="One task: how and on what data it is run, how well it still separates models, which do best and how "
-    "certainly, which other tasks it agrees with, and the single items that a model got right or wrong.",
+    "certainly, and the single items that a model got right or wrong.",
     group="Board",
     subject=lambda site, key: next(((row["title"], described(row)) for row in site.db.records("task", key=key)), None),
     listed=False,

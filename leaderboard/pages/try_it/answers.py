@@ -13,7 +13,6 @@ from compute.analysis.domain import Calibrations, described
 from compute.catalog.own import models as own_models
 from compute.live.questions import Answer, LiveQuestion, medians
 from compute.types import LETTERS
-from leaderboard.data.related_figures import RelatedFigure
 from leaderboard.html.formatting import number, percent
 from leaderboard.html.templates import render
 from leaderboard.live.live import OUT_OF_TIME
@@ -230,17 +229,3 @@ def _domains(answer: Answer, own: Calibrations) -> list[tuple[str, bool, bool]]:
         )
         for each in own.references
     ]
-
-
-def tooltip(record: RelatedFigure) -> str:
-    """Everything known about a published score."""
-    interval, chance = record.text(record.low, record.high), record.text(record.column.chance)
-    facts = (
-        f"{record.column.metric_title} {record.text(record.value)}",
-        interval and f"95% {interval}",
-        f"rank {record.rank} of {record.of} among {record.origin} scores" if record.rank else "",
-        chance and f"guessing gives {chance}",
-        record.source,
-        record.note,
-    )
-    return "; ".join(filter(None, facts))

@@ -5,8 +5,6 @@ All of it is in memory and ends with the visitor's session; the table is dropped
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 import sys
 import time
@@ -17,20 +15,20 @@ from typing import Any
 from weakref import WeakSet
 
 import gradio as gr
+import pandas as pd
 
 from compute.live.batch import PREVIEW, Batch, PairRow, read
 from compute.live.questions import Answer, cannot
 from compute.live.roster import requests_per_question
 from compute.types import BadInput, Model, shortened
 from leaderboard.html.components import scripted
-from leaderboard.html.formatting import number
 from leaderboard.live.live import MOST_MODELS, QUEUE, JudgeAllowance, Live, sender
 from leaderboard.live.uploads import RecentlyUsed
 from leaderboard.page import QUIET, Site, payload_of, script_json
-from leaderboard.pages.try_it.answers import pair_verdict, reasons
+from leaderboard.pages.try_it.answers import reasons
 from leaderboard.web.errors import explain
 from leaderboard.web.redact import redact_paths
-from leaderboard.web.responses import safe_cell
+from leaderboard.web.responses import csv_bytes
 
 TURN = 2.0  # seconds of work before it is the others' turn
 CHUNK = 10  # pairs per model before the next one: two that do not fit into memory together alternate less
@@ -38,7 +36,6 @@ MOST, MOST_OF_SENDER = 8, 6  # tables being scored at once, and of these from on
 IDLE = 120.0  # seconds without a turn after which another table may take its place
 CACHE_BYTES = 24_000_000  # of encodings, for one table
 ANSWER_BYTES = 1_000  # of an answer with its words, about
-PREVIEW_CHARACTERS = 60  # of a visitor's cell in the preview; the CSV has PREVIEW
 PREVIEW_ROWS = 10
 KEY = ("batch", "table")  # among the session's results
 RUNNING, DONE, STOPPED, FAILED = "running", "done", "stopped", "failed"
@@ -124,9 +121,10 @@ class PairScoring:
             if answered > 0:
                 facts["left"] = (self.clock() - self._started) / answered * left
             return facts
+        frame = table(self.models, pairs)
         return facts | {
-            "csv": table(self.models, pairs),
-            "preview": preview(self.models, pairs),
+            "csv": csv_bytes(frame).decode(),
+            "preview": [[*frame], *frame.head(PREVIEW_ROWS).to_numpy().tolist()],
             "source": source(every := [answer for _, answers, _ in pairs for answer in answers if answer]),
             "why": reasons(every),
         }
@@ -164,46 +162,19 @@ class PairScoring:
         return pairs
 
 
-def table(models: Sequence[Model], pairs: Iterable[Pair]) -> str:
-    """The CSV for programs and spreadsheets: numbers with six digits; the visitor's texts shortened and safe."""
-    out = io.StringIO()
-    columns = [f"{model.key} {part}" for model in models for part in ("score", "percentile", "reading")]
-    rows = [["number", "problem", "name", "first", "second", *columns, "source"]]
+def table(models: Sequence[Model], pairs: Iterable[Pair]) -> pd.DataFrame:
+    """Texts for programs and spreadsheets: numbers with six digits, the visitor's own shortened; without columns that
+    are empty but for the first two."""
+    rows = []
     for row, answers, problem in pairs:
-        texts = [shortened(text, PREVIEW) for text in (row.name, row.first, row.second)]
-        parts = [part for answer in answers for part in _parts(answer)]
-        rows.append([str(row.number), problem, *texts, *parts, source(answers)])
-    csv.writer(out, lineterminator="\n").writerows(map(safe_cell, row) for row in filled(rows, always=2))
-    return out.getvalue()
-
-
-def preview(models: Sequence[Model], pairs: Sequence[Pair]) -> list[list[str]]:
-    """The first rows below a heading, one cell per model: its verdict, and the percentile or else the score."""
-
-    def cell(answer: Answer | None) -> str:
-        if answer is None or answer.problem:
-            return ""
-        if answer.percentiles:
-            return f"{pair_verdict(answer)}, percentile {number(answer.percentiles[0], digits=0)}"
-        return pair_verdict(answer) if answer.unit == "rating" else f"{pair_verdict(answer)}, {answer.scores[0]:.3g}"
-
-    heads = ["No.", "Problem", "Name", "First", "Second", *(model.title for model in models)]
-    rows = [
-        [
-            str(row.number),
-            shortened(problem, PREVIEW),
-            *(shortened(text, PREVIEW_CHARACTERS) for text in (row.name, row.first, row.second)),
-            *map(cell, answers),
-        ]
-        for row, answers, problem in pairs[:PREVIEW_ROWS]
-    ]
-    return filled([heads, *rows], always=1)
-
-
-def filled(rows: Sequence[Sequence[str]], *, always: int) -> list[list[str]]:
-    """A table, heading first, without columns that are empty below it; the first `always` columns stay."""
-    stay = [at for at in range(len(rows[0])) if at < always or any(row[at] for row in rows[1:])]
-    return [[row[at] for at in stay] for row in rows]
+        texts = {name: shortened(getattr(row, name), PREVIEW) for name in ("name", "first", "second")}
+        facts = {"number": str(row.number), "problem": problem, **texts}
+        for model, answer in zip(models, answers, strict=True):
+            names = (f"{model.key} {part}" for part in ("score", "percentile", "reading"))
+            facts |= dict(zip(names, _parts(answer), strict=True))
+        rows.append(facts | {"source": source(answers)})
+    frame = pd.DataFrame(rows, dtype=str)
+    return frame.loc[:, [at < 2 or (frame[name] != "").any() for at, name in enumerate(frame)]]
 
 
 def source(answers: Iterable[Answer | None]) -> str:

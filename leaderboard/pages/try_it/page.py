@@ -30,10 +30,9 @@ Result = tuple[Markup, LiveQuestion | None, Sequence[str]]
 
 def draw(site: Site) -> None:
     """The tray, the answers below it, two sections for a closer look, and tables of pairs."""
-    # Its event `compare` carries session, inputs, mode, question, models, judges, pressed, asked, change and open.
+    # Its event `compare` carries session, inputs, mode, question, models, judges, pressed, asked and open.
     # `pressed` is true where a visitor's press asks: without one no judge is asked, `models` has no judges, and
-    # `judges` alone says which are ticked. `asked` counts the page's questions. `change`: the address shows a changed
-    # image. `open`: keys of the sections that are.
+    # `judges` alone says which are ticked. `asked` counts the page's questions. `open`: keys of the sections that are.
     # `download` carries the same, and is sent instead where a selected model's weights are missing.
     tray = scripted(
         site.assets,
@@ -121,7 +120,6 @@ def below(
 ) -> dict[Any, Any]:
     """The sections about a question: those that are open renewed, of the keys in `fit` alone; the others closed."""
     is_open = payload.get("open") if isinstance(payload.get("open"), list) else []
-    is_open = [*is_open, *(["perturb"] if payload.get("change") is True else [])]
     values: dict[Any, Any] = {}
     for section in sections:
         if section.key in fit and section.key in is_open:

@@ -20,7 +20,6 @@ from leaderboard.html.templates import render
 from leaderboard.live.live import FILES, MOST_MODELS, rate
 from leaderboard.live.uploads import NO_SESSION, SESSION
 from leaderboard.page import Site
-from leaderboard.pages.try_it.answers import tooltip
 from leaderboard.web.errors import Handler
 from leaderboard.web.responses import CHECK, NO_STORE, refusal
 from leaderboard.web.visitors import Rate, visitor
@@ -64,10 +63,7 @@ def routes(site: Site) -> list[Route]:
         kinds = query.get("kinds", "")[:400].split(",")
         models = query.getlist("model")[:MOST_MODELS]
         found = related_figures(site.suite_cache, models=models, mode=mode, kinds=kinds, question=question)
-        markup = {
-            model: render("pages/try_it/published.html", records=[(record, tooltip(record)) for record in records])
-            for model, records in found.items()
-        }
+        markup = {model: render("pages/try_it/published.html", records=records) for model, records in found.items()}
         return JSONResponse(markup, headers={"cache-control": NO_STORE})
 
     def picture(request: Request) -> Response:

@@ -77,5 +77,3 @@ def test_a_step_is_the_score_of_the_changed_image():
     assert np.array_equal(changed.content, perturb(CAT.content, kind="rotate", strength=0.5))
     alone = ask(subject("tiny"), LiveQuestion(mode="pair", inputs=(COFFEE, changed))).scores[0]
     assert found[4] == pytest.approx(alone, abs=1e-5)
-
-

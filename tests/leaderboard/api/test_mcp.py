@@ -9,11 +9,9 @@ import subprocess
 import sys
 import urllib.error
 import urllib.request
-from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import gradio as gr
 import pytest
@@ -70,20 +68,20 @@ def test_without_the_package_the_app_starts_and_says_what_it_lacks(monkeypatch):
 
 @pytest.mark.parametrize("fails", ["_server", "run", "launch"])
 def test_whatever_fails_at_the_start_is_told_and_nobody_waits(monkeypatch, caplog, fails):
-    def step(name: str) -> None:
+    def step(name):
         if name == fails:
             raise RuntimeError(name)
 
     @asynccontextmanager
-    async def run() -> AsyncIterator[None]:
+    async def run():
         step("run")
         yield
 
-    def server(_: Any) -> Any:
+    def server(_):
         step("_server")
         return SimpleNamespace(manager=SimpleNamespace(run=run), launch_mcp_on_sse=lambda *_: step("launch"))
 
-    async def ask() -> list[tuple[int, Any]]:
+    async def ask():
         tried = mcp.Tools(SimpleNamespace(config={}, root_path=""))
         async with tried.lifespan(None):
             return [await asyncio.wait_for(_answer(tried), 10) for _ in range(2)]
@@ -93,11 +91,11 @@ def test_whatever_fails_at_the_start_is_told_and_nobody_waits(monkeypatch, caplo
         assert asyncio.run(ask()) == [(503, {"error": errors.FAILED})] * 2
 
 
-async def _answer(tried: mcp.Tools) -> tuple[int, Any]:
+async def _answer(tried):
     """The status and the JSON that a request gets."""
     sent = []
 
-    async def send(message: Any) -> None:
+    async def send(message):
         sent.append(message)
 
     await tried({"type": "http", "method": "GET", "path": "/", "headers": [], "client": None}, send, send)

@@ -19,7 +19,7 @@ def test_every_statement_is_asked_and_every_asked_one_is_there():
     assert {name for text in sources for name in asked.findall(text)} == set(QUERIES)
 
 
-def title(db: Database) -> str:
+def title(db):
     return db.ask("SELECT title FROM models WHERE key = 'dreamsim-ensemble'")["title"][0]
 
 
@@ -51,7 +51,7 @@ def test_a_check_that_fails_leaves_the_old_file_and_no_copy(path):
     copies = set(db.copy.parents[1].iterdir())
     rebuild(path)
 
-    def check(fresh: Database) -> None:
+    def check(fresh):
         assert title(fresh) == "Rebuilt"
         raise DatabaseError("not this one")
 

@@ -21,11 +21,11 @@ TASKS = (
 )
 
 
-def mteb(path: str) -> Path:
+def mteb(path):
     return Path(PACKAGE.submodule_search_locations[0]) / path
 
 
-def subsets(path: Path) -> dict[str, list[str]]:
+def subsets(path):
     """The languages of every subset that a file of mteb's spells out."""
     found = {}
     for node in ast.walk(ast.parse(path.read_text())):

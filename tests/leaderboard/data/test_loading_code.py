@@ -42,12 +42,12 @@ KINDS = {
 }
 
 
-def of_catalogue(adapter: str, name: str, *abilities: str, **more: Any) -> dict[str, Any]:
+def of_catalogue(adapter, name, *abilities, **more):
     facts = {"key": name.lower(), "adapter": adapter, "weights": name, "abilities": abilities, "kind": "encoder"}
     return facts | {"revision": "", "options": "{}", "facts_from": "", "late_interaction": None} | more
 
 
-def ran(code: str) -> dict[str, Any]:
+def ran(code):
     names: dict[str, Any] = {}
     exec(compile(code, "code", "exec"), names)
     return names

@@ -14,7 +14,7 @@ from leaderboard.data.memo import shared
 def test_many_askers_make_one_value(database):
     db, made = Database(database), []
 
-    def make(owner: Database, key: str) -> str:
+    def make(owner, key):
         made.append(key)
         time.sleep(0.05)
         return key.upper()
@@ -22,7 +22,7 @@ def test_many_askers_make_one_value(database):
     ask = shared(make)
     start = threading.Barrier(16)
 
-    def visitor(number: int) -> str:
+    def visitor(number):
         start.wait()
         return ask(db, "ab"[number % 2])
 

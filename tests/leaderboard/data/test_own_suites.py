@@ -13,7 +13,7 @@ from leaderboard.pages.about import page as about
 from leaderboard.pages.overview import page as overview
 
 
-def copied(table: str, where: str, **changes: str) -> str:
+def copied(table, where, **changes):
     replaced = ", ".join(f"{value} AS {name}" for name, value in changes.items())
     return f"INSERT INTO {table} SELECT * REPLACE ({replaced}) FROM {table} WHERE {where}"
 

@@ -19,7 +19,7 @@ sys.stdin.read()
 """
 
 
-def started(folder: Path, code: str = PROGRAM) -> tuple[subprocess.Popen, Path]:
+def started(folder, code=PROGRAM):
     """A process with a private folder below `folder`, and that folder."""
     process = subprocess.Popen(
         [sys.executable, "-c", code],

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -20,11 +19,11 @@ from leaderboard.data.visitors.visitor_queries import LARGE, MOST_BYTES, MOST_RO
 ON_LINUX = pytest.mark.skipif(not bare_process.enforced(), reason="this system bounds no process")
 
 
-def ask(database: Path, sql: str) -> dict:
+def ask(database, sql):
     return sandbox.run(database, sql)
 
 
-def refused(database: Path, sql: str) -> str:
+def refused(database, sql):
     with pytest.raises(BadInput) as caught:
         ask(database, sql)
     sentence = str(caught.value)
@@ -124,7 +123,7 @@ LARGE_ONES = (
 def test_what_takes_too_much_is_stopped_and_the_server_does_not_grow(database, sql):
     import resource
 
-    def largest() -> int:
+    def largest():
         """Bytes of the largest program that this one has ended, other tests' too."""
         return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
 

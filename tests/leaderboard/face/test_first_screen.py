@@ -10,12 +10,11 @@ import httpx
 import pytest
 
 from leaderboard.pages import VIEWS
-from tests.leaderboard.web.launched import Served
 
 ASKS = 60  # a page that takes long is sent with its heading, and the rest is drawn meanwhile
 
 
-def first(app: Served, address: str, *, until: str = "") -> str:
+def first(app, address, *, until=""):
     """The markup of the first screen, once it has this text."""
     for _ in range(ASKS):
         answer = httpx.get(app.url + address, timeout=60)

@@ -15,17 +15,16 @@ from leaderboard.face.heads import Face
 from leaderboard.page import View
 from leaderboard.pages import VIEWS
 from leaderboard.web.access import Access, public_root
-from tests.leaderboard.web.launched import Served
 from tests.serving import whole
 
 ANY, LOCAL = Access(), Access(hosts=frozenset({"localhost", "board.example"}))
 
 
-def head_of(text: str) -> str:
+def head_of(text):
     return text.partition("<head>")[2].partition("</head>")[0]
 
 
-def meta(text: str) -> dict[str, list[str]]:
+def meta(text):
     """The contents of the elements that name a page, by name or property."""
     found = re.findall(
         r'<(?:meta (?:name|property)="([^"]+)" content|link rel="(canonical)" href)="([^"]*)"', head_of(text)
@@ -38,7 +37,7 @@ def meta(text: str) -> dict[str, list[str]]:
     return out
 
 
-def get(app: Served, path: str, **headers: str) -> httpx.Response:
+def get(app, path, **headers):
     return httpx.get(app.url + path, headers=headers, timeout=60)
 
 

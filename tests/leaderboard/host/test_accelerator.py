@@ -8,7 +8,6 @@ import sys
 from functools import partial
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 import gradio as gr
 import pytest
@@ -30,15 +29,15 @@ class Spaces(ModuleType):
     As there, all that goes in and out is pickled, and an error is named by its class only.
     """
 
-    def __init__(self) -> None:
+    def __init__(self):
         super().__init__("spaces")
         self.lent: list[tuple[str, float]] = []
 
-    def GPU(self, task: Any = None, *, duration: Any = None, size: str | None = None) -> Any:  # noqa: N802
+    def GPU(self, task=None, *, duration=None, size=None):  # noqa: N802
         if task is None:
             return partial(self.GPU, duration=duration)
 
-        def run(*given: Any, **named: Any) -> Any:
+        def run(*given, **named):
             self.lent.append((task.__name__, duration(*given, **named) if callable(duration) else duration))
             given, named = pickle.loads(pickle.dumps((given, named)))
             try:
@@ -62,7 +61,7 @@ def nowhere(monkeypatch):
     monkeypatch.delenv("SPACES_ZERO_GPU", raising=False)
 
 
-def judge(images: list[str], *, models: int = 1) -> int:
+def judge(images, *, models=1):
     return len(images) * models
 
 
@@ -83,7 +82,7 @@ def test_a_gpu_is_borrowed_for_the_time_that_was_asked_for(spaces):
     ],
 )
 def test_what_a_visitor_can_mend_arrives_in_words(spaces, error, kind):
-    def fail() -> None:
+    def fail():
         raise error
 
     with pytest.raises(LikenessError) as told:
@@ -107,7 +106,7 @@ def test_an_error_of_the_program_stays_one(spaces):
     ],
 )
 def test_a_refusal_says_why_and_when_to_try_again(spaces, monkeypatch, title, message, said):
-    def refuse(*_: Any, **__: Any) -> None:
+    def refuse(*_, **__):
         raise gr.Error(message, title=title)
 
     monkeypatch.setattr(spaces, "GPU", lambda **_: lambda task: refuse)

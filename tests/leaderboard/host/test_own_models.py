@@ -36,7 +36,7 @@ def results(tmp_path):
     return tmp_path / "results"
 
 
-def record(*texts: object, results: Path, told: list[str] | None = None) -> tuple[Model, ...]:
+def record(*texts, results, told=None):
     report = ([] if told is None else told).append
     return own_models.record([str(text) for text in texts], results=results, offline=True, report=report)
 
@@ -77,12 +77,12 @@ def test_weights_of_the_hub_must_be_on_this_machine_where_it_is_offline(folder, 
         record("hub:Org/Other", results=results)
 
 
-def changed(folder: Path) -> str:
+def changed(folder):
     (folder / "preprocessor_config.json").write_text("{}")
     return "own/mine"
 
 
-def held(folder: Path) -> str:
+def held(folder):
     row = Model(key="own/held", title="Held", adapter="own", abilities=("embed_image",), modalities=("image",))
     records.record(
         row,
@@ -93,7 +93,7 @@ def held(folder: Path) -> str:
     return "own/held"
 
 
-def unknown_family(folder: Path) -> str:
+def unknown_family(folder):
     (folder / "config.json").write_text(json.dumps({"model_type": "mine"}))
     return str(folder)
 

@@ -12,7 +12,7 @@ from leaderboard.page import static_html
 HOSTILE = "<script>alert(1)</script>'\"`${x}{{x}}{% raw %}"
 
 
-def write(source: str, **values: object) -> str:
+def write(source, **values):
     return str(ENVIRONMENT.from_string('{% import "html/macros.html" as ui %}' + source).render(values))
 
 

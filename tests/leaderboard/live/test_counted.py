@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import httpx
 import pytest
 
@@ -25,7 +23,7 @@ def app(database):
         blocks.close(verbose=False)
 
 
-def values(fn: Any) -> list[Any]:
+def values(fn):
     """What a page would send: texts for the endpoint; else nothing of meaning."""
     return ["a", "b", ""] if fn.api_name == "score_pair" else [None] * len(fn.inputs)
 
@@ -36,7 +34,7 @@ def test_a_visitor_over_the_rate_is_refused_by_every_event_of_the_queue(app):
     assert {"compare", "download", "score_pair", *UNCOUNTED} <= {fn.api_name for fn in queued.values()}
     with httpx.Client(timeout=60) as client:
 
-        def answer(index: int, session: str) -> str:
+        def answer(index, session):
             sent = {"data": values(queued[index]), "fn_index": index, "session_hash": session, "event_data": {}}
             assert client.post(f"{url}queue/join", json=sent).status_code == 200
             return client.get(f"{url}queue/data", params={"session_hash": session}).text

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-
 import pytest
 
 from compute.catalog import shipped
 from compute.live.fetching import DownloadProgress
 from compute.live.roster import DOWNLOAD, READY, Availability
-from compute.types import Model, NotHere
+from compute.types import NotHere
 from leaderboard.live.live import Live
 
 ROWS = {row.key: row for row in shipped().models}
@@ -20,15 +18,13 @@ SESSION = "0123456789abcdef-0123"
 class Fetcher:
     """In the place of the real one: a model that is `here` is not fetched, one of `failing` does not come."""
 
-    def __init__(self, failing: tuple[Model, ...] = ()) -> None:
+    def __init__(self, failing=()):
         self.failing, self.here, self.rooms = failing, {TINY.key}, set()
 
-    def availability(self, row: Model) -> Availability:
+    def availability(self, row):
         return Availability(state=READY if row.key in self.here else DOWNLOAD, bytes=600)
 
-    def fetch(
-        self, row: Model, *, room: int, needed: Callable[[], bool], stop: Callable[[], bool]
-    ) -> Iterator[DownloadProgress]:
+    def fetch(self, row, *, room, needed, stop):
         self.rooms.add(room)
         if not needed():
             return

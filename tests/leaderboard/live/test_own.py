@@ -8,7 +8,6 @@ from dataclasses import replace
 import pytest
 
 from compute.live.pool import CHANGED
-from compute.live.questions import Answer
 from compute.live.roster import OWN_FIRST
 from leaderboard.host import own_models
 from leaderboard.live.live import MOST_MODELS, Live
@@ -40,11 +39,11 @@ def live(rows):
     return Live(own=rows)
 
 
-def listed(live: Live, *kinds: str) -> list[dict]:
+def listed(live, *kinds):
     return live.roster.plan(kinds=list(kinds))["models"]
 
 
-def ask(live: Live, *inputs: dict, models: tuple[str, ...], mode: str = "pair") -> list[Answer]:
+def ask(live, *inputs, models, mode="pair"):
     payload = {"session": "0123456789abcdef-0123", "inputs": list(inputs), "mode": mode, "models": list(models)}
     question, chosen = live.read(payload)
     return list(live.answers(question, chosen, cache={}))

@@ -7,7 +7,6 @@ import io
 import threading
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 import pytest
@@ -31,7 +30,7 @@ ONE, OTHER = "a" * 32, "00000000-1111-4222-8333-444444444444"
 class Clock:
     now: float = 0.0
 
-    def __call__(self) -> float:
+    def __call__(self):
         return self.now
 
 
@@ -44,7 +43,7 @@ def clock():
 def made(clock, monkeypatch):
     """Makes uploads with other limits, where nothing counts beside contents."""
 
-    def make(**limits: float) -> Uploads:
+    def make(**limits):
         for name, value in {"LEAST": 0, "ENTRY": 0, **limits}.items():
             monkeypatch.setattr(module, name, value)
         return Uploads(clock=clock)
@@ -52,16 +51,16 @@ def made(clock, monkeypatch):
     return make
 
 
-def file(shade: int, *, side: int = 10) -> bytes:
+def file(shade, *, side=10):
     return png(f"#{shade:02x}0000", (side, side))
 
 
-def kept(uploads: Uploads, session: str, shades: range) -> list[str]:
+def kept(uploads, session, shades):
     return [uploads.add_image(session, file(shade))["key"] for shade in shades]
 
 
-def there(uploads: Uploads, session: str, keys: list[str]) -> list[bool]:
-    def is_there(key: str) -> bool:
+def there(uploads, session, keys):
+    def is_there(key):
         try:
             return uploads.image(session, key) is not None
         except BadInput as error:
@@ -85,7 +84,7 @@ def test_an_image_comes_back_as_it_was_read(made):
 def test_no_image_library_reads_an_upload_in_the_server(made, monkeypatch):
     """Uploads, a program's pair and a table's images alike: what would read them in this process is not called."""
 
-    def read(*_: Any, **__: Any) -> None:
+    def read(*_, **__):
         pytest.fail("read in the server")
 
     data = file(7)

@@ -6,11 +6,9 @@ import asyncio
 import contextlib
 import socket
 import time
-from typing import Any
 
 import pytest
 from starlette.applications import Starlette
-from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
@@ -22,21 +20,21 @@ from tests.leaderboard.web.uvicorn_server import read_all, running
 def server(monkeypatch):
     """uvicorn as Gradio starts it, bounded; a connection may be idle for half a second, and three may be open."""
 
-    async def hello(request: Request) -> PlainTextResponse:
+    async def hello(request):
         return PlainTextResponse("hello")
 
-    async def stream(request: Request) -> StreamingResponse:
-        async def parts() -> Any:
+    async def stream(request):
+        async def parts():
             for _ in range(15):
                 yield b"x"
                 await asyncio.sleep(0.1)
 
         return StreamingResponse(parts())
 
-    async def large(request: Request) -> Response:
+    async def large(request):
         return Response(bytes(4_000_000))  # more than the system's own buffers take
 
-    async def body(request: Request) -> PlainTextResponse:
+    async def body(request):
         return PlainTextResponse(str(len(await request.body())))
 
     monkeypatch.setattr(connections, "IDLE", 0.5)
@@ -46,7 +44,7 @@ def server(monkeypatch):
         yield started
 
 
-def connected(server: Any, sent: bytes = b"", *, buffer: int = 0) -> socket.socket:
+def connected(server, sent=b"", *, buffer=0):
     link = socket.socket()
     if buffer:
         link.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer)

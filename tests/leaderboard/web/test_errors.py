@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Iterator
 from contextlib import nullcontext
-from typing import Any
 
 import pytest
 from starlette.requests import Request
-from starlette.responses import Response
 
 from compute.types import BadInput
 from leaderboard.web.errors import FAILED, caught, explain, guarded
@@ -30,7 +27,7 @@ def test_a_sentence_for_every_error(error, sentence, caplog):
 @pytest.mark.parametrize(("error", "sentence"), CASES)
 def test_a_handler_shows_the_sentence(error, sentence):
     @caught(lambda said: [said, None])
-    def handler(value: int, *, fail: bool) -> list[Any]:
+    def handler(value, *, fail):
         if fail:
             raise error
         return ["", value]
@@ -42,7 +39,7 @@ def test_a_handler_shows_the_sentence(error, sentence):
 @pytest.mark.parametrize(("error", "sentence"), CASES)
 def test_a_generator_yields_the_sentence_last(error, sentence):
     @caught(str)
-    def stream() -> Iterator[str]:
+    def stream():
         yield "first"
         raise error
 
@@ -51,7 +48,7 @@ def test_a_generator_yields_the_sentence_last(error, sentence):
 
 @pytest.mark.parametrize(("error", "sentence"), CASES)
 def test_a_route_answers_with_the_sentence(error, sentence):
-    def answer(_: Request) -> Response:
+    def answer(_):
         raise error
 
     found = guarded(answer, snapshot=nullcontext)(REQUEST)

@@ -11,7 +11,6 @@ import httpx
 import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
-from starlette.types import Receive, Scope, Send
 
 from leaderboard.web import gradio_app
 from leaderboard.web.errors import FAILED
@@ -256,7 +255,7 @@ def test_two_readers_of_one_session():
 
 @pytest.mark.parametrize(("error", "status"), [(KeyError("s"), 400), (RuntimeError("/secret/path"), 500)])
 def test_a_failure_is_a_sentence(error, status, caplog):
-    async def fail(scope: Scope, receive: Receive, send: Send) -> None:
+    async def fail(scope, receive, send):
         raise error
 
     app = Starlette(exception_handlers=ERRORS)

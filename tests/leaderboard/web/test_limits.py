@@ -6,11 +6,10 @@ from __future__ import annotations
 import asyncio
 import json
 import socket
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Iterator
 from functools import wraps
 from itertools import chain, repeat
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
 import httpx
@@ -22,7 +21,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 from starlette.testclient import TestClient
-from starlette.types import Message, Receive, Scope, Send
+from starlette.types import Message
 
 from leaderboard.web import limits
 from leaderboard.web.access import Access, access
@@ -34,12 +33,12 @@ ROOT = Path(__file__).resolve().parents[3]
 JOIN = "/gradio_api/queue/join"
 
 
-async def echo(request: Request) -> Response:
+async def echo(request):
     """Answers with what arrived."""
     return Response(await request.body())
 
 
-def echoing(**options: Any) -> TestClient:
+def echoing(**options):
     methods = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
     app = Starlette(routes=[Route("/{path:path}", echo, methods=methods)])
     return TestClient(ClientLimits(app, **options), raise_server_exceptions=False)
@@ -53,30 +52,30 @@ def client():
 class VirtualTime(asyncio.SelectorEventLoop):
     """An event loop whose clock leaps to the next timer instead of waiting for it; `time()` starts at 0."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         super().__init__()
         self._now = 0.0
         wait = self._selector.select
 
-        def leap(timeout: float | None = None) -> Any:
+        def leap(timeout=None):
             assert timeout is not None, "nothing will ever happen"
             self._now += timeout
             return wait(0)
 
         self._selector.select = leap
 
-    def time(self) -> float:
+    def time(self):
         return self._now
 
 
-def run(work: Awaitable[Any]) -> Any:
+def run(work):
     with asyncio.Runner(loop_factory=VirtualTime) as runner:
         return runner.run(work)
 
 
-def in_virtual_time(test: Callable[..., Awaitable[Any]]) -> Callable[..., None]:
+def in_virtual_time(test):
     @wraps(test)
-    def timed(**given: Any) -> None:
+    def timed(**given):
         run(test(**given))
 
     return timed
@@ -87,17 +86,17 @@ PHOTO = 8_000_000
 
 
 def request(
-    parts: Iterable[bytes | Part],
+    parts,
     *,
-    stated: str = "",
-    ends: str = "http.request",
-    sender: str = "192.0.2.1",
-    path: str = "/live/input",
-) -> Request:
+    stated="",
+    ends="http.request",
+    sender="192.0.2.1",
+    path="/live/input",
+):
     """A request that sends these parts, then what `ends` says; of "never", nothing."""
     messages: Iterator[bytes | Part] = iter(parts)
 
-    async def receive() -> Message:
+    async def receive():
         part = next(messages, None)
         if part is None and ends == "never":
             await asyncio.Event().wait()
@@ -113,31 +112,31 @@ def request(
     return Request(scope, receive)
 
 
-async def sent_to(limited: ClientLimits, sent: Request) -> tuple[int, float]:
+async def sent_to(limited, sent):
     """The status that a request is answered with, 0 for none, and when."""
     statuses: list[int] = []
 
-    async def send(message: Message) -> None:
+    async def send(message):
         statuses.extend([message["status"]] if message["type"] == "http.response.start" else [])
 
     await limited(sent.scope, sent.receive, send)
     return (statuses or [0])[0], asyncio.get_running_loop().time()
 
 
-async def whole(scope: Scope, receive: Receive, send: Send) -> None:
+async def whole(scope, receive, send):
     """An app that reads a body of a photograph at most."""
     body = await Request(scope, receive).body()
     await Response(str(len(body)))(scope, receive, send)
 
 
-def nothing_counted(limited: ClientLimits) -> bool:
+def nothing_counted(limited):
     return not limited.bytes and not any(gate.running for gate in limited.gates.values())
 
 
 # ---- turns
 
 
-async def hold(gate: Gate, client: str, entered: list[str], release: asyncio.Event) -> str:
+async def hold(gate, client, entered, release):
     """What became of a request that lasts until it is released."""
     try:
         async with gate.turn(client):
@@ -163,7 +162,7 @@ async def test_a_client_has_some_turns_and_others_do_not_wait_for_it():
 async def test_a_turn_goes_to_another_client_first():
     """As the queries of the database: two of all, one of each; two clients that always ask leave a third its turn."""
 
-    async def ask_on(gate: Gate, client: str, served: list[str]) -> None:
+    async def ask_on(gate, client, served):
         for _ in range(20):
             async with gate.turn(client):
                 served.append(client)
@@ -224,7 +223,7 @@ def test_a_board_of_several_languages_is_computed_for_whoever_asks():
 async def test_what_computes_runs_twice_at_a_time_for_one_address():
     """A program that asks more is served after them."""
 
-    async def work(scope: Scope, receive: Receive, send: Send) -> None:
+    async def work(scope, receive, send):
         await asyncio.sleep(1)
         await Response()(scope, receive, send)
 
@@ -243,7 +242,7 @@ async def test_what_computes_has_one_bound_for_all_which_who_sends_or_reads_slow
     """Ten senders of two requests each, of a second; others wait for none of them, or for one of each sender."""
     running, most, clocks = 0, 0, []
 
-    async def work(scope: Scope, receive: Receive, send: Send) -> None:
+    async def work(scope, receive, send):
         nonlocal running, most
         running += 1
         most = max(most, running)
@@ -271,7 +270,7 @@ async def test_what_computes_has_one_bound_for_all_which_who_sends_or_reads_slow
 # ---- bodies
 
 
-def drip(*, seconds: float, size: int) -> Iterator[Part]:
+def drip(*, seconds, size):
     """A part of `size` bytes every so many seconds, without an end."""
     return repeat((seconds, bytes(size)))
 
@@ -306,7 +305,7 @@ def test_a_body_arrives_or_is_dropped_in_time_and_is_counted_no_more(sent, statu
 def test_a_body_is_counted_until_it_is_done_with():
     held: list[int] = []
 
-    async def fails(scope: Scope, receive: Receive, send: Send) -> None:
+    async def fails(scope, receive, send):
         held.append(limited.bytes.total())
         raise ZeroDivisionError
 
@@ -321,10 +320,10 @@ async def test_half_sent_uploads_leave_room_for_others_and_go():
     """26 uploads of 8 MB stop before their last byte: others' photographs arrive, the same visitor's a little later."""
     limited = ClientLimits(whole)
 
-    def half(sender: str) -> Request:
+    def half(sender):
         return request([bytes(PHOTO - 1)], ends="never", sender=sender)
 
-    def photo(sender: str, *, after: float) -> Request:
+    def photo(sender, *, after):
         return request([(after, bytes(PHOTO))], sender=sender)
 
     idle = [asyncio.create_task(sent_to(limited, half("192.0.2.1"))) for _ in range(26)]
@@ -356,7 +355,7 @@ async def test_a_visitor_has_a_bounded_number_of_bodies():
 def test_the_answer_to_a_slow_body_closes_the_connection():
     sent: list[Message] = []
 
-    async def send(message: Message) -> None:
+    async def send(message):
         sent.append(message)
 
     slow = request([b"{"], ends="never", path=JOIN)
@@ -454,7 +453,7 @@ def test_a_file_is_larger(client):
 # ---- the app itself
 
 
-def spellings(path: Path) -> Iterator[str]:
+def spellings(path):
     """One absolute path in ways that a server might fall for."""
     plain, up = str(path), "../" * 12 + str(path)[1:]
     yield from (
@@ -534,8 +533,8 @@ OWN_PAGES = [
 ]
 
 
-def served(given: Access) -> TestClient:
-    async def answer(request: Request) -> Response:
+def served(given):
+    async def answer(request):
         return PlainTextResponse(request.headers.get("origin", "no origin"))
 
     methods = ["GET", "POST", "PUT", "PATCH", "DELETE"]
@@ -595,7 +594,7 @@ def test_names_of_the_operator_are_answered_and_count_as_its_own():
 LARGE = bytes(range(256)) * 40_000  # 10 MB: more than the system's own buffers take
 
 
-def large(request: Request) -> Response:
+def large(request):
     return Response(LARGE)
 
 
@@ -613,8 +612,8 @@ def test_who_reads_nothing_is_disconnected_and_who_reads_is_not(monkeypatch):
 
 
 def test_a_silent_stream_is_not_disconnected(monkeypatch):
-    async def silent(request: Request) -> Response:
-        async def parts() -> Iterable[bytes]:
+    async def silent(request):
+        async def parts():
             yield b"first"
             await asyncio.sleep(0.5)
             yield b"last"

@@ -10,14 +10,12 @@ import html
 import re
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Any
 from urllib.parse import quote, urljoin
 
 import httpx
 import pytest
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
-from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 from starlette.testclient import TestClient
@@ -33,7 +31,7 @@ JOIN = "/gradio_api/queue/join"
 AGENT = {"user-agent": "gradio_client/2.7.2; python/3.11"}
 
 
-def answers(app: Any, **options: Any) -> Answers:
+def answers(app, **options):
     return Answers(app, **{"page": lambda path, *_: f"page of {path}", "fetched": ["data"], **options})
 
 
@@ -84,7 +82,7 @@ def test_a_path_is_shown_as_text_and_cut(app):
 
 
 def test_only_a_visitors_404_is_replaced():
-    def answer(request: Request) -> Response:
+    def answer(request):
         return Response("own", status_code=int(request.path_params["status"]))
 
     app = answers(Starlette(routes=[Route("/{status:int}", answer, methods=["GET", "POST"])]))
@@ -123,7 +121,7 @@ def test_a_refused_link_is_a_page_in_a_browser_and_json_in_a_program(app, path, 
 
 
 def test_a_failure_is_a_page_and_keeps_when_to_try_again():
-    def answer(request: Request) -> Response:
+    def answer(request):
         kind = request.path_params["kind"]
         if kind == "text":
             return Response("no JSON", status_code=500)
@@ -158,28 +156,28 @@ def test_only_a_refused_event_of_gradio_client_is_changed():
 PAGE = '<script>let a = 1;</script><script type="module" src="./a.js"></script><SCRIPT data-mode>b()</SCRIPT >'
 
 
-def hashed(script: str) -> str:
+def hashed(script):
     return f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
 
 
-def directives(text: str) -> dict[str, list[str]]:
+def directives(text):
     return {name: sources for name, *sources in (part.split() for part in text.split(";"))}
 
 
-async def fails(request: Request) -> Response:
+async def fails(request):
     raise RuntimeError("not caught anywhere")
 
 
-async def streamed(request: Request) -> Response:
+async def streamed(request):
     return StreamingResponse(iter([PAGE[:20], PAGE[20:60], PAGE[60:]]), media_type="text/html; charset=utf-8")
 
 
 @pytest.fixture
 def client():
-    async def page(request: Request) -> Response:
+    async def page(request):
         return HTMLResponse(PAGE)
 
-    async def numbers(request: Request) -> Response:
+    async def numbers(request):
         return JSONResponse({"script": PAGE}, headers={"x-content-type-options": "its own"})
 
     routes = [Route("/", page), Route("/streamed", streamed), Route("/numbers", numbers), Route("/fails", fails)]
@@ -223,7 +221,7 @@ def test_the_policy_forbids_what_is_not_needed():
 
 
 def test_old_browsers_read_who_may_frame_where_that_can_be_said():
-    def framed(*hosts: str) -> str | None:
+    def framed(*hosts):
         return TestClient(answers(Starlette(), frame_hosts=hosts)).get("/").headers.get("x-frame-options")
 
     assert framed() == "SAMEORIGIN" and framed("https://hub.example") is None
@@ -242,12 +240,12 @@ def rendered():
 def site(rendered):
     """Pages around what names each request that it renders."""
 
-    async def page(request: Request) -> Response:
+    async def page(request):
         rendered.append(str(request.url))
         await asyncio.sleep(0.01)
         return HTMLResponse(f"<p>{request.url}</p>{PAGE}", 503 if "refused" in str(request.url) else 200)
 
-    async def complete(request: Request, key: str, markup: str) -> tuple[str, bool]:
+    async def complete(request, key, markup):
         return f"{markup}<i>{request.query_params.get(key, '')}</i>", True
 
     pages = Middleware(

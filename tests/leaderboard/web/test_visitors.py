@@ -9,7 +9,7 @@ from leaderboard.web.visitors import Rate, visitor
 from tests.leaderboard.live.test_uploads import Clock
 
 
-def request(*headers: str, client: str | None = "10.0.0.5") -> Request:
+def request(*headers, client="10.0.0.5"):
     return Request(
         {
             "type": "http",

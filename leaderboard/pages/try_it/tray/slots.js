@@ -1,7 +1,6 @@
 /** The row of slots: one for each input, and an empty one at the end. */
 
 import { el } from '../../../js/dom.js';
-import { createCamera, hasCamera } from './camera.js';
 import { labels, MOST } from './inputs.js';
 import { arrange, enable, enabled, press, say } from '../parts.js';
 import { size } from '../words.js';
@@ -29,7 +28,6 @@ export function createSlots(tray) {
       cells.get(input.id).refresh(input, { label: names[index], index, last: inputs.length - 1, choice });
     });
     arrange(node, [...inputs.map(({ id }) => cells.get(id).node), ...(inputs.length < MOST ? [empty.node] : [])]);
-    empty.refresh();
     if (orphan) focus();
   }
 
@@ -129,7 +127,7 @@ function createImage(tray, id, drag) {
   return { nodes: [figure, title], note, refresh };
 }
 
-/** The empty slot: choose a file, write a text, or take a picture. `wrote(id)` is called once a new text is in the tray. */
+/** The empty slot: choose a file (on a phone also from its camera), or write a text. `wrote(id)` is called once a new text is in the tray. */
 function createEmpty(tray, { wrote }) {
   const files = el('input', { type: 'file', accept: 'image/png,image/jpeg,image/webp,image/gif,text/plain', multiple: true, class: 'pg-unseen', tabindex: '-1', 'aria-label': 'Image files', onchange: () => {
     tray.uploads.take(files.files);
@@ -137,25 +135,7 @@ function createEmpty(tray, { wrote }) {
   } });
   const choose = press('Choose image', () => files.click());
   const write = press('Write text', () => wrote(tray.write()));
-  const shoot = press('Camera', () => camera.open(), { hidden: !hasCamera() });
   const hint = el('p', { class: 'tr-hint' }, 'Drop, paste or choose an image, or write a text');
-  const first = el('div', { class: 'tr-ways' }, hint, el('div', { class: 'tr-buttons' }, choose, write, shoot, files));
-  const camera = createCamera({
-    taken: (file) => tray.uploads.take([file]),
-    turned: (running) => {
-      first.hidden = running;
-      if (!running && node.isConnected) shoot.focus();
-    },
-    failed: (words) => tray.announce(words),
-  });
-  const node = el('li', { class: 'tr-slot tr-empty', 'aria-label': 'Empty slot' }, first, camera.node);
-  addEventListener('pagehide', () => camera.close());
-
-  return {
-    node,
-    focus: () => choose.focus(),
-    refresh() {
-      if (!node.isConnected) camera.close();
-    },
-  };
+  const ways = el('div', { class: 'tr-ways' }, hint, el('div', { class: 'tr-buttons' }, choose, write, files));
+  return { node: el('li', { class: 'tr-slot tr-empty', 'aria-label': 'Empty slot' }, ways), focus: () => choose.focus() };
 }

@@ -279,7 +279,6 @@ class Tray {
     this.trigger(absent ? 'download' : 'compare', {
       session: this.server.session, inputs: this.inputs.map(sent), mode: this.mode,
       question: this.mode === 'quality' ? this.question : '', models, judges, pressed, asked: this.asked,
-      change: new URLSearchParams(location.search).has('change'),
       open: ['agree', 'perturb'].filter((id) => document.querySelector(`#${id} .label-wrap.open`)),
     });
   }

@@ -12,13 +12,12 @@ import pandas as pd
 import pytest
 
 from leaderboard.data.board_table import SUSPECT
-from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.pages.board import export
 
 NASTY = ("a|b\nc", "<img src=x>", "50% & #1_{x}$ ~^\\", "\t=1", "\r=1")
 
 
-def rows_of(suite_cache: SuiteCache, suite: str, count: int) -> list[str]:
+def rows_of(suite_cache, suite, count):
     return [row.id for row in suite_cache.table(suite).rows][:count]
 
 

@@ -97,7 +97,7 @@ def test_an_export_has_a_name_and_the_rows_in_the_order_that_was_asked_for(clien
 
 
 def test_a_full_disk_is_no_fault_of_the_visitor_and_leaves_no_draft(database, monkeypatch):
-    def full(handle: int) -> None:
+    def full(handle):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     fresh = SuiteCache(Database(database))  # nothing is made of it yet

@@ -7,7 +7,6 @@ from contextlib import nullcontext
 from functools import partial
 from html import unescape
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 from starlette.applications import Starlette
@@ -38,14 +37,14 @@ STUDY = Study(
 BARE = Study(**STUDY.model_dump(include={"kind", "contents", "questions"}))
 
 
-def judged(*, count: int, rater: str = "me", seed: int = 1, choice: int | None = 0) -> list[dict[str, Any]]:
+def judged(*, count, rater="me", seed=1, choice=0):
     """A rater's first answers."""
     facts = {"time": "2026-01-01T00:00:00Z", "rater": rater, "seed": seed, "choice": choice}
     order = enumerate(studies.ordered(STUDY, seed=seed, early=0)[:count])
     return [facts | dict(zip(("order", "question", "draw", "left"), (at, *each), strict=True)) for at, each in order]
 
 
-def body(judgments: list[dict[str, Any]]) -> dict[str, Any]:
+def body(judgments):
     return {"study": STUDY.model_dump(), "judgments": judgments}
 
 
@@ -79,7 +78,7 @@ def turn(site, monkeypatch):
     return lambda sender="", **changes: making.turn(usual | changes, sender)
 
 
-def ended(turn: Any, **first: Any) -> dict[str, Any]:
+def ended(turn, **first):
     """What all turns answer, of which the later ones have three early questions."""
     facts = turn(**first)
     again = {name: value for name, value in first.items() if name not in ("file", "study")}
@@ -138,13 +137,13 @@ def test_a_request_that_no_page_sends_is_refused(turn, wrong):
 
 
 def test_a_sender_has_one_study_made_at_a_time_and_one_that_is_not_fed_waits(site, turn):
-    def waits(number: int, address: str, *, is_first: bool = False) -> str:
+    def waits(number, address, *, is_first=False):
         session = f"{number:032x}"
         file = site.live.uploads.add_file(session, packed(IMAGES)) if is_first else ""
         facts = turn(address, session=session, file=file)
         return facts["what"] if facts.get("waits") else ""
 
-    def idle(number: int) -> None:
+    def idle(number):
         site.live.uploads.results(f"{number:032x}")[studies.KEY].used -= studies.IDLE
 
     full = str(studies.MOST_MADE)

@@ -25,7 +25,7 @@ def db(tmp_path_factory):
     return Database(generator_stand_ins.database(folder, results=folder / "results"))
 
 
-def text(markup: str) -> str:
+def text(markup):
     """What a reader sees, in one line."""
     return html.unescape(re.sub(r"\s+", " ", re.sub(r"<[^>]+>", "", markup)))
 
@@ -47,7 +47,7 @@ def test_the_section_shows_every_pair_and_reads_it(db):
     assert "likeness frechet --grid" in backbones.section(db, backbones.load(db, suite="grid-unrated"))
 
 
-def pairs(cells: np.ndarray, error: float) -> BackboneSet:
+def pairs(cells, error):
     rng = np.random.default_rng(0)
     return BackboneSet(
         benchmark="mini",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -13,7 +11,7 @@ from compute.analysis.table import ScoreTable
 from leaderboard.pages.judges.boards import PRINTED, _reading
 
 
-def judges(values: Sequence[float], *, noise: float, tasks: Sequence[str]) -> pd.DataFrame:
+def judges(values, *, noise, tasks):
     """The ranked judges A, B, ... of one origin."""
     names = tuple("ABCDEF"[: len(values)])
     scores = np.array(values)[:, None] + noise * np.random.default_rng(4).normal(size=(len(values), len(tasks)))

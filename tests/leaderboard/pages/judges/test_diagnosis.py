@@ -7,13 +7,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.pages.judges import diagnosis
 
 PAIRS = 7 * 2 * 12 * 3  # splits, conditions, sources, types
 
 
-def diagnosed(judging: SuiteCache, model: str) -> SimpleNamespace:
+def diagnosed(judging, model):
     found = diagnosis.diagnose(judging, "mini-pairs", model)
     return SimpleNamespace(**found)
 
@@ -62,7 +61,7 @@ def test_the_largest_differences_come_first_with_pictures_and_replies(judging):
         assert flip["replies"][1].startswith(f"Score: {flip['reverse']}\nReason: ")
 
 
-def recorded(*, seconds: float | None = None, stored: int = 10, **parts: dict) -> list[dict]:
+def recorded(*, seconds=None, stored=10, **parts):
     """One run of 10 pairs as the query `judged_runs` gives it."""
     return [{"settings": json.dumps({"found": parts}), "seconds": seconds, "total": 10, "stored": stored}]
 

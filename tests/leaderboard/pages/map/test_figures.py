@@ -10,7 +10,7 @@ from leaderboard.pages.map.figures import points
 META = {"keys": [], "groups": []}
 
 
-def places(figure) -> list[int]:
+def places(figure):
     return sorted(place for trace in figure.data for place in trace.customdata)
 
 

@@ -52,7 +52,7 @@ def own_site(tmp_path_factory):
     return SimpleNamespace(db=database, suite_cache=SuiteCache(database), network=None, live=SimpleNamespace(own=()))
 
 
-def row(key: str, title: str, **fields: str) -> Model:
+def row(key, title, **fields):
     return Model(
         **{"adapter": "vision", **fields}, key=key, title=title, abilities=("embed_image",), modalities=("image",)
     )
@@ -67,7 +67,7 @@ AGAIN = {
 }
 
 
-def shown(site: SimpleNamespace, key: str) -> str:
+def shown(site, key):
     """The page's markup."""
     top, head, _, rest = model.page(site, model=key, suite="", by="category")
     return top + head + rest

@@ -15,7 +15,7 @@ from leaderboard.pages.task.items import PER_PAGE, beside, filters, listing, sor
 from tests.leaderboard import stand_ins
 
 
-def margins(view: str, correct: list, value: list[float], **columns) -> pd.DataFrame:
+def margins(view, correct, value, **columns):
     """A run's items i0, i1, ... with their margins; `columns` replace the usual ones."""
     usual = {"subset": "default", "expected": "A", "answer": "A", "replied": False, "pictured": True}
     items = [f"i{at}" for at in range(len(correct))]
@@ -23,7 +23,7 @@ def margins(view: str, correct: list, value: list[float], **columns) -> pd.DataF
     return with_margins(frame.astype({"correct": object}), view=VIEWS[view])
 
 
-def sorted_by(order: str, items: pd.DataFrame) -> str:
+def sorted_by(order, items):
     """The numbers of the items in order."""
     return "".join(sort(items, order=order, apart=False).index).replace("i", "")
 

@@ -16,7 +16,7 @@ def runs(stand_in_suite_cache):
     return stand_in_suite_cache.db.query("computed_runs", task="", model="")
 
 
-def lines(found: dict) -> dict[str, str]:
+def lines(found):
     return {line["label"]: line["text"] for group in found["groups"] for line in group["lines"]}
 
 

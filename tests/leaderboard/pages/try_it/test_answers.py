@@ -20,16 +20,16 @@ PAIR = asked("pair", "cat", "coffee")
 CHOICE = asked("choice", "cat", "coffee", "rocket")
 
 
-def found(question: LiveQuestion, *answers: Answer) -> list[Answer]:
+def found(question, *answers):
     """Answers that say nothing of their domain are within it."""
     return [answer if answer.domain.why else checked(answer, question) for answer in answers]
 
 
-def drawn(question: LiveQuestion, *answers: Answer, pending: tuple[str, ...] = ()) -> str:
+def drawn(question, *answers, pending=()):
     return page.result(question, found(question, *answers), asked=1, pending=pending)
 
 
-def words(markup: str) -> str:
+def words(markup):
     return " ".join(re.sub(r"<[^>]+>", " ", markup).split())
 
 

@@ -7,11 +7,13 @@ from functools import partial
 import pytest
 
 from compute.analysis.domain import DomainCheck
+from compute.live import examples
 from compute.live.changes import Curve
+from compute.live.questions import LiveQuestion
 from compute.tasks.perturb import PERTURBATIONS
+from compute.types import BadInput
+from leaderboard.pages.try_it.perturb import chosen_change, scaled, summary
 from leaderboard.pages.try_it.perturb import drawing as curves
-from leaderboard.pages.try_it.perturb import scaled, summary
-from leaderboard.pages.try_it.ratings import ShownChange
 from tests.compute.live.test_questions import reference
 
 in_degrees = partial(PERTURBATIONS["rotate"].amount, size=(64, 64))
@@ -52,11 +54,11 @@ def test_a_strength_has_a_unit(kind, size, said):
     assert PERTURBATIONS[kind].amount(0.5, size) == said
 
 
-def few(*scores: float) -> Curve:
+def few(*scores):
     return Curve(scores=scores, domain=DomainCheck(reference=reference(scenes=14), few=True, why="few"))
 
 
-def whole(*scores: float) -> Curve:
+def whole(*scores):
     return Curve(scores=scores, domain=DomainCheck(reference=reference()))
 
 
@@ -69,7 +71,34 @@ def test_curves_are_percentiles_only_where_every_model_has_them():
 
 
 def test_the_axis_of_the_curves_is_in_units():
-    figure = curves([("M", [90, 50, 10])], "Percentile", view=ShownChange(image=0, kind="rotate", amount=22.5), most=45)
+    figure = curves([("M", [90, 50, 10])], "Percentile", kind="rotate", at=22.5, most=45)
     assert list(figure.data[0].x) == [0, 22.5, 45]
     assert figure.layout.xaxis.title.text == "Rotation (degrees)"
     assert figure.layout.shapes[0].x0 == 22.5
+
+
+QUESTION = LiveQuestion(mode="pair", inputs=(examples.load("coffee"), examples.load("text-cat")))
+
+
+def test_what_the_controls_say_is_a_pair():
+    pair = chosen_change(QUESTION, "0", "rotate", 50)
+    assert (pair.image, pair.kind, pair.strength) == (QUESTION.inputs[0], "rotate", 0.5)
+
+
+@pytest.mark.parametrize(
+    ("sent", "said"),
+    [
+        (("0", None, 1), "There is no transformation 'None'"),
+        (("0", ["rotate"], 1), "There is no transformation"),
+        (("1", "rotate", 1), "Choose an image"),  # a text
+        (("2", "rotate", 1), "Choose an image"),
+        ((True, "rotate", 1), "Choose an image"),
+        (("0", "rotate", float("nan")), "strength"),
+        (("0", "rotate", 10**400), "strength"),
+        (("0", "rotate", "50"), "strength"),
+    ],
+)
+def test_what_a_page_sends_is_read_without_trust(sent, said):
+    with pytest.raises(BadInput, match=said) as error:
+        chosen_change(QUESTION, *sent)
+    assert len(str(error.value)) < 300

@@ -10,7 +10,6 @@ from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 from starlette.applications import Starlette
@@ -33,7 +32,7 @@ def uploads():
     return Uploads()
 
 
-def client_of(uploads: Uploads, *, rate: Rate | None = None, suite_cache: Any = None) -> TestClient:
+def client_of(uploads, *, rate=None, suite_cache=None):
     live = SimpleNamespace(uploads=uploads)
     site = SimpleNamespace(live=live, suite_cache=suite_cache, guard=partial(guarded, snapshot=nullcontext))
     with pytest.MonkeyPatch.context() as patch:
@@ -47,7 +46,7 @@ def client(uploads):
     return client_of(uploads)
 
 
-def sentence(answer: Any) -> str:
+def sentence(answer):
     """The error of an answer: one line, and neither a traceback nor a path of the server."""
     assert answer.headers["content-type"] == "application/json" and list(answer.json()) == ["error"]
     error = answer.json()["error"]
@@ -94,7 +93,7 @@ def test_an_upload_that_waits_holds_up_no_page(uploads, monkeypatch):
     monkeypatch.setenv("SYSTEM", "spaces")
     go_on, busy = threading.Event(), threading.Semaphore(0)
 
-    def slow(data: bytes, *, read: Any = POOL.image_with_thumbnail, **names: str) -> Any:
+    def slow(data, *, read=POOL.image_with_thumbnail, **names):
         busy.release()
         assert go_on.wait(30)
         return read(data, **names)
@@ -102,7 +101,7 @@ def test_an_upload_that_waits_holds_up_no_page(uploads, monkeypatch):
     monkeypatch.setattr(POOL, "image_with_thumbnail", slow)
     with client_of(uploads) as client, ThreadPoolExecutor(12) as visitors:
 
-        def send(seed: int, address: str) -> Any:
+        def send(seed, address):
             headers = {**ONE, "x-forwarded-for": address}
             return visitors.submit(
                 client.post, "/live/input", content=saved(picture(seed=seed), "PNG"), headers=headers
@@ -120,7 +119,7 @@ def test_an_upload_that_waits_holds_up_no_page(uploads, monkeypatch):
 
 
 def test_an_image_that_no_process_could_read_may_be_sent_again(client, monkeypatch):
-    def busy(data: bytes, *, name: str) -> None:
+    def busy(data, *, name):
         raise DecoderUnavailable("Many images are being read. Try again")
 
     monkeypatch.setattr(POOL, "image_with_thumbnail", busy)
