@@ -31,7 +31,7 @@ def project(
     database: Database = None,
 ) -> Iterator[str]:
     """Computes the maps that the app shows: of tasks and models (UMAP, HDBSCAN)."""
-    from compute.analysis.maps import suites as maps
+    from compute.analysis import maps
 
     if not to and not suites and paths.IS_INSTALLED:  # what is written among packages is lost at their next update
         raise BadInput(f"{paths.PROJECTIONS.name} comes with the installed package. Name a path to write to: --to PATH")

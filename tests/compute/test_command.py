@@ -19,7 +19,7 @@ from typer.testing import CliRunner, Result
 import compute
 from compute.__main__ import COMMANDS, app
 from compute.analysis.lite import smaller
-from compute.analysis.maps.suites import COLUMNS
+from compute.analysis.maps import COLUMNS
 from compute.cli.command import as_command
 from compute.cli.run import run
 from compute.cli.workspace import suite_scores

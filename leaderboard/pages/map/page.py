@@ -11,7 +11,7 @@ import gradio as gr
 import numpy as np
 import pandas as pd
 
-from compute.analysis.maps.suites import SHIPPED, Neighbour, Recipe, neighbours
+from compute.analysis.maps import SHIPPED, Neighbour, Recipe, neighbours
 from compute.analysis.table import of_suite
 from compute.database import store
 from compute.rounding import rounded

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from compute.analysis.maps.suites import Recipe
+from compute.analysis.maps import Recipe
 from leaderboard.html.formatting import blank
 from leaderboard.html.labels import FAMILIES, MODEL_KINDS
 from leaderboard.page import Site

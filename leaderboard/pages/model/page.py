@@ -10,7 +10,7 @@ from urllib.parse import quote, urlencode
 import gradio as gr
 import numpy as np
 
-from compute.analysis.maps.suites import SHIPPED
+from compute.analysis.maps import SHIPPED
 from leaderboard.data.leaders import by_language
 from leaderboard.data.models.loading_code import commands, loading_code
 from leaderboard.data.models.model_facts import own_facts

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from compute.analysis.lite.smaller import whole
-from compute.analysis.maps.suites import join
+from compute.analysis.maps import join
 from compute.analysis.table import of_suite
 from compute.types import BadInput, Undefined
 

@@ -7,6 +7,7 @@ neighbours can be believed.
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -15,7 +16,6 @@ import pandas as pd
 
 from compute.analysis.correlation import correlate, off_diagonal
 from compute.analysis.field import standardised
-from compute.analysis.maps.layout import layout, scaled, versions
 from compute.analysis.table import ALL, USUAL, ScoreTable
 from compute.arrays import Bools, Floats, Floats32
 from compute.types import ORIGINS, BadInput, Undefined
@@ -73,7 +73,8 @@ def _start(distances: Floats) -> Floats32:
     values, vectors = np.linalg.eigh(centred)
     xy = vectors[:, -2:][:, ::-1] * np.sqrt(np.maximum(values[-2:][::-1], 0))
     xy *= np.sign(xy[np.abs(xy).argmax(axis=0), [0, 1]])
-    return scaled(xy)
+    span = np.ptp(xy, axis=0)
+    return (10 * (xy - xy.min(axis=0)) / np.where(span > 0, span, 1)).astype(np.float32)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,7 +123,7 @@ def project(
         keys, scores = np.array(models)[known].tolist(), scores[known]
     progress("loading UMAP")
 
-    import umap  # noqa: F401  isort: skip  slow: reported before, so that the wait has a name
+    import umap  # slow: reported before, so that the wait has a name
 
     progress(f"placing {len(keys)} {recipe.noun}")
     every, _, _ = distances(scores, noun=recipe.noun)
@@ -130,21 +131,33 @@ def project(
     n = len(placed)
     if n < FEWEST:
         raise Undefined(f"Only {n} {recipe.noun} can be placed; a map needs {FEWEST}. Choose a suite with more scores.")
+    import sklearn
     from sklearn.cluster import HDBSCAN
     from sklearn.manifold import trustworthiness
 
     inner = every[np.ix_(placed, placed)]
     near, trust = min(recipe.n_neighbors, n - 1), min(TRUST_NEIGHBORS, (n - 1) // 2)
-    start, seed, apart = _start(inner), recipe.seed, recipe.min_dist
-    xy = layout(inner, metric="precomputed", start=start, n_neighbors=near, min_dist=apart, seed=seed)
+    reducer = umap.UMAP(
+        metric="precomputed",
+        init=_start(inner),
+        n_neighbors=near,
+        min_dist=recipe.min_dist,
+        random_state=recipe.seed,
+        n_jobs=1,  # what a seed implies anyway
+    )
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="using precomputed metric", category=UserWarning)
+        xy = np.asarray(reducer.fit_transform(inner), dtype=float)
     settings = {
-        "seed": seed,
+        "seed": recipe.seed,
         "n_neighbors": near,
-        "min_dist": apart,
+        "min_dist": recipe.min_dist,
         "min_cluster_size": CLUSTER_SIZE,
         "trust_neighbors": trust,
         "start": "classical scaling",
-        **versions(),
+        "umap-learn": umap.__version__,
+        "scikit-learn": sklearn.__version__,
+        "numpy": np.__version__,
         "origin": recipe.origin,
         "suites": list(recipe.suites),
         "points": n,

@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from compute.analysis.correlation import correlate
-from compute.analysis.maps.suites import COLUMNS, Recipe, distances, neighbours, project
+from compute.analysis.maps import COLUMNS, Recipe, distances, neighbours, project
 from compute.analysis.table import ScoreTable
 from compute.types import BadInput, Undefined
 

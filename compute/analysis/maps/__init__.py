@@ -1,1 +1,0 @@
-"""Maps in two dimensions: of tasks, models and images."""
