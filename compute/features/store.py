@@ -230,7 +230,7 @@ class EmbeddingCache:
         killed, or the connection failed. Nobody would encode them again, as they are here."""
         names = remote.names()
         for name in names:
-            if _is_shard(name) and not (self.folder / name).exists():
+            if "/" not in name and fnmatch(name, SHARDS) and not (self.folder / name).exists():
                 remote.get(name, self.folder / name)
         for name in self._listed():
             if name not in names:
@@ -249,8 +249,3 @@ def as_stored(vectors: np.ndarray, *, dtype: str, model: str) -> np.ndarray:
         largest = np.abs(vectors[np.isfinite(vectors)]).max()
         raise BadInput(f"{model}: its vectors reach {largest:.3g}, more than {dtype} holds. Omit --store-dtype {dtype}")
     return stored
-
-
-def _is_shard(name: str) -> bool:
-    """Whether an object is a shard of its folder, not of one below: `*` of a pattern takes a `/` too."""
-    return "/" not in name and fnmatch(name, SHARDS)

@@ -34,7 +34,8 @@ class Archive:
             raise BadInput("The ZIP is damaged or incomplete. Pack it again and add it once more") from error
         self._entries: dict[str, list[zipfile.ZipInfo]] = defaultdict(list)
         for name, entry in listed:
-            if len(name) <= LONGEST_NAME and not _is_junk(name):
+            parts = name.lower().replace("\\", "/").split("/")
+            if len(name) <= LONGEST_NAME and not any(part in JUNK or part.startswith("._") for part in parts):
                 self._entries[_normal(name)].append(entry)
         self._bases: dict[str, list[str]] = defaultdict(list)
         for path in self._entries:
@@ -103,11 +104,6 @@ def _written(entry: zipfile.ZipInfo) -> str:
         with contextlib.suppress(UnicodeError):
             name = name.encode("cp437").decode()
     return name
-
-
-def _is_junk(name: str) -> bool:
-    """Whether a system added the entry."""
-    return any(part.lower() in JUNK or part.startswith("._") for part in name.replace("\\", "/").split("/"))
 
 
 def _normal(name: str) -> str:

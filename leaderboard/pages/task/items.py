@@ -126,16 +126,12 @@ def kind_of(about: pd.Series) -> str:
     return LABELS if about["procedure"] == "probe" and headline == "lrap" else str(about["procedure"])
 
 
-def can_be_run(about: pd.Series) -> bool:
-    """Whether a task has items to run a model on: not where only papers measure it, nor a mean that one prints."""
-    return any(each.key == about["procedure"] for each in PROCEDURES) and bool(about["ranked"])
-
-
 def how_to(db: Database, about: pd.Series) -> dict[str, str]:
     """What the page shows where no run of a task has items: why, and the command that would make one."""
     if about["procedure"] == "cfred-grid":
         return {"empty": "Each score is over all prompts at once, so it has no single items.", "command": ""}
-    if not can_be_run(about):
+    # Only papers measure it, or it is a mean that one prints.
+    if about["procedure"] not in {each.key for each in PROCEDURES} or not about["ranked"]:
         return {"empty": "Its items cannot be loaded, so it has only published scores.", "command": ""}
     suites = db.query("suites_of_task", task=about["key"])
     if suites.empty:

@@ -53,10 +53,11 @@ def test_several_rows_in_one_sentence():
     [
         (
             ("worse", "worse", "better", "same", "unknown"),
-            "Compared with A, B is ahead in C and behind in R and D.",
+            "Compared with A, B is ahead in C and behind in R and D; the difference is not significant in 1 category; "
+            "the difference is of unknown significance in 1 category.",
         ),
-        (("better", "same"), "Compared with A, B is ahead in R."),
-        (("same",), "Compared with A, B is not significantly ahead or behind."),
+        (("better", "same"), "Compared with A, B is ahead in R; the difference is not significant in 1 category."),
+        (("same", "same"), "Compared with A, the difference is not significant in 2 categories."),
         (("better",) * 7, "Compared with A, B is ahead in 7 categories."),
         (
             (("better", "same"), ("worse", "unknown")),
