@@ -171,8 +171,8 @@ def project(
         {
             "kind": recipe.kind,
             "key": [keys[at] for at in placed],
-            "x": [round(float(x), 4) for x in xy[:, 0]],
-            "y": [round(float(y), 4) for y in xy[:, 1]],
+            "x": xy[:, 0].round(4),
+            "y": xy[:, 1].round(4),
             "cluster": HDBSCAN(min_cluster_size=min(CLUSTER_SIZE, n), copy=True).fit_predict(xy).astype(int),
             "settings": json.dumps(settings, sort_keys=True),
         }

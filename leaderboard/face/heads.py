@@ -96,7 +96,7 @@ class Face:
             await asyncio.wait({drawing}, timeout=LONGEST_WAIT)
             if drawing.done():
                 self._drawings.pop(name, None)  # the whole page is stored, or it is drawn again
-                return drawing.result(), bool(drawing.result())
+                return drawing.result(), _is_whole(drawing.result())
         return await run_in_threadpool(self._drawn, key, query, filled=False), False
 
     def _drawn(self, key: str, query: Mapping[str, str], *, filled: bool = True) -> str:
@@ -110,7 +110,7 @@ class Face:
     def ahead(self) -> None:
         """Draws the first screens of addresses without a query before anybody asks for them."""
         version = self.site.db.version
-        self._made = {(key, "", version): drawn for key in self.views if (drawn := self._drawn(key, {}))}
+        self._made = {(key, "", version): drawn for key in self.views if _is_whole(drawn := self._drawn(key, {}))}
 
     def head(self, key: str, named: str, *, root: str) -> Markup:
         """The elements of the head of a page, about what is `named`. `root`: the app's whole address, or empty. Reads
@@ -129,6 +129,11 @@ class Face:
             address=root and f"{root}{key}{about}",
             icon=root and f"{root}favicon.ico",
         )
+
+
+def _is_whole(screen: str) -> bool:
+    """Whether a first screen was drawn, and shows no error, which the next visitor need not meet."""
+    return bool(screen) and "pg-message" not in screen
 
 
 async def icon(request: Request) -> Response:
