@@ -63,7 +63,7 @@ def read_features(folder: Path) -> dict[str, np.ndarray]:
         name = f"{folder.name}, {key}"
         try:
             found[key] = feature_array(np.load(file, mmap_mode="r", allow_pickle=False), argument=name)
-        except (OSError, EOFError, ValueError) as error:
+        except (OSError, EOFError, ValueError, MemoryError) as error:
             raise BadInput(f"{name} cannot be read as an array: {shortened(str(error))}") from error
     return found
 

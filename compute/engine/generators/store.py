@@ -228,8 +228,8 @@ def suite_of(
     made = []
     for part, facts in tasks.items():
         both = {}
-        for name in ("subsets", "metrics"):
-            both[name] = tuple(dict.fromkeys((*facts[name], *getattr(earlier.get(part), name, ()))))
+        for field in ("subsets", "metrics"):
+            both[field] = tuple(dict.fromkeys((*facts[field], *getattr(earlier.get(part), field, ()))))
         shared = {"benchmark": benchmark, "dataset": file.name, "revision": digest, "suites": (key,)}
         made.append(Task(key=f"{benchmark}/{key}/{part}", **shared, **{**facts, **both}))
     return OwnSuite(

@@ -53,12 +53,12 @@ def read(path: Path, *, images: Path | None = None) -> tuple[Images, dict[str, S
     Raises BadInput naming the row and what it needs.
     """
     table = read_table(path)
-    fitting([FORM], list(table.frame), title=path.name)
+    columns = fitting([FORM], present := list(table.frame), title=path.name).columns(present)
     known = image_lists.opened(images or path.parent)
     names = {name: at for at, name in enumerate(known.names)}
     shown = {}
     for number, row in enumerate(table.rows(), 1):
-        where, listed = f"{path.name}, row {number}", row["image_path"]
+        where, listed = f"{path.name}, row {number}", row[columns["image_path"]]
         # What's Up's own paths begin with a folder of where they were made.
         parts = Path(str(listed).replace("\\", "/")).parts
         name = next((end for at in range(len(parts)) if (end := "/".join(parts[at:])) in names), "")
@@ -66,7 +66,7 @@ def read(path: Path, *, images: Path | None = None) -> tuple[Images, dict[str, S
             raise BadInput(f"{where}: there is no image {listed} in {known.title}. Name its folder with --images")
         if name in shown:
             raise BadInput(f"{where}: {name} appears twice in the table. Remove one of the rows")
-        options = row["caption_options"]
+        options = row[columns["caption_options"]]
         captions, objects = {}, ()
         for caption in options if isinstance(options, list) and options else [options]:
             if not (match := CAPTION.fullmatch(str(caption).strip().rstrip("."))):

@@ -98,7 +98,7 @@ def test_the_runs_are_a_suite_of_their_own_that_people_rank_never_among_publishe
     assert len(own) == scores["model"].str.startswith("own/").sum()
     models, suites = (frames[name].set_index("key") for name in ("models", "suites"))
     assert models.loc["own/clean", ["kind", "title"]].tolist() == ["generator", "clean"]
-    assert suites.loc["generators-prompts", "aggregate"] == "human"
+    assert suites.loc["generators-prompts", ["aggregate", "title"]].tolist() == ["human", "Own generators: prompts"]
     rate = own[own["metric"] == "human_rate"].set_index("model")["value"]
     assert rate.to_dict() == pytest.approx({"own/clean": 0.61, "own/swapped": 0.20, "own/real": 0.55})
     assert frames["items"]["run"].str.startswith("computed/own/").sum() == 3 * COUNT
