@@ -157,8 +157,8 @@ def remove_drafts(path: Path = paths.DATABASE, *, results: Path = paths.RESULTS)
 def build(path: Path = paths.DATABASE, *, results: Path = paths.RESULTS) -> Report:
     """Writes the whole database in one go. Raises LikenessError and leaves the old file as it was.
 
-    Where runs and calibrations are all that has changed since the old file was made, what rests on
-    other sources is copied from it.
+    Where runs and calibrations are all that has changed since the old file was made, what rests on other sources is
+    copied from it.
     A file of the results that is damaged, or holds what cannot be, is skipped and named in the report.
     """
     started = time.perf_counter()

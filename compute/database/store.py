@@ -149,11 +149,11 @@ def write(
     Frames may lack columns (they become NULL), and others than the table's are not stored: a task's `suites` are the
     rows of suite_tasks, the order of suites and tasks their `position`. `files` are Parquet files by FROM_FILES:
     `items` are runs' ids with theirs, of which the `most_items` of lowest MD5 are taken; `ratings` those of them whose
-    rows are all rated pairs; `thumbnails` tasks' keys with theirs. `about` is
-    recorded: `sources` a digest of what all of it is made from, `fixed` one of what no run changes, `version` that of
-    the published scores. Where `copied`, the rows that rest on `fixed` are those of the old file, to which the frames
-    are added. Returns the Parquet files that are skipped, because they cannot be read or hold what no such file does,
-    with the reasons. Raises DatabaseError naming the table.
+    rows are all rated pairs; `thumbnails` tasks' keys with theirs. `about` is recorded: `sources` a digest of what all
+    of it is made from, `fixed` one of what no run changes, `version` that of the published scores. Where `copied`, the
+    rows that rest on `fixed` are those of the old file, to which the frames are added. Returns the Parquet files that
+    are skipped, because they cannot be read or hold what no such file does, with the reasons. Raises DatabaseError
+    naming the table.
     """
     unknown = sorted(set(frames) - set(TABLES))
     if unknown:

@@ -12,9 +12,8 @@ from typing import Annotated, Any
 
 import pandas as pd
 
-from compute.analysis.comparison import Comparison, compared, of_error
+from compute.analysis.comparison import Comparison, compared, of_error, paired_difference
 from compute.analysis.intervals import Difference
-from compute.analysis.item_difference import paired_difference
 from compute.analysis.ranking import Ranking
 from compute.analysis.ranks.means import CATEGORY_MEAN, TASK_MEAN
 from compute.analysis.significance import holm

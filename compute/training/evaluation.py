@@ -15,7 +15,7 @@ from typing import Any
 import pandas as pd
 
 from compute import tasks
-from compute.analysis.item_difference import paired_difference
+from compute.analysis.comparison import paired_difference
 from compute.catalog import shipped
 from compute.engine import run_folders, scoring
 from compute.engine.plan import defaults

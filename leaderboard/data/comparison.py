@@ -122,11 +122,12 @@ class ComparedLine:
                 sentences.append(f"{name} is {' and '.join(parts)}")
             else:
                 level.append(name)
-        if level and others[1:]:
+        if len(others) == 1:
+            for words, readings in (("not significant", ("same",)), ("of unknown significance", ("unknown", "none"))):
+                if count := sum(line.tests[0].reading in readings for line in lines):
+                    sentences.append(f"the difference is {words} in {counted(count, noun)}")
+        elif level:
             sentences.append(f"{listed(level)} {'is' if len(level) == 1 else 'are'} not significantly ahead or behind")
-        for words, readings in (("not significant", ("same",)), ("of unknown significance", ("unknown", "none"))):
-            if count := sum(test.reading in readings for line in lines for test in line.tests[: not others[1:]]):
-                sentences.append(f"the difference is {words} in {counted(count, noun)}")
         return f"Compared with {first}, {'; '.join(sentences)}."
 
 

@@ -100,14 +100,14 @@ def suite_facts(table: BoardTable) -> dict[str, Any]:
 def cells(table: BoardTable, ranked: Ranking | None) -> tuple[np.ndarray, np.ndarray]:
     """Values in stored units and marks [rows, columns of `by_key`]: the means of categories, with how each was made and
     the marks of the scores behind it, then the tasks."""
-    means, marks = np.full((len(table.rows), len(table.category_columns)), np.nan), table.marks
+    shape = len(table.rows), len(table.category_columns)
+    means, of_means = np.full(shape, np.nan), np.zeros(shape, int)
     if ranked is not None:
         means, of_means = ranked.category_means, table.mean_marks(ranked)
         for code in range(len(table.scores.categories)):
             behind = table.marks[:, (table.scores.codes == code) & ranked.table.chosen]
             of_means[:, code] |= np.bitwise_or.reduce(behind & (TRAINED | SUSPECT), axis=1)
-        marks = np.concatenate([of_means, marks], axis=1)
-    return np.concatenate([means, table.scores.values], axis=1), marks
+    return tuple(np.concatenate(parts, axis=1) for parts in ((means, table.scores.values), (of_means, table.marks)))
 
 
 def standing(table: BoardTable, ranked: Ranking | None) -> pd.DataFrame:
@@ -159,11 +159,14 @@ def ranking(table: BoardTable, ranked: Ranking | None, *, with_categories: bool 
     out |= {"fixed": [], "front": list(front), "front_untested": list(front.values())}
     out["changed"] = changed_rule(table, ranked)
     if ranked is not None:
-        shown = ranked.category_means * [column.scale for column in table.category_columns]
-        out["fixed"] = list(ranked.fixed)
-        out["families"] = _cells(shown, table.category_columns) if with_categories else None
-        marks = cells(table, ranked)[1][:, : len(table.category_columns)]
-        out["family_marks"] = marks.tolist() if with_categories else None
+        out |= {"fixed": list(ranked.fixed), "families": None, "family_marks": None}
+    if ranked is not None and with_categories:
+        columns = table.category_columns
+        means, marks = (every[:, : len(columns)] for every in cells(table, ranked))
+        out |= {
+            "families": _cells(means * [column.scale for column in columns], columns),
+            "family_marks": marks.tolist(),
+        }
     return out
 
 

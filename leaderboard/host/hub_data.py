@@ -123,6 +123,7 @@ class HubData:
                 check(path)
             except LikenessError as error:
                 log.warning("The stored file %s cannot be used: %s", path, error)
+                self._delete({path})  # else a damaged file stays the one that the hub library finds
             else:
                 self._use(path)
                 break

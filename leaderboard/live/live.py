@@ -197,7 +197,8 @@ class Live:
         among = {"session": session, "judges": judges}
         for row, condition in product(models, CONDITIONS):
             inputs = pair.inputs(row, condition)
-            yield row, condition, self._result(row, inputs, changes.rate, pair, condition, **among)
+            rating = changes.cannot(row) or self._result(row, inputs, changes.rate, pair, condition, **among)
+            yield row, condition, rating
 
     def drops(self, row: Model, pair: Sequence[Input], *, session: str = "") -> tuple[float, list[Floats | None]]:
         """As `occlusion.drops` of the model. Raises BadInput where it has no score for the two, or fails."""

@@ -117,6 +117,9 @@ def test_ratings_that_come_later_are_added_to_stored_runs(features, tmp_path):
     done(frechet(f"{sets(features, tmp_path)} --human {features}/rates.csv"))
     found = [pd.read_parquet(path) for path in tmp_path.glob("own__a/*/*/scores.parquet")]
     assert sorted("human_rate" in set(each["metric"]) for each in found) == [False, True]
+    runs = {path: path.read_bytes() for path in tmp_path.rglob("run.json")}
+    done(frechet(f"{sets(features, tmp_path)} --human {features}/rates.csv"))
+    assert {path: path.read_bytes() for path in tmp_path.rglob("run.json")} == runs and len(runs) == 8
 
 
 def test_other_features_of_a_generator_are_computed(features, tmp_path):

@@ -84,12 +84,7 @@ def label_sides(
             (
                 side
                 for side, box in boxes.items()
-                if box[0] >= 0
-                and box[2] <= width
-                and not any(
-                    box[0] < other[2] and box[2] > other[0] and box[1] < other[3] and box[3] > other[1]
-                    for other in occupied
-                )
+                if box[0] >= 0 and box[2] <= width and not any(_meet(box, other) for other in occupied)
             ),
             "",
         )
@@ -106,3 +101,7 @@ def at_sides(names: Sequence[str], sides: Sequence[str]) -> dict[str, Any]:
         "textposition": [side or "top center" for side in sides],
         "textfont": {"size": 10},
     }
+
+
+def _meet(box: Sequence[float], other: Sequence[float]) -> bool:
+    return box[0] < other[2] and box[2] > other[0] and box[1] < other[3] and box[3] > other[1]

@@ -152,7 +152,7 @@ def execute(
     )
     every: list[dict[str, Any]] = []
     for at, (image, task) in enumerate(zip(images, suite.tasks, strict=True), start=1):
-        started, settings, figures = time.perf_counter(), {}, {}
+        started, settings, figures, stored = time.perf_counter(), {}, {}, {}
         for generator in generators:
             settings[generator] = run_settings(
                 task,
@@ -162,8 +162,9 @@ def execute(
             )
             known = run_folders.fingerprint(settings[generator])
             if run := run_folders.find(results, model=key_of(generator), task=task.key, fingerprint=known):
+                stored[generator] = run
                 figures[generator] = stored_figures(generator, run.scores, run.run.settings)
-        new = [generator for generator in generators if generator not in figures]
+        new = [generator for generator in generators if generator not in stored]
         figures |= {generator: [] for generator in new}
         sides = {"real": sets[REFERENCE][image], "generated": {each: sets[each][image] for each in new}}
         for (generator, text), record in cfred_grid(**sides, condition=conditions()) if new else ():
@@ -172,16 +173,17 @@ def execute(
         seconds = time.perf_counter() - started
         ratings = people.stored if people and at == 1 else {}
         for generator in generators:
-            if generator in new or generator in ratings:
+            rating, run = ratings.get(generator), stored.get(generator)
+            if run is None or (rating and rating not in [(score.metric, score.value) for score in run.scores]):
                 write_run(
                     generator,
                     figures[generator],
                     task=task,
                     results=results,
                     settings=settings[generator],
-                    rating=ratings.get(generator),
+                    rating=rating,
                     evidence=pd.DataFrame({"item": []}),  # a figure is of all prompts at once
-                    seconds=seconds / len(generators),
+                    seconds=run.run.seconds if run else seconds / len(new),
                     items=n,
                     warnings=list(warnings),
                 )

@@ -53,7 +53,8 @@ def read(path: Path, *, images: Path | None = None) -> tuple[Images, dict[str, S
     Raises BadInput naming the row and what it needs.
     """
     table = read_table(path)
-    columns = fitting([FORM], present := list(table.frame), title=path.name).columns(present)
+    present = list(table.frame)
+    columns = fitting([FORM], present, title=path.name).columns(present)
     known = image_lists.opened(images or path.parent)
     names = {name: at for at, name in enumerate(known.names)}
     shown = {}
@@ -67,6 +68,7 @@ def read(path: Path, *, images: Path | None = None) -> tuple[Images, dict[str, S
         if name in shown:
             raise BadInput(f"{where}: {name} appears twice in the table. Remove one of the rows")
         options = row[columns["caption_options"]]
+        options = options.tolist() if hasattr(options, "tolist") else options  # as Parquet has lists
         captions, objects = {}, ()
         for caption in options if isinstance(options, list) and options else [options]:
             if not (match := CAPTION.fullmatch(str(caption).strip().rstrip("."))):

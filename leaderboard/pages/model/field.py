@@ -99,14 +99,13 @@ def against_field(field: Field, *, ranked: Ranking | None, by: str) -> go.Figure
     own, others = values[field.own, known], np.delete(values[:, known], field.own, axis=0)
     others = others if len(others) else own[None]  # the field is the model alone
     low, middle, high = np.nanpercentile(np.where(np.isnan(others).all(axis=0), own, others), (25, 50, 75), axis=0)
-    said = []
-    for index, one, of in zip(known, own, others.T, strict=True):
+    digits = [2 if mixed else columns[index].digits for index in known]
+    said, span = [], []
+    for at, (index, one, of) in enumerate(zip(known, own, others.T, strict=True)):
         before = of > one if mixed or columns[index].higher else of < one
         place = f"rank {before.sum() + 1} of {(~np.isnan(of)).sum() + 1}"
-        said.append(
-            f"{number(one, digits=2 if mixed else columns[index].digits)}, {place}<br>{explained_signs(marks[index])}"
-        )
-    span = [f"{number(a, digits=2)} to {number(b, digits=2)}" for a, b in zip(low, high, strict=True)]
+        said.append(f"{number(one, digits=digits[at])}, {place}<br>{explained_signs(marks[index])}")
+        span.append(f"{number(low[at], digits=digits[at])} to {number(high[at], digits=digits[at])}")
     return strip(
         names=[columns[index].title for index in known],
         value=np.concatenate([own, middle]),

@@ -165,15 +165,14 @@ class PairScoring:
 def table(models: Sequence[Model], pairs: Iterable[Pair]) -> pd.DataFrame:
     """Texts for programs and spreadsheets: numbers with six digits, the visitor's own shortened; without columns that
     are empty but for the first two."""
+    of_models = [f"{model.key} {part}" for model in models for part in ("score", "percentile", "reading")]
     rows = []
     for row, answers, problem in pairs:
-        texts = {name: shortened(getattr(row, name), PREVIEW) for name in ("name", "first", "second")}
-        facts = {"number": str(row.number), "problem": problem, **texts}
-        for model, answer in zip(models, answers, strict=True):
-            names = (f"{model.key} {part}" for part in ("score", "percentile", "reading"))
-            facts |= dict(zip(names, _parts(answer), strict=True))
-        rows.append(facts | {"source": source(answers)})
-    frame = pd.DataFrame(rows, dtype=str)
+        texts = [shortened(text, PREVIEW) for text in (row.name, row.first, row.second)]
+        parts = [part for answer in answers for part in _parts(answer)]
+        rows.append([str(row.number), problem, *texts, *parts, source(answers)])
+    heads = ["number", "problem", "name", "first", "second", *of_models, "source"]
+    frame = pd.DataFrame(rows, columns=heads, dtype=str)
     return frame.loc[:, [at < 2 or (frame[name] != "").any() for at, name in enumerate(frame)]]
 
 
