@@ -15,6 +15,7 @@ from annotated_types import Ge, Gt, Le, Lt, MaxLen, MinLen, Predicate
 KINDS = ("encoder", "metric", "mllm", "generator", "distribution")
 ABILITIES = ("embed_image", "embed_text", "compare", "choose", "score_pair", "generate")
 ORIGINS = ("published", "imported", "computed")  # the first that a model has is shown where only one can be
+LABORATORY = "imported:"  # begins the origin of one laboratory's results, before its key
 # Of claims, in the order shown; `compute.claims` says when each is given.
 VERDICTS = ("conflict", "tables differ", "not significant", "rounding", "cannot be recomputed", "reproduces")
 SEVERITIES = ("headline", "table", "detail")  # of claims, the weightiest first: see compute/claims.py
@@ -29,6 +30,16 @@ NEAR = 0.5  # of a name with the one that was meant, from 0 to 1
 WORD = re.compile(r"[^\W\d_]+|\d+(?:\.\d+)?")
 SUGGESTED = 3  # names that are equally near
 ECHO = 80  # characters of a value that a sentence repeats
+
+
+def is_origin(text: str) -> bool:
+    """Whether a text is one of ORIGINS or a laboratory's."""
+    return text in ORIGINS or bool(re.fullmatch(f"{LABORATORY}[a-z0-9][a-z0-9._-]{{0,79}}", text))
+
+
+def origins_in(origins: Iterable[str]) -> list[str]:
+    """Some origins in the order of ORIGINS, those of laboratories by name after the imported ones."""
+    return sorted(set(origins), key=lambda origin: (ORIGINS.index(origin.partition(":")[0]), origin))
 
 
 def suggestion(key: str, known: Iterable[str]) -> str:
@@ -321,7 +332,7 @@ class Run:
     model: Name
     task: Name
     procedure: Name = ""
-    origin: Literal[ORIGINS] = "published"
+    origin: Annotated[str, Predicate(is_origin)] = "published"
     source: Text = ""  # `UniSim-Bench Table 2`; a collection and revision; a run's folder
     settings: dict[str, Any] = field(default_factory=dict)
     fingerprint: Name = ""
@@ -354,6 +365,25 @@ class Score:
     low: float | None = None
     high: float | None = None
     bias: float | None = None  # how much higher it is expected to be than of endless items; None: not known, or none
+
+
+@dataclass(frozen=True, kw_only=True)
+class Laboratory:
+    """Who measured imported scores, by which version of which harness, and where they are published."""
+
+    key: Name
+    title: Line
+    harness: Line
+    version: Line = ""
+    date: Line = ""  # ISO, of the results
+    repository: Line = ""
+    revision: Line = ""
+    license: Line = ""
+
+    @property
+    def origin(self) -> str:
+        """The origin of its runs."""
+        return LABORATORY + self.key
 
 
 @dataclass(frozen=True, kw_only=True)

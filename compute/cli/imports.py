@@ -15,11 +15,13 @@ from compute.engine.settings import Offline
 from compute.engine.workspace import catalog_with_own, stay_offline
 from compute.importing import Imported
 from compute.options import taking
-from compute.types import BadInput, counted, slug
+from compute.types import BadInput, Laboratory, counted, is_origin, shortened, slug
 
 
 def _report(imported: Imported, *, what: str) -> None:
-    """Prints what was not read."""
+    """Prints what was read, and what was not."""
+    for note in imported.notes:
+        typer.echo(note)
     for problem in imported.problems:
         workspace.say(f"Skipped: {problem}")
     if imported.skipped:
@@ -37,6 +39,7 @@ def _store(
     replace: Annotated[
         bool, "Remove earlier imports of the same source, and the collection --name; else both stay."
     ] = False,
+    folder: Path | None = None,
     build: workspace.Build = True,
 ) -> None:
     """Stores an import, rebuilds the database if wanted, and exits with code 1 where files had to be skipped."""
@@ -45,7 +48,7 @@ def _store(
     if name and not re.fullmatch(r"[a-z0-9][a-z0-9._-]{0,79}", name):
         raise BadInput(f"--name is {name[:80]!r}; use small letters, digits and . _ -")
     _report(imported, what=what)
-    folder = paths.RESULTS / "imported"
+    folder = folder or paths.RESULTS / "imported"
     target, others = collection.save(imported, folder=folder, name=name, kind=kind, source=source, replace=replace)
     for other in others:
         if replace:
@@ -62,7 +65,71 @@ def _store(
         raise typer.Exit(1)
 
 
-storing = taking(_store, without=("imported", "kind", "source", "what"))
+storing = taking(_store, without=("imported", "kind", "source", "what", "folder"))
+
+
+def _of_laboratory(
+    path: Path,
+    layout: str,
+    *,
+    laboratory: Annotated[str, "Who measured the scores, as boards show it: 'open_clip', 'Apple'."],
+    name: Annotated[str, "Key of the laboratory's results, which is also the collection's name."],
+    version: Annotated[str, "Version of the harness: scores of two versions are never ranked together."] = "",
+    date: Annotated[str, "Date of the results, YYYY-MM-DD."] = "",
+    repository: Annotated[str, "Where they are published, as OWNER/NAME."] = "",
+    revision: Annotated[str, "Commit of the repository."] = "",
+    license: Annotated[str, "License of the files."] = "",
+    ship: Annotated[bool, "Write assets/imported, which every build reads, instead of the results."] = False,
+    replace: Annotated[bool, "Replace the collection --name."] = False,
+    build: workspace.Build = True,
+) -> None:
+    """Imports a laboratory's results in one of LAYOUTS."""
+    from compute.importing import LAYOUTS, read_laboratory
+
+    row = Laboratory(
+        key=name,
+        title=laboratory,
+        harness=LAYOUTS[layout].harness,
+        version=version,
+        date=date,
+        repository=repository,
+        revision=revision,
+        license=license,
+    )
+    if not is_origin(row.origin):
+        raise BadInput(f"--name is {shortened(name)!r}; use small letters, digits and . _ -")
+    _store(
+        read_laboratory(path, layout=layout, laboratory=row, catalog=catalog_with_own(None, warn=workspace.warn)),
+        kind=layout,
+        source=f"{repository or path.absolute()}, {name}",
+        name=name,
+        replace=replace,
+        folder=paths.IMPORTED if ship else None,
+        build=build,
+    )
+
+
+from_laboratory = taking(_of_laboratory, without=("path", "layout"))
+
+
+@from_laboratory
+def open_clip(
+    path: Annotated[Path, "A folder with the CSV tables of open_clip's docs, or one of them."], **how: Any
+) -> None:
+    """Tables of open_clip: a row a checkpoint, a column a data set; also retrieval, by language."""
+    _of_laboratory(path, "open-clip", **how)
+
+
+@from_laboratory
+def datacomp(path: Annotated[Path, "A folder of MODEL.jsonl, or one such file."], **how: Any) -> None:
+    """Results of DataComp's evaluation, JSON Lines: a file a model, a line a data set."""
+    _of_laboratory(path, "datacomp", **how)
+
+
+@from_laboratory
+def mmeb(path: Annotated[Path, "A folder of MODEL.json, or one such file."], **how: Any) -> None:
+    """Results of MMEB's harness (VLM2Vec): a JSON file a model. Its video tasks are skipped."""
+    _of_laboratory(path, "mmeb", **how)
 
 
 @storing
@@ -148,4 +215,4 @@ def eval_results(
     _store(imported, kind=f"eval-results-{of}", source=where, **how, what="figure")
 
 
-group = grouped(mteb_results, scores, eval_results)
+group = grouped(mteb_results, scores, eval_results, open_clip, datacomp, mmeb)

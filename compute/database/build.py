@@ -64,7 +64,7 @@ def sources(*, results: Path = paths.RESULTS) -> tuple[list[Path], list[Path]]:
     """Every file the database is made from: those that no run changes, and the others."""
     folders = (paths.PUBLISHED, paths.CATALOG, paths.COMPUTED)
     return [
-        *paths.IMPORTED.glob("*"),
+        *(path for path in paths.IMPORTED.rglob("*") if path.is_file()),
         *(path for folder in folders for path in folder.rglob("*") if path.suffix in SOURCES),
         *([paths.USER_MODELS] if paths.USER_MODELS.is_file() else ()),
         *(paths.ROOT / "compute").rglob("*.py"),
@@ -190,6 +190,8 @@ def build(path: Path = paths.DATABASE, *, results: Path = paths.RESULTS) -> Repo
             "gaps": pd.DataFrame(gaps),
             "averages": published.averages(catalog),
             "notes": notes(catalog),
+            "laboratories": frame(()),
+            "same_data": read_csv(paths.CATALOG / "same_data.csv"),
             "claims": frame(all_claims()),
         }
         wrong, superseded = add_imports(frames, catalog=catalog, folder=results / "imported")
@@ -285,6 +287,8 @@ def add_imports(frames: dict[str, pd.DataFrame], *, catalog: Catalog, folder: Pa
     """
     loaded, problems = collections.load(folder)
     if paths.IMPORTED.is_dir():
+        shipped, wrong = collections.load(paths.IMPORTED)
+        loaded, problems = loaded + shipped, problems + wrong
         try:
             loaded.append(snapshot.read(paths.IMPORTED, catalog=catalog))
         except (OSError, ValueError, DatabaseError) as error:

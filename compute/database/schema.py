@@ -2,7 +2,7 @@
 
 from compute.types import SEVERITIES, VERDICTS
 
-SCHEMA_VERSION = 13
+SCHEMA_VERSION = 14
 
 # The codes of ratings. That they are those of the tasks and of the procedure, which are above this file, is tested.
 PAIR_TYPES = ("identical", "transformed", "transformed-2", "irrelevant")
@@ -39,9 +39,16 @@ TABLES = {
         PRIMARY KEY (suite, task)""",
     "aliases": """benchmark VARCHAR, printed VARCHAR, model VARCHAR REFERENCES models(key), certainty VARCHAR NOT NULL,
         note VARCHAR, PRIMARY KEY (benchmark, printed)""",
+    "laboratories": """key VARCHAR PRIMARY KEY, title VARCHAR NOT NULL, harness VARCHAR NOT NULL, version VARCHAR,
+        date VARCHAR, repository VARCHAR, revision VARCHAR, license VARCHAR""",
+    # Which tasks ask the same of the same data; a task that is not listed, of itself alone.
+    "same_data": """data VARCHAR NOT NULL, task VARCHAR NOT NULL REFERENCES tasks(key),
+        metric VARCHAR NOT NULL REFERENCES metrics(key), source VARCHAR NOT NULL, doubt VARCHAR,
+        PRIMARY KEY (data, task, metric)""",
     "runs": """id VARCHAR PRIMARY KEY, model VARCHAR NOT NULL REFERENCES models(key),
         task VARCHAR NOT NULL REFERENCES tasks(key), procedure VARCHAR,
-        origin VARCHAR NOT NULL CHECK (origin IN ('published', 'imported', 'computed')), source VARCHAR NOT NULL,
+        origin VARCHAR NOT NULL CHECK (origin IN ('published', 'imported', 'computed') OR origin LIKE 'imported:%'),
+        source VARCHAR NOT NULL,
         settings JSON, fingerprint VARCHAR, code VARCHAR, seed BIGINT, dtype VARCHAR, device VARCHAR, seconds DOUBLE,
         started VARCHAR, status VARCHAR NOT NULL, error VARCHAR, main BOOLEAN NOT NULL""",
     "scores": """run VARCHAR REFERENCES runs(id), subset VARCHAR, metric VARCHAR REFERENCES metrics(key),
@@ -94,6 +101,18 @@ LEFT JOIN (
     SELECT suite_tasks.task, arg_min(suites.key, suites.position) AS suite
     FROM suite_tasks JOIN suites ON suites.key = suite_tasks.suite GROUP BY suite_tasks.task
 ) AS first_suite ON first_suite.task = runs.task
+"""
+
+# What was measured of a model on the same data by anyone, one row an origin; proportions as fractions.
+MEASURED = """
+CREATE VIEW measured AS
+SELECT coalesce(same_data.data, runs.task) AS data, runs.model, runs.origin, runs.task, scores.subset, scores.metric,
+       scores.value, scores.stderr, scores.n, runs.source, runs.id AS run
+FROM scores
+JOIN runs ON runs.id = scores.run AND runs.main
+JOIN tasks ON tasks.key = runs.task
+LEFT JOIN same_data ON same_data.task = runs.task AND same_data.metric = scores.metric
+WHERE same_data.data IS NOT NULL OR scores.metric = tasks.metrics[1]
 """
 
 # Which model saw which task's data set in training, or one that it is part of.

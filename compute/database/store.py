@@ -15,7 +15,7 @@ from typing import Any
 import duckdb
 import pandas as pd
 
-from compute.database.schema import LEADERBOARD_SCORES, SCHEMA_VERSION, TABLES, TRAINED_TASKS
+from compute.database.schema import LEADERBOARD_SCORES, MEASURED, SCHEMA_VERSION, TABLES, TRAINED_TASKS
 from compute.io.files import is_full, refusal, replacing, temporary_folder
 from compute.io.tables import literal_path
 from compute.paths import DATABASE
@@ -181,6 +181,7 @@ def write(
         facts = {"schema": str(SCHEMA_VERSION), "sources": "", "fixed": "", "version": "", **(about or {})}
         connection.executemany("INSERT INTO meta VALUES (?, ?)", [list(fact) for fact in facts.items()])
         connection.execute(LEADERBOARD_SCORES)
+        connection.execute(MEASURED)
         connection.execute(TRAINED_TASKS)
         if copied:
             connection.execute("DETACH old")
@@ -434,7 +435,7 @@ def suite_frames(ask: Callable[[str, list], pd.DataFrame], *, suite: str) -> dic
         "averages": ask("SELECT category, model, value FROM averages WHERE suite = ?", [suite]),
         "hours": ask(
             """SELECT task, median(seconds) / 3600 AS hours, count(*) AS runs FROM runs
-                        WHERE origin = 'imported' AND seconds IS NOT NULL
+                        WHERE origin LIKE 'imported%' AND seconds IS NOT NULL
                           AND task IN (SELECT task FROM suite_tasks WHERE suite = ?) GROUP BY task""",
             [suite],
         ),

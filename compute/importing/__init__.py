@@ -2,15 +2,18 @@
 
 from compute.importing.collection import Imported, SkippedFile
 from compute.importing.eval_results import fetch_eval_results, read_eval_results
+from compute.importing.laboratories import LAYOUTS, read_laboratory
 from compute.importing.mteb import fetch_mteb_results, read_mteb_results
 from compute.importing.scores_csv import read_scores_csv
 
 __all__ = [
+    "LAYOUTS",
     "Imported",
     "SkippedFile",
     "fetch_eval_results",
     "fetch_mteb_results",
     "read_eval_results",
+    "read_laboratory",
     "read_mteb_results",
     "read_scores_csv",
 ]

@@ -24,9 +24,16 @@ from pydantic import BaseModel
 
 from compute.database import store
 from compute.io.files import discard, locked, read_record, validated, write_text
-from compute.types import BadInput, DatabaseError, Metric, Model, Run, Score, Task, first_line
+from compute.types import LABORATORY, BadInput, DatabaseError, Laboratory, Metric, Model, Run, Score, Task, first_line
 
-TABLES = {"models": Model, "tasks": Task, "metrics": Metric, "runs": Run, "scores": Score}
+TABLES = {
+    "models": Model,
+    "tasks": Task,
+    "metrics": Metric,
+    "laboratories": Laboratory,
+    "runs": Run,
+    "scores": Score,
+}
 LINKS = (  # columns that name others, and where these must be known
     ("runs", "model", "models"),
     ("runs", "task", "tasks"),
@@ -61,6 +68,8 @@ class Imported:
     models: tuple[Model, ...] = ()
     tasks: tuple[Task, ...] = ()
     metrics: tuple[Metric, ...] = ()
+    laboratories: tuple[Laboratory, ...] = ()
+    notes: tuple[str, ...] = ()  # what was read and how, in sentences
     problems: tuple[SkippedFile, ...] = ()
     skipped: tuple[SkippedFile, ...] = ()
     facts: dict[str, Any] = field(default_factory=dict)  # by the source's own names of models: those of all
@@ -176,8 +185,8 @@ def refusal(name: str, error: Exception) -> str:
 def joined(collections: Sequence[Loaded]) -> tuple[pd.DataFrame, pd.DataFrame, dict[str, int]]:
     """The runs and scores of all collections, and how many runs of each give way to a newer one's. Newest first.
 
-    Of runs with one id the newest is taken, whole. Of two runs of a model on a task the newer is the one shown, unless
-    it has a part of the older one's scores alone; runs that share no score are both shown.
+    Of runs with one id the newest is taken, whole. Of two runs of a model on a task from one origin the newer is the one shown,
+    unless it has a part of the older one's scores alone; runs that share no score are both shown.
     """
     runs, scores = (
         pd.concat([each.tables[table].assign(order=at) for at, each in enumerate(collections)], ignore_index=True)
@@ -188,13 +197,14 @@ def joined(collections: Sequence[Loaded]) -> tuple[pd.DataFrame, pd.DataFrame, d
     runs = runs[~twice]
     scores = scores.merge(runs[["id", "order"]].rename(columns={"id": "run"}), on=["run", "order"])
     shown = runs[runs["main"].astype(bool)]
-    rivals = shown[shown.groupby(["model", "task"])["order"].transform("nunique") > 1]
+    cell_of = ["model", "task", "origin"]
+    rivals = shown[shown.groupby(cell_of)["order"].transform("nunique") > 1]
     cells = {run: set() for run in rivals["id"]}
     some = scores[scores["run"].isin(cells)]
     for run, *cell in zip(some["run"], some["subset"], some["metric"], strict=True):
         cells[run].add(tuple(cell))
     hidden = set()
-    for _, group in rivals.groupby(["model", "task"]):
+    for _, group in rivals.groupby(cell_of):
         newer = []
         for row in group.itertuples():
             own, there = cells[row.id], [each for each in newer if each.id not in hidden and each.order != row.order]
@@ -220,7 +230,8 @@ def check(tables: Mapping[str, pd.DataFrame], *, known: Mapping[str, set[str]]) 
         for cell in tables[table][column]:
             if unknown := {cell} - keys if isinstance(cell, str) else {*cell} - keys:
                 raise ValueError(f"{table}: {column} {min(unknown)!r} is in no catalogue")
-    if set(runs["origin"]) - {"imported"}:
+    named = {LABORATORY + key for key in tables["laboratories"]["key"]} if "laboratories" in tables else set()
+    if set(runs["origin"]) - {"imported", *named}:
         raise ValueError("runs: a run is not marked as imported")
     for table, keys in {"runs": ["id"], "scores": ["run", "subset", "metric"]}.items():
         if tables[table].duplicated(keys).any():

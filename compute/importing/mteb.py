@@ -131,7 +131,7 @@ def fetch_mteb_results(cache: Path, *, catalog: Catalog, revision: str = "main")
     import httpx2
     from huggingface_hub import HfApi, snapshot_download
 
-    names = sorted(task.title for task in catalog.tasks if task.benchmark in MTEB)
+    names = sorted(tasks_of(catalog))
     try:
         whole = re.fullmatch(r"[0-9a-f]{40}", revision)
         commit = revision if whole else str(HfApi().dataset_info(REPOSITORY, revision=revision).sha)
@@ -161,7 +161,7 @@ def read_mteb_results(path: Path, *, catalog: Catalog) -> Imported:
     if not path.is_dir():
         raise BadInput(f"There is no folder {path}: give the folder of the results repository")
     root = path / "results" if (path / "results").is_dir() else path
-    tasks = {task.title: task for task in catalog.tasks if task.benchmark in MTEB}
+    tasks = tasks_of(catalog)
     metrics = {metric.key: metric for metric in catalog.metrics}
     every = []
     facts = {}
@@ -238,13 +238,14 @@ def recorded(
 
     The rows of a run follow one another. `facts` are those of models by folder.
     """
-    tasks, metrics = {task.title: task for task in catalog.tasks}, {metric.key: metric for metric in catalog.metrics}
+    tasks, metrics = tasks_of(catalog), {metric.key: metric for metric in catalog.metrics}
     known = {model.key for model in catalog.models}
     runs, scores = [], []
     for _, same in groupby(rows.itertuples(index=False), key=lambda row: tuple(getattr(row, name) for name in RUN)):
         cells = list(same)
-        first = cells[0]
-        model, task = model_key(first.folder), tasks[first.task]
+        task = tasks[cells[0].task]
+        first = next((cell for cell in cells if cell.metric == task.metrics[0]), cells[0])
+        model = model_key(first.folder)
         settings = {
             "dataset_revision": first.dataset_revision,
             "mteb_version": first.mteb_version,
@@ -273,6 +274,11 @@ def recorded(
         scores += [score_of(run.id, task, metrics[cell.metric], cell.subset, cell.value) for cell in cells]
     folders = [name for name in rows["folder"].unique() if model_key(name) not in known]
     return [model_row(facts.get(name), name, catalog=catalog) for name in folders], runs, scores
+
+
+def tasks_of(catalog: Catalog) -> dict[str, Task]:
+    """The tasks that mteb has, by its names."""
+    return {task.title: task for task in catalog.tasks if task.benchmark in MTEB}
 
 
 def model_key(folder: str) -> str:
@@ -390,5 +396,10 @@ def _rows(path: Path, task: Task, metrics: Mapping[str, Metric]) -> Iterator[dic
             if reason := outside(value, metric):
                 raise BadInput(f"main_score of {split}/{subset}: {reason}")
             found[split, subset] = {"of": of_split, "subset": subset, "value": value}
+            for other in task.metrics[1:]:
+                for field in FIELDS.get(other, (other,)):
+                    if type(named := getattr(row, field, None)) is float and not outside(named, metrics[other]):
+                        cell = {"metric": other, "field": field, "split": split, "main": split == own}
+                        found[split, subset, other] = {"of": cell, "subset": subset, "value": named}
     for row in found.values():
         yield {**about, **row.pop("of"), **row}

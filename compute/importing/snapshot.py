@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from compute.catalog import Catalog
 from compute.database import store
 from compute.importing.collection import Imported, Loaded
-from compute.importing.mteb import COLUMNS, FILE, RUN, ModelMeta, recorded
+from compute.importing.mteb import COLUMNS, FILE, RUN, ModelMeta, recorded, tasks_of
 from compute.io.files import read_record, validated, write_text
 
 NAME = "mteb"
@@ -66,8 +66,8 @@ def read(folder: Path, *, catalog: Catalog) -> Loaded:
     frame = store.read_parquet(folder / f"{NAME}.parquet")
     if missing := sorted(set(COLUMNS) ^ set(frame.columns)):
         raise ValueError(f"the column {missing[0]!r} is unknown or missing")
-    tasks, metrics = [row.title for row in catalog.tasks], [row.key for row in catalog.metrics]
-    frame = frame[frame["task"].isin(tasks) & frame["metric"].isin(metrics)]
+    tasks, metrics = tasks_of(catalog), [row.key for row in catalog.metrics]
+    frame = frame[frame["task"].isin(list(tasks)) & frame["metric"].isin(metrics)]
     frame = frame.assign(**{FILE: frame["folder"] + "/" + frame["revision"] + "/" + frame["task"] + ".json"})
     models, runs, scores = recorded(frame, facts=about.models, catalog=catalog, commit=about.commit)
     tables = {"models": store.frame(models), "runs": store.frame(runs), "scores": store.frame(scores)}

@@ -1,0 +1,247 @@
+"""Reads what laboratories publish of models: open_clip's tables, DataComp's JSON Lines, the JSON of MMEB's harness.
+
+A layout yields cells: a model as the file names it, a task's title, a subset, a metric, a value and its items. A cell
+of an unknown task or metric is skipped and counted, and what was read is said in `Imported.notes`.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pydantic import BaseModel
+
+from compute.catalog import Catalog
+from compute.catalog.published import score_of
+from compute.importing.collection import Imported, SkippedFile, fingerprint, outside
+from compute.io.files import validated
+from compute.io.tables import MOST_BYTES, read_table
+from compute.types import BadInput, Laboratory, Model, Run, counted, shortened
+
+HEADLINE = ""  # in place of a metric: the task's first
+WAYS = {"image": "captions to images", "text": "images to captions"}  # what is retrieved
+SETS = {
+    "Flickr": "Flickr30k",
+    "MSCOCO": "MSCOCO",
+    "crossmodal3600": "XM3600",
+    "multilingual_mscoco_captions": "Multilingual COCO",
+}
+RETRIEVAL = re.compile(r"(Flickr|MSCOCO) (image|text) retr\. R@(\d+)")
+BY_LANGUAGE = re.compile(r"(crossmodal3600|multilingual_mscoco_captions) (image|text)_retrieval_recall@(\d+) (\w+)")
+RECALL = re.compile(r"(image|text)_retrieval_recall@(\d+)")
+COUNTED = {"hit_rate_at_1": "hit@1", "ndcg_at_5": "ndcg_linear@5"}  # MMEB's fields of the metrics
+ABOUT = ("name", "pretrained", "model", "version", "params (M)", "FLOPs (B)")  # columns of open_clip that are no score
+
+
+class Cell(NamedTuple):
+    """A value as a file has it."""
+
+    file: str
+    model: str  # as printed
+    task: str  # its title
+    metric: str
+    value: Any
+    subset: str = "default"
+    n: int | None = None
+    parameters_m: float | None = None
+
+
+class JsonLine(BaseModel):
+    """A line of DataComp's results."""
+
+    dataset: str
+    metrics: dict[str, Any]
+
+
+class MmebFile(BaseModel):
+    """A model's results as MMEB's harness writes them: modality, task, metric."""
+
+    class About(BaseModel):
+        """What the file says of itself."""
+
+        model_name: str
+
+    metadata: About
+    metrics: dict[str, dict[str, dict[str, Any]]]
+
+
+def _open_clip(path: Path) -> Iterator[Cell]:
+    """A table of open_clip's docs: a row a checkpoint, a column a data set, or a data set, direction and language."""
+    frame = read_table(path).frame
+    names = next(
+        (pair for pair in (["name", "pretrained"], ["model", "version"]) if set(pair) <= set(frame.columns)), None
+    )
+    for row in frame.to_dict("records") if names else ():
+        size = row.get("params (M)")
+        about = {"file": path.name, "model": f"{row[names[0]]} {row[names[1]]}"}
+        about["parameters_m"] = float(size) if size and re.fullmatch(r"\d+(\.\d+)?", size) else None
+        for column in frame.columns.difference(ABOUT, sort=False):
+            if column.lower().startswith("av") or column.endswith(" avg"):  # means of the others
+                continue
+            value = row[column]
+            if match := RETRIEVAL.fullmatch(column):
+                of, way, at = match.groups()
+                yield Cell(task=f"{SETS[of]}, {WAYS[way]}", metric=f"hit_rate_at_{at}", value=value, **about)
+            elif match := BY_LANGUAGE.fullmatch(column):
+                of, way, at, language = match.groups()
+                task = f"{SETS[of]}, {WAYS[way]}"
+                yield Cell(task=task, metric=f"hit_rate_at_{at}", value=value, subset=language, **about)
+            else:
+                yield Cell(task=column, metric=HEADLINE, value=value, **about)
+
+
+def _datacomp(path: Path) -> Iterator[Cell]:
+    """A model's results in DataComp's JSON Lines, a line a data set; the file is named after the model."""
+    for line in _text(path).splitlines():
+        row = validated(json.loads(line), JsonLine)
+        about = {"file": path.name, "model": path.stem}
+        yield Cell(task=row.dataset, metric=HEADLINE, value=row.metrics.get("main_metric"), **about)
+        if "acc1" in row.metrics:
+            yield Cell(task=row.dataset, metric="accuracy", value=row.metrics["acc1"], **about)
+        for name, value in row.metrics.items():
+            if match := RECALL.fullmatch(name):
+                way, at = match.groups()
+                task = f"{SETS.get(row.dataset, row.dataset)}, {WAYS[way]}"
+                yield Cell(task=task, metric=f"hit_rate_at_{at}", value=value, **about)
+
+
+def _mmeb(path: Path) -> Iterator[Cell]:
+    """A model's results as MMEB's harness writes them; of each task the metric that the catalogue ranks by."""
+    content = validated(json.loads(_text(path)), MmebFile)
+    for tasks in content.metrics.values():
+        for task, values in tasks.items():
+            n = values.get("num_data")
+            for metric, field in COUNTED.items():
+                about = {"metric": metric, "value": values.get(field), "n": n if type(n) is int and n > 0 else None}
+                yield Cell(file=path.name, model=content.metadata.model_name, task=task, **about)
+
+
+class Layout(NamedTuple):
+    """How a harness lays its results out: whose tasks they are, the files, and their cells."""
+
+    harness: str
+    benchmark: str
+    ending: str
+    cells: Callable[[Path], Iterator[Cell]]
+    key: str  # of a model that has no alias
+
+
+LAYOUTS = {
+    "open-clip": Layout("CLIP_benchmark", "datacomp", ".csv", _open_clip, "open_clip/{}"),
+    "datacomp": Layout("DataComp", "datacomp", ".jsonl", _datacomp, "{}"),
+    "mmeb": Layout("VLM2Vec", "mmeb", ".json", _mmeb, "{}"),
+}
+
+
+def read_laboratory(path: Path, *, layout: str, laboratory: Laboratory, catalog: Catalog) -> Imported:
+    """The scores of a folder (or one file) in a layout of LAYOUTS, as runs of an origin of their own.
+
+    A model is the one that aliases.csv names, else a new one. Raises BadInput where nothing can be read.
+    """
+    form = LAYOUTS[layout]
+    files = [path] if path.is_file() else sorted(path.glob(f"*{form.ending}"))
+    if not files:
+        raise BadInput(f"{path} is not a {form.ending} file, nor a folder that has one: give the results of {layout}")
+    tasks = {task.title: task for task in catalog.tasks if task.benchmark == form.benchmark}
+    metrics = {metric.key: metric for metric in catalog.metrics}
+    names, listed = catalog.printed_names, {row.key for row in catalog.models}
+    models, runs, scores, problems = {}, {}, {}, []
+    unknown, empty, changed, others = Counter(), 0, Counter(), []
+    for file in files:
+        try:
+            cells = list(form.cells(file))
+        except (OSError, ValueError, RecursionError, BadInput) as error:
+            problems.append(
+                SkippedFile(file.name, f"is not a result of {layout}: {str(error)[:160]}", "Remove it, or correct it")
+            )
+            continue
+        others += [] if cells else [file.name]
+        for cell in cells:
+            task = tasks.get(cell.task)
+            metric = cell.metric or (task.metrics[0] if task else "")
+            if task is None:
+                unknown[cell.task] += 1
+            if task is None or metric not in task.metrics or cell.subset not in task.subsets:
+                continue
+            try:
+                value = float(cell.value)
+            except (TypeError, ValueError):
+                value = math.nan
+            if math.isnan(value):
+                empty += 1
+                continue
+            if reason := outside(value, metrics[metric]) or ("" if math.isfinite(value) else "it is infinite"):
+                problems.append(SkippedFile(file.name, f"{cell.model}, {cell.task}: {reason}", "Correct the value"))
+                continue
+            key = names.get((form.benchmark, cell.model)) or form.key.format(
+                re.sub(r"[^a-z0-9._/-]+", "-", cell.model.lower())
+            )
+            if key not in listed:
+                models[key] = Model(
+                    key=key,
+                    title=cell.model,
+                    parameters_m=cell.parameters_m,
+                    modalities=("image", "text"),
+                    abilities=("embed_image", "embed_text"),
+                    facts_from=laboratory.title,
+                )
+            run = f"{laboratory.key}/{key}/{task.key}"
+            settings = {"file": cell.file, "printed_name": cell.model}
+            runs.setdefault(
+                run,
+                Run(
+                    id=run,
+                    model=key,
+                    task=task.key,
+                    procedure=task.procedure,
+                    origin=laboratory.origin,
+                    source=shortened(f"{laboratory.repository} @ {laboratory.revision[:12]}, {cell.file}", 400),
+                    settings=settings,
+                    fingerprint=fingerprint(laboratory=laboratory.key, model=key, task=task.key),
+                    code=f"{laboratory.harness} {laboratory.version}".strip(),
+                    started=laboratory.date,
+                ),
+            )
+            score = score_of(run, task, metrics[metric], cell.subset, value)
+            score = replace(score, n=cell.n or score.n)
+            where = (run, cell.subset, metric)
+            changed[scores.get(where, score) == score] += where in scores
+            scores[where] = score
+    if not scores:
+        raise BadInput(
+            f"{path} has no score of a task of {form.benchmark}."
+            + "".join(f" {problem}" for problem in problems[:3])
+            + f" Its tasks are named {', '.join(list(tasks)[:3])}, ..."
+        )
+    more = f" and {len(unknown) - 3} more" if len(unknown) > 3 else ""
+    twice = f"{counted(changed.total(), 'cell')} given twice, {changed[False]:,} with another value: the last stays"
+    notes = (
+        f"Read {counted(len(scores), 'score')} of {counted(len({run.model for run in runs.values()}), 'model')} and "
+        f"{counted(len({run.task for run in runs.values()}), 'task')}, proportions as fractions; "
+        f"{counted(len(models), 'model')} not in the catalogue",
+        f"Skipped {counted(empty, 'empty cell')} and the tasks outside the catalogue: "
+        + (f"{', '.join(list(unknown)[:3])}{more}" if unknown else "none"),
+        *((twice,) if changed.total() else ()),
+        *((f"No results in {', '.join(others)}",) if others else ()),
+    )
+    return Imported(
+        runs=tuple(runs.values()),
+        scores=tuple(scores.values()),
+        models=tuple(models.values()),
+        laboratories=(laboratory,),
+        problems=tuple(problems),
+        notes=notes,
+    )
+
+
+def _text(path: Path) -> str:
+    """A regular file's text, of a bounded size."""
+    if not path.is_file() or path.stat().st_size > MOST_BYTES:
+        raise ValueError(f"it is not a regular file of at most {MOST_BYTES / 1e6:,.0f} MB")
+    return path.read_text(encoding="utf-8-sig")
