@@ -38,8 +38,14 @@ def is_origin(text: str) -> bool:
 
 
 def origins_in(origins: Iterable[str]) -> list[str]:
-    """Some origins in the order of ORIGINS, those of laboratories by name after the imported ones."""
-    return sorted(set(origins), key=lambda origin: (ORIGINS.index(origin.partition(":")[0]), origin))
+    """Some origins, each once, in the order of ORIGINS; after the imported ones those of laboratories, from z to a: the
+    newest version of a harness first."""
+    return sorted(sorted({*origins}, reverse=True), key=lambda origin: (ORIGINS.index(kind_of(origin)), ":" in origin))
+
+
+def kind_of(origin: str) -> str:
+    """Which of ORIGINS an origin is: a laboratory's results are imported."""
+    return origin.partition(":")[0]
 
 
 def suggestion(key: str, known: Iterable[str]) -> str:

@@ -18,7 +18,7 @@ from compute.analysis.correlation import correlate, off_diagonal
 from compute.analysis.field import standardised
 from compute.analysis.table import ALL, USUAL, ScoreTable
 from compute.arrays import Bools, Floats, Floats32
-from compute.types import ORIGINS, BadInput, Undefined
+from compute.types import BadInput, Undefined, is_origin
 
 FEWEST = 5  # points; a map of fewer has no neighbourhoods
 CLUSTER_SIZE, TRUST_NEIGHBORS = 3, 5  # least points of a cluster, and neighbours that `trustworthiness` is over
@@ -89,7 +89,7 @@ class Recipe:
     min_dist: float = 0.1
 
     def __post_init__(self) -> None:
-        if self.noun not in NOUNS or self.origin not in (*ORIGINS, ALL, USUAL) or not self.suites:
+        if self.noun not in NOUNS or not (is_origin(self.origin) or self.origin in (ALL, USUAL)) or not self.suites:
             raise BadInput(
                 "A map shows tasks or models, of one suite or more, from published, imported, computed "
                 f"or all scores; got {self.noun}, {self.origin}, {', '.join(self.suites) or 'no suite'}"

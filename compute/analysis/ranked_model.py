@@ -13,7 +13,7 @@ from compute.analysis.ranking import Ranking
 from compute.analysis.ranks.means import UNRANKED
 from compute.analysis.ranks.variance import listed
 from compute.analysis.table import ScoreTable
-from compute.types import ORIGINS
+from compute.types import origins_in
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +51,7 @@ class RankedModel:
             of_suite=table.name,
             **{name: None if place == UNRANKED else place for name, place in places.items()},
             of=int(ranked.sum()),
-            others={origin: others[origin] for origin in ORIGINS if others[origin]} if len(ranked) > 1 else None,
+            others={origin: others[origin] for origin in origins_in(filter(None, others))} if len(ranked) > 1 else None,
             tie_class=ranking.classes[0],
             better=tuple(table.models[other] for other in np.flatnonzero(ranking.better[:, 0])),
             worse=tuple(table.models[other] for other in np.flatnonzero(ranking.better[0])),

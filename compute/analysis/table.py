@@ -21,7 +21,19 @@ from compute.analysis.intervals import sampling_errors
 from compute.analysis.ranks.means import CATEGORY_MEAN, TASK_MEAN, Block, mean_of_blocks
 from compute.arrays import Bools, Floats, Ints
 from compute.database import store
-from compute.types import ORIGINS, BadInput, Metric, Score, Suite, Task, shortened, unknown
+from compute.types import (
+    LABORATORY,
+    ORIGINS,
+    BadInput,
+    Metric,
+    Score,
+    Suite,
+    Task,
+    is_origin,
+    origins_in,
+    shortened,
+    unknown,
+)
 
 WHOLE = "the table"  # its name, and that of its one category, where nothing else is given
 ALL = "all"  # origins together: one row a model, of the usual origin, else of the first in ORIGINS that has it
@@ -168,15 +180,17 @@ class ScoreTable:
     def usual_origin(self) -> str:
         """The origin whose ranks can best be known: most models have every task; of equals the first in ORIGINS."""
         complete = ~np.isnan(self.values[:, self.chosen]).any(axis=1)
-        present = [origin for origin in ORIGINS if origin in self.origins]
+        present = origins_in(filter(is_origin, self.origins))
         models = {origin: sum(complete & (np.array(self.origins) == origin)) for origin in present}
         return max(present, key=lambda origin: models[origin], default=ORIGINS[0])
 
     def rows_of(self, origin: str) -> list[int]:
         """Indices of the rows of one origin, or of USUAL or ALL."""
         usual = self.usual_origin
-        first = {name: at for at, name in enumerate(dict.fromkeys((usual, *ORIGINS)))}
-        wanted = {ALL: ORIGINS, USUAL: (usual,)}.get(origin, (origin,))
+        first = {
+            name: at for at, name in enumerate(dict.fromkeys((usual, *origins_in(filter(is_origin, self.origins)))))
+        }
+        wanted = {ALL: first, USUAL: (usual,)}.get(origin, (origin,))
         rows: dict[str, int] = {}
         for at in sorted(range(len(self.models)), key=lambda at: first.get(self.origins[at], 0)):
             if self.origins[at] in wanted:
@@ -290,7 +304,7 @@ def of_suite(frames: Mapping[str, pd.DataFrame], *, origin: str) -> ScoreTable:
     columns = frames["tasks"][frames["tasks"]["ranked"].astype(bool)].assign(task=lambda tasks: tasks["key"])
     long = frames["values"]
     metric = dict(zip(columns["key"], columns["metric"], strict=True))
-    long = long[(long["task"].map(metric) == long["metric"]) & long["origin"].isin(ORIGINS)]
+    long = long[long["task"].map(metric) == long["metric"]]
     table = of_long(about, columns=columns, long=long, averages=frames["averages"])
     table = table.rows(table.rows_of(origin))
     return replace(table, hours=frames["hours"].set_index("task")["hours"].reindex(list(table.tasks)).to_numpy(float))
@@ -308,8 +322,10 @@ def of_database(path: Path, *, suites: Sequence[str], origin: str) -> list[Score
 
 def check_origin(origin: str) -> None:
     """Raises BadInput for an unknown origin."""
-    if origin not in (*ORIGINS, ALL, USUAL):
-        raise BadInput(f"No origin {origin!r}. Use one of {', '.join((*ORIGINS, ALL, USUAL))}.")
+    if not is_origin(origin) and origin not in (ALL, USUAL):
+        raise BadInput(
+            f"No origin {shortened(origin)!r}. Use one of {', '.join((*ORIGINS, ALL, USUAL))}, or {LABORATORY}NAME"
+        )
 
 
 def of_scores(

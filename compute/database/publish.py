@@ -14,7 +14,7 @@ import pandas as pd
 from compute.catalog import published
 from compute.catalog.own.suite import SYNTHETIC_BENCHMARKS
 from compute.database import store
-from compute.types import BadInput, LikenessError, first_line
+from compute.types import BadInput, LikenessError, first_line, kind_of
 
 # File of the data set -> table or view of the database. Single items and pictures stay in the database alone.
 TABLES = {
@@ -123,7 +123,7 @@ def _card(frames: dict[str, pd.DataFrame], *, version: str, repo: str, tag: str)
     """The data set's card, with its counts, its version and how to cite it: by its tag where it has one, else by the
     day."""
     scores, day = frames["scores"], datetime.now(UTC).date().isoformat()
-    counts = scores["origin"].value_counts()
+    counts = scores["origin"].map(kind_of).value_counts()
     about = f"The version of the published scores was not recorded. Built on {day}."
     for at, known in enumerate(published.history()):
         if known["number"] == version:

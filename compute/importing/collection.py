@@ -185,8 +185,8 @@ def refusal(name: str, error: Exception) -> str:
 def joined(collections: Sequence[Loaded]) -> tuple[pd.DataFrame, pd.DataFrame, dict[str, int]]:
     """The runs and scores of all collections, and how many runs of each give way to a newer one's. Newest first.
 
-    Of runs with one id the newest is taken, whole. Of two runs of a model on a task from one origin the newer is the one shown,
-    unless it has a part of the older one's scores alone; runs that share no score are both shown.
+    Of runs with one id the newest is taken, whole. Of two runs of a model on a task from one origin the newer is the
+    one shown, unless it has a part of the older one's scores alone; runs that share no score are both shown.
     """
     runs, scores = (
         pd.concat([each.tables[table].assign(order=at) for at, each in enumerate(collections)], ignore_index=True)

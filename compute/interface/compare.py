@@ -24,7 +24,7 @@ from compute.engine.scoring import row_of
 from compute.interface.score_checks import check_scales
 from compute.interface.score_layouts import TableOfScores
 from compute.interface.score_reading import ScoreReading
-from compute.interface.standing import MEASURED_ELSEWHERE, comparability, mixed, unlike
+from compute.interface.standing import comparability, mixed, unlike
 from compute.options import taking
 from compute.types import BadInput, Metric, Score, Suite, Task, UnknownKey, argument, shortened
 
@@ -124,7 +124,7 @@ def compare_scores(
 
 def _notes(a: ModelScores, b: ModelScores, *, tasks: Sequence[Task]) -> tuple[str, ...]:
     """What to know before the scores of the two on these tasks are compared, in sentences."""
-    if b.origin in MEASURED_ELSEWHERE:
+    if b.origin != "computed":
         return comparability(model=a.key, origin=b.origin, tasks=tasks, runs=a.runs, others=None)
     of_both = [{task.key: side.runs[task.key] for task in tasks if task.key in side.runs} for side in (a, b)]
     departures, notes = [unlike(runs) for runs in of_both], []

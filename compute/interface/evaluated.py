@@ -25,11 +25,10 @@ from compute.engine.run_folders import StoredRun
 from compute.importing.scores_csv import DECLARING, OPTIONAL, REQUIRED
 from compute.interface import standing
 from compute.interface.compare import ModelScores, compare_scores
-from compute.interface.standing import MEASURED_ELSEWHERE
 from compute.io.files import write_text
 from compute.pages.shown import Cell, ShownTable, ShowsItself
 from compute.rounding import rounded
-from compute.types import ORIGINS, BadInput, Metric, Model, Score, Suite, Task, UnknownKey
+from compute.types import ORIGINS, BadInput, Metric, Model, Score, Suite, Task, UnknownKey, origins_in
 
 DATABASE = "likeness.duckdb"  # of an evaluation: it is next to the runs
 FRAME = (
@@ -151,8 +150,9 @@ class Evaluation(ShowsItself):
             if origin == USUAL:
                 origin = arranged.origins[0] if arranged.models else ALL
             if not {*arranged.models} - {self.model.key}:
-                elsewhere = [other for other in ORIGINS if other != origin]
-                instead = [other for other in elsewhere if {*self._arranged(other).models} - {self.model.key}]
+                every = self._arranged(ALL)
+                others_of = (of for key, of in zip(every.models, every.origins, strict=True) if key != self.model.key)
+                instead = [other for other in origins_in(others_of) if other != origin]
         notes = standing.comparability(
             model=self.model.key, origin=origin, tasks=self._counting, runs=self.runs, others=others
         )
@@ -189,7 +189,7 @@ class Evaluation(ShowsItself):
 
     def _scores_of(self, key: str) -> ModelScores:
         """Another model's scores of the first origin that has any. Raises BadInput where it has none."""
-        for origin in ("computed", *MEASURED_ELSEWHERE):
+        for origin in ("computed", *ORIGINS[:-1], USUAL):
             if scores := self._scores_of_origin(key, origin):
                 return scores
         raise BadInput(f"{key} has no score on {self.suite.key}. Evaluate it: compute.evaluate({key!r}, suite=...)")

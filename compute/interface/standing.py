@@ -16,9 +16,8 @@ from compute.analysis.ranks.variance import listed
 from compute.analysis.table import ALL, HUMAN, ScoreTable
 from compute.engine import variants
 from compute.engine.run_folders import StoredRun
-from compute.types import Task
+from compute.types import Task, is_origin, origins_in
 
-MEASURED_ELSEWHERE = ("published", "imported")  # origins of scores that others made
 MEANS = ("name", "scope", "mean", "mean_low", "mean_high", "tasks", "of_tasks", "reason")
 
 
@@ -87,7 +86,7 @@ def comparability(
     if origin == ALL:
         rows = () if others is None else zip(others.models, others.origins, strict=True)
         among = {of for key, of in rows if key != model}
-    if theirs := [of for of in MEASURED_ELSEWHERE if of in among]:
+    if theirs := origins_in(of for of in among if is_origin(of) and of != "computed"):
         same = (
             "and these runs do not follow the catalogue's protocol throughout"
             if different

@@ -11,11 +11,11 @@ from urllib.parse import quote
 
 import numpy as np
 
-from compute.analysis.table import USUAL
+from compute.analysis.table import USUAL, check_origin
 from compute.rounding import rounded
-from compute.types import ORIGINS, BadInput, fit_of, shortened, unknown, words_of
+from compute.types import BadInput, fit_of, origins_in, shortened, unknown, words_of
 from leaderboard.data import payload
-from leaderboard.data.board_table import TRAINED, origins_in_order
+from leaderboard.data.board_table import TRAINED
 from leaderboard.data.comparison import ComparedLine, common_ground, compare, rows_of
 from leaderboard.data.mean_rule import suite_rule
 from leaderboard.data.memo import shared
@@ -87,7 +87,7 @@ def leaderboard(
     known("suite", suite, list(suite_cache.suites()), lister="list_suites")
     check_limit(limit)
     table = suite_cache.table(suite)
-    origins = origins_in_order(row.origin for row in table.rows)
+    origins = origins_in(row.origin for row in table.rows)
     if origin and origin not in origins:
         raise BadInput(f"{suite} has no rows of origin {origin!r}; it has: {', '.join(origins)}")
     rows = _ranked(suite_cache, suite, origin or USUAL)
@@ -169,7 +169,7 @@ def model_scores(suite_cache: SuiteCache, model: str, *, suite: str = "", origin
     if suite:
         known("suite", suite, list(suite_cache.suites()), lister="list_suites")
     if origin:
-        known("origin", origin, ORIGINS, lister="The description of model_scores")
+        check_origin(origin)
     found: dict[tuple[str, str, str], Record] = {}
     for key in [suite] if suite else suite_cache.suites():
         table = suite_cache.table(key)

@@ -18,7 +18,7 @@ from compute.arrays import mean_if_known
 from compute.database.store import TASK_VALUES
 from compute.io.files import words_beside
 from compute.rounding import clean, rounded
-from compute.types import ORIGINS, BadInput, UnknownKey
+from compute.types import BadInput, UnknownKey, origins_in
 from leaderboard.data import languages
 from leaderboard.data.database import Database
 from leaderboard.data.models.model_facts import own_facts
@@ -32,11 +32,6 @@ PARTIAL, PRINTED = 8, 16  # bits of a cell's marks, besides those of leaderboard
 EVERY = slice(None)  # column
 PRESETS = words_beside(__file__)
 APART = SUSPECT | PARTIAL  # bits of what is never the best of its column, and anchors no shading
-
-
-def origins_in_order(origins: Iterable[str]) -> list[str]:
-    """Each origin once: published before imported before computed."""
-    return sorted(set(origins), key=ORIGINS.index)
 
 
 class SuiteColumn(NamedTuple):
@@ -227,7 +222,8 @@ class BoardTable:
 
     def _fullest_first(self, columns: np.ndarray | slice) -> Callable[[int], tuple[int, bool, int]]:
         scores, origins = (~np.isnan(self.scores.values[:, columns])).sum(axis=1), self.scores.origins
-        return lambda row: (-int(scores[row]), origins[row] != self.origin, ORIGINS.index(origins[row]))
+        order = origins_in(origins)
+        return lambda row: (-int(scores[row]), origins[row] != self.origin, order.index(origins[row]))
 
 
 def load(db: Database, *, suite: str, scope: Scope = WHOLE) -> BoardTable:

@@ -14,7 +14,7 @@ from compute.analysis.ranking import Ranking
 from compute.analysis.ranks.variance import listed
 from compute.analysis.significance import ALPHA, holm
 from compute.analysis.table import ALL, ScoreTable
-from compute.types import ORIGINS, BadInput, counted
+from compute.types import BadInput, counted, origins_in
 from leaderboard.data.board_table import PEOPLE, BoardTable, SuiteColumn
 from leaderboard.data.mean_rule import changed_rule, rule
 from leaderboard.data.payload import NO_VOTES
@@ -201,7 +201,7 @@ def common_ground(suite_cache: SuiteCache, models: Sequence[str], *, suite: str,
         counting = np.array([column.ranked for column in table.columns], bool)
         counting = counting if counting.any() else ~counting
         real = not is_synthetic(table.suite["benchmark"])
-        for each in [origin] if origin else dict.fromkeys((table.origin, *ORIGINS, ALL)):
+        for each in [origin] if origin else dict.fromkeys((table.origin, *origins_in(table.scores.origins), ALL)):
             rows = [row for row in rows_of(table, models, origin=each) if row is not None]
             shared = int((~np.isnan(table.scores.values[rows]).any(axis=0) & counting).sum()) if rows else 0
             found.append(((len(rows), shared > 0, each != ALL, real, shared, -int(counting.sum())), key, each))
@@ -212,8 +212,10 @@ def rows_of(table: BoardTable, models: Sequence[str], *, origin: str) -> list[in
     """The row of each model: of the origin in its name, else of `origin`; of ALL, its fullest."""
     at = {row.id: index for index, row in enumerate(table.rows)}
 
+    origins = origins_in(table.scores.origins)
+
     def row(name: str) -> int | None:
-        own = [at[key] for key in (name, *(f"{name}~{each}" for each in ORIGINS)) if key in at]
+        own = [at[key] for key in (name, *(f"{name}~{each}" for each in origins)) if key in at]
         if "~" not in name and origin != ALL:
             own = [index for index in own if table.rows[index].origin == origin]
         return table.fullest_row(own) if own else None

@@ -8,7 +8,7 @@ from urllib.parse import quote
 import numpy as np
 
 from compute.analysis.ranking import Ranking
-from compute.types import ORIGINS
+from compute.types import origins_in
 from leaderboard.data import payload
 from leaderboard.data.board_table import BoardTable
 from leaderboard.data.languages import MULTILINGUAL, name_of
@@ -46,7 +46,7 @@ def scored_rows(table: BoardTable, *, column: int) -> tuple[str, list[int]]:
     one, best first: scores of two origins are never in one order."""
     scored = np.flatnonzero(~np.isnan(table.scores.values[:, column]) & (table.marks[:, column] & SUSPECT == 0))
     found = {table.rows[row].origin for row in scored}
-    origin = next((each for each in (table.origin, *ORIGINS) if each in found), table.origin)
+    origin = next((each for each in (table.origin, *origins_in(found)) if each in found), table.origin)
     rows = [int(row) for row in scored if table.rows[row].origin == origin]
     sign = -1 if table.columns[column].higher else 1
     return origin, sorted(rows, key=lambda row: sign * table.scores.values[row, column])

@@ -291,6 +291,9 @@ FROM models
 -- One model as a frame of at most one row.
 SELECT * FROM models WHERE key = $key
 
+-- name: origins
+SELECT DISTINCT origin FROM runs
+
 -- name: listed_models
 -- Models that have a run, for a list to choose from: key, title, kind.
 SELECT key, title, kind FROM models WHERE key IN (SELECT model FROM runs)

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from compute.io.files import words_beside
-from compute.types import ORIGINS
+from compute.types import origins_in
 from leaderboard.data.memo import shared
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html.formatting import task_url
@@ -49,7 +49,8 @@ def _by_model(suite_cache: SuiteCache, key: str) -> dict[str, list[RelatedFigure
     """Every model's scores for a key of QUESTIONS, the first to be shown first; of a column one origin a model."""
     figures = [pair for name in QUESTIONS.get(key, ()) for pair in _of_column(suite_cache, **COLUMNS[name])]
     first: dict[str, dict[str, RelatedFigure]] = {}  # by model and title
-    for model, figure in sorted(figures, key=lambda pair: ORIGINS.index(pair[1]["origin"])):
+    order = origins_in(figure["origin"] for _, figure in figures)
+    for model, figure in sorted(figures, key=lambda pair: order.index(pair[1]["origin"])):
         first.setdefault(model, {}).setdefault(figure["title"], figure)
     return {model: list(by_title.values()) for model, by_title in first.items()}
 

@@ -10,6 +10,7 @@ import pandas as pd
 from compute.analysis.table import ALL, USUAL
 from compute.catalog.own import suite as own_suite
 from compute.io.files import words_beside
+from compute.types import LABORATORY
 
 TRAINED, SUSPECT, DISPUTED = 1, 2, 4  # bits of a figure's marks
 SIGNS = (
@@ -18,6 +19,13 @@ SIGNS = (
     (DISPUTED, "‡", "another table prints another number"),
 )
 ORIGIN_TITLES = {"published": "Paper", "imported": "Public results", "computed": "Computed here"}
+
+
+def origin_title(origin: str) -> str:
+    """What an origin is called; that of a laboratory by the laboratory's key."""
+    return ORIGIN_TITLES.get(origin) or origin.removeprefix(LABORATORY)
+
+
 ORIGIN_CHOICES = [("Most complete", USUAL), *((title, key) for key, title in ORIGIN_TITLES.items()), ("All", ALL)]
 GROUPS = {"vidore": "Documents", "cfred": "Generators"}  # tabs of the board that are not called as their benchmark
 SYNTHETIC_MARK = re.compile(r"(?<!\s)\s*\(synthetic\)", re.IGNORECASE)

@@ -83,7 +83,7 @@ ENVIRONMENT.globals |= {
     "interval": formatting.span,
     "SYNTHETIC": labels.SYNTHETIC_NOTE,
     "FAMILIES": labels.FAMILIES,
-    "ORIGIN_TITLES": labels.ORIGIN_TITLES,
+    "origin_title": labels.origin_title,
     "TIES_SHOWN": TIES_SHOWN,
 }
 

@@ -11,7 +11,7 @@ from markupsafe import Markup
 from leaderboard.data import payload
 from leaderboard.data.leaders import leading
 from leaderboard.html.components import scripted
-from leaderboard.html.labels import ORIGIN_TITLES, SHORT
+from leaderboard.html.labels import SHORT, origin_title
 from leaderboard.html.templates import render
 from leaderboard.page import PAPERS, Site, View
 from leaderboard.pages.board.routes import routes
@@ -47,7 +47,7 @@ def rows(site: Site, query: Mapping[str, str]) -> Markup:
         suite=payload.suite_facts(table),
         suites=[(title, f"board?suite={key}") for key, (title, *_) in suites.items()],
         categories=[SHORT.get(column.title, column.title) for column in columns],
-        origin=ORIGIN_TITLES[table.origin] if len({row.origin for row in table.rows}) > 1 else "",
+        origin=origin_title(table.origin) if len({row.origin for row in table.rows}) > 1 else "",
         ranked=len(listed),
         rows=[
             row | {"means": [column.number(mean) for column, mean in zip(columns, values[row["row"]], strict=False)]}

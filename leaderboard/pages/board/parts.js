@@ -3,7 +3,7 @@
 import { APART, FRONT, MARKS } from './columns.js';
 import { button, el } from '../../js/dom.js';
 import { createNoResults } from '../../js/no_results.js';
-import { differingRanks, ORIGINS, originsOf, originTitle } from './rows.js';
+import { differingRanks, originsOf, originTitle } from './rows.js';
 
 /** The groups of suites as tabs, the suites of the open group with what the open one is. */
 export function createSuites(board) {
@@ -60,7 +60,7 @@ export function createOrigins(board) {
         drawn = payload;
         const ranked = (origin) => payload.rows.filter((row, at) => row.origin === origin && payload.ranking.rank[at] !== null).length;
         node.replaceChildren(
-          ...[...ORIGINS].map(([key, title]) => button(`${title} ${ranked(key)}`, () => board.change({ origin: [key] }), { 'data-key': key, disabled: !present.includes(key) })),
+          ...present.map((key) => button(`${originTitle(key)} ${ranked(key)}`, () => board.change({ origin: [key] }), { 'data-key': key })),
           button('All', () => board.change({ origin: [] }), { 'data-key': 'all' }));
       }
       const all = !state.origin.length || state.origin.length === present.length;

@@ -16,8 +16,8 @@ export const FACTS = [
   { key: 'late', title: 'Late interaction', hint: 'yes: many vectors an item, compared by MaxSim; no: one', of: (row) => row.late, text: (late) => (late ? 'yes' : 'no') },
 ];
 
-/** What the origins are called, in the order of their switch. */
-export const ORIGINS = new Map([['imported', 'Public results'], ['published', 'Paper'], ['computed', 'Computed']]);
+// What the origins are called, in the order of their switch; after them come laboratories, each by its key.
+const ORIGINS = new Map([['imported', 'Public results'], ['published', 'Paper'], ['computed', 'Computed']]);
 const OPEN = new Map([['yes', 'Open'], ['no', 'Closed'], ['unknown', 'Not stated']]);
 const STATED = new Map([['yes', 'Yes'], ['no', 'No'], ['unknown', 'Not stated']]);
 const stated = (value) => (value === null ? 'unknown' : value ? 'yes' : 'no');
@@ -25,7 +25,7 @@ const stated = (value) => (value === null ? 'unknown' : value ? 'yes' : 'no');
 /** A word for a kind of model. */
 export const kindTitle = (kind) => sentence(kindWords(kind));
 /** A word for the origin of a row's scores. */
-export const originTitle = (origin) => ORIGINS.get(origin) ?? sentence(origin);
+export const originTitle = (origin) => ORIGINS.get(origin) ?? (origin.startsWith('imported:') ? origin.slice(9) : sentence(origin));
 
 const sentence = (text) => (text ? text[0].toUpperCase() + text.slice(1) : 'Not stated');
 
@@ -56,7 +56,7 @@ export const FACETS = [
 /** The origins that occur in a payload, in the order of their switch. */
 export function originsOf(payload) {
   const present = new Set(payload.rows.map(({ origin }) => origin));
-  return [...ORIGINS.keys()].filter((origin) => present.has(origin));
+  return [...new Set([...ORIGINS.keys(), ...[...present].sort().reverse()])].filter((origin) => present.has(origin));
 }
 
 /** The origins shown when nothing was chosen: where there are several, the one whose ranks can best be known; [] shows every row. */

@@ -13,14 +13,14 @@ from compute.analysis.comparison import Comparison
 from compute.analysis.ranks.variance import listed
 from compute.analysis.significance import ALPHA
 from compute.analysis.table import ALL
-from compute.types import ORIGINS, BadInput
+from compute.types import BadInput, origins_in
 from leaderboard.data.comparison import MOST, ComparedLine, common_ground, compare, rows_of
 from leaderboard.data.leaders import ranked_rows
 from leaderboard.data.mean_rule import choice
 from leaderboard.data.scope import scope_of
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html.components import mounted
-from leaderboard.html.labels import ORIGIN_TITLES, suite_choices
+from leaderboard.html.labels import origin_title, suite_choices
 from leaderboard.html.templates import render
 from leaderboard.page import PAPERS, Canvas, Site, View, controls
 from leaderboard.pages.compare.dumbbells import axis, dumbbell
@@ -52,6 +52,9 @@ def draw(site: Site) -> None:
     def models() -> list[tuple[str, str]]:
         return [(row.title, row.key) for row in site.db.query("listed_models").itertuples()]
 
+    def origins() -> list[str]:
+        return origins_in(site.db.query("origins")["origin"])
+
     canvas, titled = Canvas(site), dict(models())
     with controls():
         chosen = canvas.choose(
@@ -59,7 +62,7 @@ def draw(site: Site) -> None:
             models,
             default=(),
             noun="model",
-            rule={"most": MOST, "spellings": titled, "suffixes": ORIGINS},
+            rule={"most": MOST, "spellings": titled, "suffixes": tuple(origins())},
             multiselect=True,
             max_choices=MOST,
             elem_classes="bc-models",
@@ -75,8 +78,14 @@ def draw(site: Site) -> None:
             scale=2,
             min_width=200,
         )
-        origins = [SHARED, *((title, key) for key, title in ORIGIN_TITLES.items())]
-        canvas.choose("origin", origins, label="Scores", scale=2, min_width=200)
+        canvas.choose(
+            "origin",
+            lambda: [SHARED, *((origin_title(key), key) for key in origins())],
+            noun="origin",
+            label="Scores",
+            scale=2,
+            min_width=200,
+        )
     for key in RULE:
         canvas.control(Text(key=key, longest=4000), gr.Textbox("", visible="hidden", label=key))
     canvas.output(chosen)
@@ -86,7 +95,7 @@ def draw(site: Site) -> None:
         titles, more = site.db.keyed("models")["title"], []  # rows, which the list of models does not have
         for model, tilde, row_origin in (key.partition("~") for key in models):
             if tilde:
-                more.append((f"{titles[model]} · {ORIGIN_TITLES[row_origin].lower()}", f"{model}~{row_origin}"))
+                more.append((f"{titles[model]} · {origin_title(row_origin).lower()}", f"{model}~{row_origin}"))
         choices = gr.update(choices=[*canvas.lists["models"](), *more], value=models) if more else gr.skip()
         return choices, shown(site.suite_cache, models=models, suite=suite, origin=origin, rule=rule)
 
@@ -146,7 +155,7 @@ def shown(
     without = [titles[key.partition("~")[0]] for key, row in zip(models, found, strict=True) if row is None]
     rows = list(dict.fromkeys(row for row in found if row is not None))
     origins = list(dict.fromkeys(table.rows[row].origin for row in rows))
-    scores = f"scores ({ORIGIN_TITLES[origin].lower()})" if origin in ORIGIN_TITLES else "scores"
+    scores = "scores" if origin == ALL else f"scores ({origin_title(origin).lower()})"
     if without:
         notes.append(
             f"{listed(without)} {'has' if len(without) == 1 else 'have'} no {scores} in {table.suite['title']}."
@@ -157,7 +166,7 @@ def shown(
         raise BadInput(" ".join([*notes, "Choose another suite or other scores"]))
     if len(origins) > 1:
         notes.append(
-            f"Scores of different origins are compared: {listed([ORIGIN_TITLES[one].lower() for one in origins])}."
+            f"Scores of different origins are compared: {listed([origin_title(one).lower() for one in origins])}."
         )
     ids = [table.rows[row].id for row in rows]
     result = compare(table, ranked, rows, by=rule.get("by", ""))
@@ -181,7 +190,7 @@ def shown(
         explained=" ".join(explained),
         notes=notes,
         suite=table.suite,
-        origins=listed([ORIGIN_TITLES[one].lower() for one in origins]),
+        origins=listed([origin_title(one).lower() for one in origins]),
         board=f"board?{urlencode({'suite': suite, 'select': ','.join(ids)}, safe='/:~,')}",
         whole=address(models, **chosen),
     )

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 from compute.analysis.table import USUAL, ScoreTable
-from compute.types import ORIGINS, BadInput
-from leaderboard.data.board_table import TRAINED, SuiteColumn, origins_in_order
+from compute.types import BadInput, origins_in
+from leaderboard.data.board_table import TRAINED, SuiteColumn
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.pages.correlations.query import ALL, CorrelationQuery
 
@@ -23,7 +23,7 @@ class AxisTable:
 
     scores: ScoreTable
     axes: tuple[Axis, ...]
-    origins: np.ndarray  # [models, axes], index ORIGINS, -1 missing
+    origins: np.ndarray  # [models, axes], texts, empty where missing
     # [models, axes], of the scores (bits of data.board_table); of a category or suite TRAINED, where the model was
     # trained on a data set of any of its tasks
     marks: np.ndarray
@@ -31,7 +31,7 @@ class AxisTable:
     @property
     def shown_origins(self) -> list[str]:
         """The origins of the scores."""
-        return [ORIGINS[at] for at in np.unique(self.origins[self.origins >= 0])]
+        return origins_in(filter(None, self.origins.ravel().tolist()))
 
     def of_axes(self, indices: np.ndarray) -> AxisTable:
         """The same models over some of the axes, in the order of `indices`."""
@@ -46,7 +46,7 @@ class AxisTable:
 
 def check_origin(suite_cache: SuiteCache, query: CorrelationQuery) -> None:
     """Raises BadInput where no chosen suite has scores of the chosen origin, naming the available ones."""
-    origins = origins_in_order(row.origin for suite in query.suites for row in suite_cache.table(suite).rows)
+    origins = origins_in(row.origin for suite in query.suites for row in suite_cache.table(suite).rows)
     if query.origin not in (ALL, USUAL, *origins):
         raise BadInput(
             f"The chosen suites have no {query.origin} scores, but {' and '.join(origins) or 'none'}. Choose other "
@@ -69,16 +69,15 @@ def gather(suite_cache: SuiteCache, query: CorrelationQuery) -> AxisTable:
         raise BadInput(f"The chosen suites have no {query.level} to compare. Choose another level or suite")
     models = sorted({model for block in blocks for model in block.scores.models})
 
-    def joined(parts: Iterable[np.ndarray]) -> np.ndarray:
+    def joined(parts: Iterable[np.ndarray], kind: type = float) -> np.ndarray:
         """The blocks' arrays over all models, NaN for those not in a suite."""
         frames = [
-            pd.DataFrame(part, index=block.scores.models, dtype=float)
-            for part, block in zip(parts, blocks, strict=True)
+            pd.DataFrame(part, index=block.scores.models, dtype=kind) for part, block in zip(parts, blocks, strict=True)
         ]
         return np.hstack([frame.reindex(models) for frame in frames])
 
     values = joined(block.scores.values for block in blocks)
-    origins, marks = joined(block.origins for block in blocks), joined(block.marks for block in blocks)
+    origins, marks = joined((block.origins for block in blocks), object), joined(block.marks for block in blocks)
     missing = np.isnan(values)
     groups = suite_cache.table(query.suites[0]).models["group"].reindex(models)
     chosen = np.flatnonzero(((query.group == ALL) | (groups == query.group)) & ~missing.all(axis=1))
@@ -86,7 +85,7 @@ def gather(suite_cache: SuiteCache, query: CorrelationQuery) -> AxisTable:
     return AxisTable(
         scores=_scores(axes, [models[row] for row in chosen], values[chosen]),
         axes=axes,
-        origins=np.where(missing, -1, origins)[chosen].astype(int),
+        origins=np.where(missing, "", origins)[chosen],
         marks=np.where(missing, 0, marks)[chosen].astype(int),
     )
 
@@ -125,7 +124,7 @@ def _block(suite_cache: SuiteCache, suite: str, query: CorrelationQuery) -> Axis
             ]
     axes, values, marks = zip(*columns, strict=True) if columns else ((), (), ())
     nothing = np.empty((len(table.rows), 0))
-    origins = np.array([ORIGINS.index(table.rows[row].origin) for row in rows], int)
+    origins = np.array([table.rows[row].origin for row in rows], object)
     return AxisTable(
         scores=_scores(axes, [table.rows[row].model for row in rows], np.column_stack([nothing, *values])[rows]),
         axes=axes,

@@ -8,7 +8,7 @@ import numpy as np
 
 from compute.analysis import correlation as correlations
 from compute.analysis.correlation import Correlation
-from compute.types import ORIGINS, BadInput
+from compute.types import BadInput
 from leaderboard.data.memo import shared
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.pages.correlations.axes import Axis, AxisTable, check_origin, gather
@@ -90,7 +90,7 @@ def pair(matrix: CorrelationMatrix, first: str, second: str) -> AxisPair:
         models=tuple(scores.models[row] for row in both),
         values=scores.values[cells] * [x.scale, y.scale],
         marks=table.marks[cells],
-        origins=tuple((ORIGINS[first], ORIGINS[second]) for first, second in table.origins[cells]),
+        origins=tuple(map(tuple, table.origins[cells].tolist())),
         r=float(correlation.r[a, b]),
         low=float(correlation.low[a, b]),
         high=float(correlation.high[a, b]),

@@ -19,7 +19,7 @@ from leaderboard.data.leaders import scored_rows
 from leaderboard.html import drawn_examples
 from leaderboard.html.components import lazy_tables
 from leaderboard.html.formatting import number, span
-from leaderboard.html.labels import ORIGIN_TITLES, SUSPECT, TRAINED, choice_title, explained_signs, is_synthetic, signs
+from leaderboard.html.labels import SUSPECT, TRAINED, choice_title, explained_signs, is_synthetic, origin_title, signs
 from leaderboard.html.templates import macro, render
 from leaderboard.page import Canvas, Site, View, controls, instead, subject_heading
 from leaderboard.pages.task import protocols, routes
@@ -157,7 +157,7 @@ def best_scores(points: pd.DataFrame, column: SuiteColumn) -> go.Figure:
     return strip(
         names=[f"{row.title} {signs(row.marks)}".rstrip() for row in points.itertuples()],
         **{name: points[name].to_numpy(float) for name in ("value", "low", "high")},
-        groups=points["origin"].map(ORIGIN_TITLES).tolist(),
+        groups=points["origin"].map(origin_title).tolist(),
         notes=["<br>".join(filter(None, words)) for words in said],
         x=f"{column.metric_title}{', %' * bool(column.unit)}",
     )
