@@ -2,7 +2,7 @@
 
 From Python: `compute.evaluate`, `compute.train` and `compute.frechet`; of any table of scores `compute.rank`,
 `correlate`, `lite` and `compare`; a metric of images as a loss on tensors, `compute.metric`; the metrics of scores in
-`compute.metrics`. Importing this package loads nothing heavy.
+`compute.metrics`; and `compute.replicate`, own scores beside others'. Importing this package loads nothing heavy.
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ if TYPE_CHECKING:
     from compute.interface.lite import lite
     from compute.interface.metric import metric
     from compute.interface.rank import rank
+    from compute.interface.replicate import replicate
     from compute.interface.train import train
 
-__all__ = ("compare", "correlate", "evaluate", "frechet", "lite", "metric", "metrics", "rank", "train")
+__all__ = ("compare", "correlate", "evaluate", "frechet", "lite", "metric", "metrics", "rank", "replicate", "train")
 
 
 def __getattr__(name: str) -> Any:

@@ -43,7 +43,7 @@ from likeness import compute, leaderboard  # noqa: E402
 from likeness.compute.versions import VERSION as __version__  # noqa: E402
 
 if TYPE_CHECKING:
-    from likeness.compute import compare, correlate, evaluate, frechet, lite, metric, metrics, rank, train
+    from likeness.compute import compare, correlate, evaluate, frechet, lite, metric, metrics, rank, replicate, train
 
 __all__ = (
     "__version__",
@@ -57,6 +57,7 @@ __all__ = (
     "metric",
     "metrics",
     "rank",
+    "replicate",
     "train",
 )
 

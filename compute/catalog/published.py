@@ -18,8 +18,9 @@ from compute.analysis.ranks.means import binomial_stderr
 from compute.catalog.catalog import Catalog
 from compute.io.tables import read_csv
 from compute.paths import PUBLISHED
-from compute.types import BadInput, Metric, Run, Score, Task
+from compute.types import WHOLE, BadInput, Metric, Run, Score, Task
 
+OWN = "laboratories.csv"  # scores of their own models that laboratories print in their repositories
 DASH = "-"  # the paper prints no value; an empty cell could not be read from our text
 
 
@@ -36,14 +37,15 @@ JUDGED_ROWS = {"ρ²": "rho_squared", "Rank Acc.": "rank_accuracy"}  # cFreD: th
 
 
 def load(catalog: Catalog, *, folder: Path = PUBLISHED) -> tuple[list[Run], list[Score], list[dict[str, str]]]:
-    """Every published table as runs and scores, and the figures that no table gives, each with the reason; a table that
-    repeats another adds only cells that differ or are new.
+    """Every published table, and what laboratories print of their own models, as runs and scores; and the figures that
+    no table gives, each with the reason. A table that repeats another adds only cells that differ or are new.
 
     Raises BadInput naming the table, the row and the column.
     """
     tables = read_csv(folder / "tables.csv", columns=("key", "benchmark", "source", "role"))
     columns = read_csv(folder / "columns.csv", columns=("table", "column", "role", "task", "subset", "metric", "scale"))
     aliases = catalog.printed_names
+    known = {row.key for row in catalog.models}
     runs = {}
     scores = {}  # by run, subset and metric
     gaps = []
@@ -67,6 +69,15 @@ def load(catalog: Catalog, *, folder: Path = PUBLISHED) -> tuple[list[Run], list
             score = score_of(run, about, catalog.metric(metric), subset, value)
             scores[run, subset, metric] = replace(score, printed=printed)
             values.setdefault(cell, value)
+    for row in read_csv(folder / OWN).to_dict("records"):
+        if row["model"] in known:
+            about, metric = catalog.task(row["task"]), catalog.metric(row["metric"])
+            run = f"own/{row['model']}/{about.key}"
+            source = f"{row['laboratory']}, {row['source']}"
+            of = {"model": row["model"], "task": about.key, "procedure": about.procedure, "source": source}
+            runs.setdefault(run, Run(id=run, **of))
+            score = score_of(run, about, metric, WHOLE, round(number(row["printed"]) / metric.scale, 10))
+            scores[run, WHOLE, metric.key] = replace(score, printed=row["printed"])
     return list(runs.values()), list(scores.values()), gaps
 
 

@@ -191,6 +191,7 @@ def build(path: Path = paths.DATABASE, *, results: Path = paths.RESULTS) -> Repo
             "averages": published.averages(catalog),
             "notes": notes(catalog),
             "laboratories": frame(()),
+            "protocols": read_csv(paths.CATALOG / "protocols.csv"),
             "same_data": read_csv(paths.CATALOG / "same_data.csv"),
             "claims": frame(all_claims()),
         }

@@ -14,7 +14,7 @@ import pandas as pd
 from compute.catalog import published
 from compute.catalog.own.suite import SYNTHETIC_BENCHMARKS
 from compute.database import store
-from compute.types import BadInput, LikenessError, first_line, kind_of
+from compute.types import BadInput, LikenessError, first_line, kind_of, origins_in
 
 # File of the data set -> table or view of the database. Single items and pictures stay in the database alone.
 TABLES = {
@@ -123,7 +123,7 @@ def _card(frames: dict[str, pd.DataFrame], *, version: str, repo: str, tag: str)
     """The data set's card, with its counts, its version and how to cite it: by its tag where it has one, else by the
     day."""
     scores, day = frames["scores"], datetime.now(UTC).date().isoformat()
-    counts = scores["origin"].map(kind_of).value_counts()
+    counts = scores["origin"].value_counts()
     about = f"The version of the published scores was not recorded. Built on {day}."
     for at, known in enumerate(published.history()):
         if known["number"] == version:
@@ -142,7 +142,7 @@ def _card(frames: dict[str, pd.DataFrame], *, version: str, repo: str, tag: str)
         synthetic=int(scores["benchmark"].isin(SYNTHETIC_BENCHMARKS).sum()),
         configs="\n".join(f"- config_name: {file}\n  data_files: {file}.parquet" for file in frames),
         origins="\n".join(
-            f"| {origin} | {int(counts.get(origin, 0)):,} | {words} |" for origin, words in ORIGINS.items()
+            f"| {origin} | {counts[origin]:,} | {ORIGINS[kind_of(origin)]} |" for origin in origins_in(counts.index)
         ),
         files="\n".join(f"- `{file}.parquet`: {len(frame):,} rows" for file, frame in frames.items()),
     )

@@ -45,6 +45,9 @@ TABLES = {
     "same_data": """data VARCHAR NOT NULL, task VARCHAR NOT NULL REFERENCES tasks(key),
         metric VARCHAR NOT NULL REFERENCES metrics(key), source VARCHAR NOT NULL, doubt VARCHAR,
         PRIMARY KEY (data, task, metric)""",
+    # How harnesses measure: a difference between two is a cause of one between their scores.
+    "protocols": """data VARCHAR NOT NULL, harness VARCHAR NOT NULL, aspect VARCHAR NOT NULL, value VARCHAR NOT NULL,
+        certainty VARCHAR NOT NULL, source VARCHAR NOT NULL, PRIMARY KEY (data, harness, aspect)""",
     "runs": """id VARCHAR PRIMARY KEY, model VARCHAR NOT NULL REFERENCES models(key),
         task VARCHAR NOT NULL REFERENCES tasks(key), procedure VARCHAR,
         origin VARCHAR NOT NULL CHECK (origin IN ('published', 'imported', 'computed') OR origin LIKE 'imported:%'),

@@ -39,7 +39,7 @@ COUNTED = {"hit_rate_at_1": "hit@1", "ndcg_at_5": "ndcg_linear@5"}  # MMEB's fie
 ABOUT = ("name", "pretrained", "model", "version", "params (M)", "FLOPs (B)")  # columns of open_clip that are no score
 
 
-class Cell(NamedTuple):
+class Measurement(NamedTuple):
     """A value as a file has it."""
 
     file: str
@@ -71,7 +71,7 @@ class MmebFile(BaseModel):
     metrics: dict[str, dict[str, dict[str, Any]]]
 
 
-def _open_clip(path: Path) -> Iterator[Cell]:
+def _open_clip(path: Path) -> Iterator[Measurement]:
     """A table of open_clip's docs: a row a checkpoint, a column a data set, or a data set, direction and language."""
     frame = read_table(path).frame
     names = next(
@@ -87,31 +87,31 @@ def _open_clip(path: Path) -> Iterator[Cell]:
             value = row[column]
             if match := RETRIEVAL.fullmatch(column):
                 of, way, at = match.groups()
-                yield Cell(task=f"{SETS[of]}, {WAYS[way]}", metric=f"hit_rate_at_{at}", value=value, **about)
+                yield Measurement(task=f"{SETS[of]}, {WAYS[way]}", metric=f"hit_rate_at_{at}", value=value, **about)
             elif match := BY_LANGUAGE.fullmatch(column):
                 of, way, at, language = match.groups()
                 task = f"{SETS[of]}, {WAYS[way]}"
-                yield Cell(task=task, metric=f"hit_rate_at_{at}", value=value, subset=language, **about)
+                yield Measurement(task=task, metric=f"hit_rate_at_{at}", value=value, subset=language, **about)
             else:
-                yield Cell(task=column, metric=HEADLINE, value=value, **about)
+                yield Measurement(task=column, metric=HEADLINE, value=value, **about)
 
 
-def _datacomp(path: Path) -> Iterator[Cell]:
+def _datacomp(path: Path) -> Iterator[Measurement]:
     """A model's results in DataComp's JSON Lines, a line a data set; the file is named after the model."""
     for line in _text(path).splitlines():
         row = validated(json.loads(line), JsonLine)
         about = {"file": path.name, "model": path.stem}
-        yield Cell(task=row.dataset, metric=HEADLINE, value=row.metrics.get("main_metric"), **about)
+        yield Measurement(task=row.dataset, metric=HEADLINE, value=row.metrics.get("main_metric"), **about)
         if "acc1" in row.metrics:
-            yield Cell(task=row.dataset, metric="accuracy", value=row.metrics["acc1"], **about)
+            yield Measurement(task=row.dataset, metric="accuracy", value=row.metrics["acc1"], **about)
         for name, value in row.metrics.items():
             if match := RECALL.fullmatch(name):
                 way, at = match.groups()
                 task = f"{SETS.get(row.dataset, row.dataset)}, {WAYS[way]}"
-                yield Cell(task=task, metric=f"hit_rate_at_{at}", value=value, **about)
+                yield Measurement(task=task, metric=f"hit_rate_at_{at}", value=value, **about)
 
 
-def _mmeb(path: Path) -> Iterator[Cell]:
+def _mmeb(path: Path) -> Iterator[Measurement]:
     """A model's results as MMEB's harness writes them; of each task the metric that the catalogue ranks by."""
     content = validated(json.loads(_text(path)), MmebFile)
     for tasks in content.metrics.values():
@@ -119,7 +119,7 @@ def _mmeb(path: Path) -> Iterator[Cell]:
             n = values.get("num_data")
             for metric, field in COUNTED.items():
                 about = {"metric": metric, "value": values.get(field), "n": n if type(n) is int and n > 0 else None}
-                yield Cell(file=path.name, model=content.metadata.model_name, task=task, **about)
+                yield Measurement(file=path.name, model=content.metadata.model_name, task=task, **about)
 
 
 class Layout(NamedTuple):
@@ -128,7 +128,7 @@ class Layout(NamedTuple):
     harness: str
     benchmark: str
     ending: str
-    cells: Callable[[Path], Iterator[Cell]]
+    cells: Callable[[Path], Iterator[Measurement]]
     key: str  # of a model that has no alias
 
 

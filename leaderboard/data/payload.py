@@ -13,6 +13,7 @@ import pandas as pd
 from compute.analysis.ranking import Ranking
 from compute.analysis.ranks.means import rank
 from compute.rounding import clean, rounded
+from leaderboard.data import replication
 from leaderboard.data.board_table import SUSPECT, TRAINED, BoardTable, SuiteColumn
 from leaderboard.data.database import Database
 from leaderboard.data.fronts import size_front
@@ -43,7 +44,7 @@ def board(db: Database, table: BoardTable, ranked: Ranking | None) -> dict[str, 
     missing = np.pad(np.isnan(table.scores.values) * table.scores.missing, ((0, 0), (of_means, 0)))
     return {
         "version": db.version,
-        "suite": suite_facts(table),
+        "suite": suite_facts(table, replication.sensitivity(db, table, ranked)),
         "origin": table.origin,
         "suites": [
             {
@@ -63,7 +64,10 @@ def board(db: Database, table: BoardTable, ranked: Ranking | None) -> dict[str, 
         ],
         "categories": list(table.scores.categories),
         "choices": _choices(db, table),
-        "columns": [_column(column, shown[:, index]) for index, column in enumerate(columns)],
+        "columns": [
+            _column(column, shown[:, index], replication.failing(db).get(column.task))
+            for index, column in enumerate(columns)
+        ],
         "rows": _rows(db, table),
         "cells": _cells(shown, columns),
         "marks": _nonzero(marks),
@@ -79,15 +83,15 @@ def board(db: Database, table: BoardTable, ranked: Ranking | None) -> dict[str, 
     }
 
 
-def suite_facts(table: BoardTable) -> dict[str, Any]:
-    """What a suite is, how its mean is made, and how to cite it."""
+def suite_facts(table: BoardTable, *notes: str) -> dict[str, Any]:
+    """What a suite is, with `notes` after its description, how its mean is made, and how to cite it."""
     about = table.suite
     return {
         **about[["key", "title", "benchmark", "benchmark_title", "aggregate", "url"]],
         "condition": table.scope.subset,
         "metric": table.scope.metric,
         "language": table.scope.language,
-        "description": labels.described(description(table), about["benchmark"]),
+        "description": " ".join([labels.described(description(table), about["benchmark"]), *notes]).strip(),
         "minimum_coverage": float(about["minimum_coverage"]),
         "cite": about["bibtex"],
         "mean_title": suite_rule(table),
@@ -199,13 +203,14 @@ def _choices(db: Database, table: BoardTable) -> dict[str, Any]:
     }
 
 
-def _column(column: SuiteColumn, shown: np.ndarray) -> dict[str, Any]:
+def _column(column: SuiteColumn, shown: np.ndarray, unlike: replication.Unlike | None) -> dict[str, Any]:
     known = shown[~np.isnan(shown)]
     low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 0.0)
     return {
         **{name: getattr(column, name) for name in COLUMN_FACTS},
         "chance": column.shown(column.chance),
-        "hint": labels.hint(column.title),
+        "hint": "; ".join(filter(None, (labels.hint(column.title), unlike and unlike.sentence))),
+        "unlike": unlike is not None,
         "short": labels.SHORT.get(column.title, ""),
         "low": clean(low),
         "high": clean(high),

@@ -291,9 +291,6 @@ FROM models
 -- One model as a frame of at most one row.
 SELECT * FROM models WHERE key = $key
 
--- name: origins
-SELECT DISTINCT origin FROM runs
-
 -- name: listed_models
 -- Models that have a run, for a list to choose from: key, title, kind.
 SELECT key, title, kind FROM models WHERE key IN (SELECT model FROM runs)
@@ -613,3 +610,17 @@ SELECT image FROM thumbnails WHERE task = $task AND image IN (SELECT unnest($ima
 -- name: thumbnail
 -- One thumbnail as WebP.
 SELECT webp FROM thumbnails WHERE task = $task AND image = $image
+
+-- ---- laboratories
+
+-- name: measured
+-- Every value of a model on data that anyone measured: the view's columns, and the scale of the metric.
+SELECT measured.*, metrics.scale FROM measured JOIN metrics ON metrics.key = measured.metric
+
+-- name: laboratories
+-- Who measured imported scores, by which harness.
+SELECT * FROM laboratories
+
+-- name: protocols
+-- How harnesses measure: data, harness, aspect, value, certainty, source.
+SELECT * FROM protocols

@@ -23,7 +23,12 @@ ORIGIN_TITLES = {"published": "Paper", "imported": "Public results", "computed":
 
 def origin_title(origin: str) -> str:
     """What an origin is called; that of a laboratory by the laboratory's key."""
-    return ORIGIN_TITLES.get(origin) or origin.removeprefix(LABORATORY)
+    return ORIGIN_TITLES.get(origin) or who(origin)
+
+
+def who(origin: str) -> str:
+    """An origin as a word within a sentence: `published`, or a laboratory's key."""
+    return origin.removeprefix(LABORATORY)
 
 
 ORIGIN_CHOICES = [("Most complete", USUAL), *((title, key) for key, title in ORIGIN_TITLES.items()), ("All", ALL)]

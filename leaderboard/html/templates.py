@@ -76,6 +76,7 @@ ENVIRONMENT.filters |= {
     "hint": labels.hint,
     "model_kind": labels.model_kind,
     "webp": formatting.webp,
+    "who": labels.who,
     "shell": shlex.quote,
 }
 ENVIRONMENT.tests |= {"blank": formatting.blank, "synthetic": labels.is_synthetic}

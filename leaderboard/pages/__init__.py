@@ -17,6 +17,7 @@ from leaderboard.pages.map.page import MAP
 from leaderboard.pages.model.page import MODEL
 from leaderboard.pages.models.page import MODELS
 from leaderboard.pages.overview.page import OVERVIEW
+from leaderboard.pages.replication.page import REPLICATION
 from leaderboard.pages.smaller_suite.page import SMALLER_SUITE
 from leaderboard.pages.sql.page import SQL
 from leaderboard.pages.task.page import TASK
@@ -36,6 +37,7 @@ VIEWS: tuple[View, ...] = (
     COST,
     JUDGES,
     GENERATORS,
+    REPLICATION,
     CLAIMS,
     MODELS,
     MODEL,

@@ -426,8 +426,8 @@ export function columnScale(rows, score, higher) {
 function scoreColumn(board, at) {
   const { payload, ranking, font, tight } = board;
   const column = payload.columns[at];
-  const { digits, higher, chance, low, high } = column;
-  const heading = (tight && column.short ? column.short : column.title) + (higher ? '' : '\u00a0↓');
+  const { digits, higher, chance, low, high, unlike } = column;
+  const heading = (tight && column.short ? column.short : column.title) + (higher ? '' : '\u00a0↓') + (unlike ? '\u00a0≠' : '');
   const fit = titleSize(heading, font, [rounded(low, digits), rounded(high, digits)], tight);
   let [rows, scale] = [null, null];
   const below = payload.suite.synthetic && chance !== null ? `chance ${rounded(chance, digits)}` : '';

@@ -12,10 +12,11 @@ from compute.analysis.intervals import bias_note, interval
 from compute.analysis.ranking import Ranking
 from compute.importing.snapshot import SOURCE
 from compute.types import BadInput
+from leaderboard.data import replication
 from leaderboard.data.board_table import SUSPECT, TRAINED, BoardTable, SuiteColumn
 from leaderboard.data.database import Database
 from leaderboard.data.scores import answered
-from leaderboard.html.labels import SYNTHETIC_NOTE, is_synthetic
+from leaderboard.html.labels import SYNTHETIC_NOTE, is_synthetic, origin_title
 
 ANOTHER = {"computed": "Another run of the same cell; not the one shown."}  # of a score that the board does not show
 OTHER_TABLE = "Another table's score for the same cell; not the one shown."
@@ -57,10 +58,12 @@ def _task(db: Database, table: BoardTable, position: int, column: SuiteColumn) -
         notes.insert(0, "The model was trained on this data set, so the score says little about new data.")
     if is_synthetic(table.suite["benchmark"]):
         notes.insert(0, SYNTHETIC_NOTE)
+    others = replication.others_of(db, model=model, task=column.task, origin=table.rows[position].origin)
     lines = [
         ("No score" if math.isnan(table.scores.values[position, index]) else "Shown", _shown(table, position, index)),
         ("Metric", f"{column.metric_title}, {'higher' if column.higher else 'lower'} is better"),
         *([] if column.chance is None else [("By chance", column.text(column.chance))]),
+        *((origin_title(other.who), other.sentence) for other in others),
     ]
     return lines, sources, notes
 

@@ -14,6 +14,7 @@ from leaderboard.data.languages import NAMES, SPELLINGS
 from leaderboard.data.leaders import by_language
 from leaderboard.data.models.loading_code import evaluation_command, loading_code
 from leaderboard.data.models.model_facts import license_kind
+from leaderboard.data.replication import sensitivity
 from leaderboard.data.scope import MOST_LANGUAGES
 from leaderboard.data.shortlist import MANY, MOST, NEEDS, Conditions, shortlist
 from leaderboard.data.suite_cache import SuiteCache
@@ -133,6 +134,7 @@ def shown(
         languages=by_language(suite_cache, result.choices[0].facts["key"])[:MOST] if result.choices else [],
         many=MANY in language,
         hardware=hardware,
+        sensitivity=sensitivity(suite_cache.db, result.table, suite_cache.ranked(about["key"], scope=scope)),
         suite=about,
         board=f"board?suite={about['key']}" + (f"&language={scope.language}" if scope.language else ""),
     )

@@ -14,6 +14,7 @@ import pandas as pd
 from markupsafe import Markup
 
 from compute.analysis.figures.ranked import strip
+from leaderboard.data import replication
 from leaderboard.data.board_table import BoardTable, SuiteColumn, SuiteRow
 from leaderboard.data.leaders import scored_rows
 from leaderboard.html import drawn_examples
@@ -102,6 +103,7 @@ def page(site: Site, *, task: str) -> tuple:
         leader=leader,
         untrained=untrained,
         trained=int(trained.cummin().sum()),  # of the first, how many in a row
+        unlike=replication.failing(db).get(task),
     )
     rest = render(
         "pages/task/rest.html",

@@ -1,0 +1,152 @@
+"""What several laboratories measured for the same weights on the same data: differences, orders, and their causes.
+
+`pairs` sets every two origins side by side; the other functions say per data set, or over all of them, whether the
+second origin puts models in the order of the first.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from compute.analysis.correlation import correlate
+from compute.types import origins_in
+
+FEWEST = 8  # models that an order is judged by
+AGREES = 0.5  # Kendall's tau above which, with its interval, an order replicates, and below which it does not
+APART = 2.0  # points between two models from which on an exchanged order is counted by itself
+WITHIN = 0.9  # share of the models whose differences are called usual
+MTEB = ("mieb/", "vidore/")  # begin the tasks that mteb measures
+CELL = ["data", "subset", "model"]
+SIDES = ["a", "b"]  # the two origins of a pair
+REPLICATES, FAILS, UNCLEAR, FEW = "replicates", "does not replicate", "unclear", "too few models"
+
+
+def pairs(measured: pd.DataFrame) -> pd.DataFrame:
+    """Every two origins' values of a model on the same data: a row a data set, subset, model and pair of origins `a`
+    and `b`, with `task_`, `metric_`, `value_` (points) and `source_` of each and the `difference` b - a.
+
+    measured: rows of the database's view of that name. Of several metrics of an origin the one that both have is taken.
+    """
+    rows = measured.assign(value=measured["value"] * measured["scale"])
+    rank = {origin: at for at, origin in enumerate(origins_in(rows["origin"].unique()))}
+    columns = [*CELL, "origin", "task", "metric", "value", "source"]
+    both = rows[columns].merge(rows[columns], on=CELL, suffixes=("_a", "_b"))
+    both = both[both["origin_a"].map(rank) < both["origin_b"].map(rank)]
+    both = both.rename(columns={"origin_a": "a", "origin_b": "b"})
+    both["same"] = both["metric_a"] == both["metric_b"]
+    both = both.sort_values("same", ascending=False, kind="stable").drop_duplicates([*CELL, *SIDES])
+    both["difference"] = both["value_b"] - both["value_a"]
+    return both.sort_values([*SIDES, *CELL], ignore_index=True)
+
+
+def agreement(found: pd.DataFrame) -> pd.DataFrame:
+    """How two origins agree on each data set over the models that both measured: a row an `a`, `b`, `data`, `subset`.
+
+    `models`, `median` of the differences and `size` of their absolute values (points), `usual`: the size that WITHIN of
+    them have at most; `within_one`: share of at most one point; `changed`: share of pairs of models whose order
+    differs, `changed_apart` of those more than APART points apart in `a`; Kendall's `tau` with its 95% interval `low`
+    to `high`; and the `verdict`.
+    """
+    rows = []
+    for key, same in found.groupby([*SIDES, "data", "subset"], sort=False):
+        rows.append(dict(zip([*SIDES, "data", "subset"], key, strict=True)) | _agreement(same))
+    return pd.DataFrame(rows)
+
+
+def means(found: pd.DataFrame) -> pd.DataFrame:
+    """As `agreement`, of the means over the data sets that two origins share: a row an `a` and `b`.
+
+    Over the models that both measured on every data set of which most of the models were (`sets` of them).
+    """
+    rows = []
+    for key, same in found[found["subset"] == "default"].groupby(SIDES, sort=False):
+        wide = same.pivot_table(index="model", columns="data", values=["value_a", "value_b"])
+        few = wide["value_a"].notna().mean() < 0.5
+        wide = wide.drop(columns=[(side, data) for side in ("value_a", "value_b") for data in few.index[few]]).dropna()
+        if wide.empty:
+            continue
+        both = pd.DataFrame({side: wide[side].mean(axis=1) for side in ("value_a", "value_b")})
+        both["difference"] = both["value_b"] - both["value_a"]
+        rows.append(dict(zip(SIDES, key, strict=True)) | {"sets": len(wide["value_a"].columns)} | _agreement(both))
+    return pd.DataFrame(rows)
+
+
+def _agreement(same: pd.DataFrame) -> dict[str, float | int | str]:
+    """One row of `agreement`."""
+    difference, values = same["difference"].to_numpy(), same[["value_a", "value_b"]].to_numpy()
+    first, second = np.array(list(combinations(range(len(same)), 2)), int).reshape(-1, 2).T
+    gaps = values[first] - values[second]
+    changed, apart = gaps[:, 0] * gaps[:, 1] < 0, np.abs(gaps[:, 0]) > APART
+    found = correlate(scores=values)
+    tau, low, high = (float(part[0, 1]) for part in (found.r, found.low, found.high))
+    return {
+        "models": len(same),
+        "median": float(np.median(difference)),
+        "size": float(np.median(np.abs(difference))),
+        "usual": float(np.quantile(np.abs(difference), WITHIN)),
+        "within_one": float(np.mean(np.abs(difference) <= 1)),
+        "orders": len(changed),
+        "changed": float(changed.mean()) if len(changed) else np.nan,
+        "apart": int(apart.sum()),
+        "changed_apart": float(changed[apart].mean()) if apart.any() else np.nan,
+        "tau": tau,
+        "low": low,
+        "high": high,
+        "verdict": verdict(models=len(same), low=low, high=high, tau=tau),
+    }
+
+
+def verdict(*, models: int, tau: float, low: float, high: float) -> str:
+    """Whether an order replicates: the interval of Kendall's tau lies above AGREES; not: below it; of at least FEWEST
+    models. At tau = 1 there is no interval."""
+    if models < FEWEST:
+        return FEW
+    if low > AGREES or tau == 1:
+        return REPLICATES
+    return FAILS if high < AGREES else UNCLEAR
+
+
+class Cause(NamedTuple):
+    """In what two harnesses differ on a data set."""
+
+    aspect: str
+    a: str  # how the first does it
+    b: str
+    certainty: str  # known | likely: whether it is shown that it moves scores
+    source: str
+
+
+def harness_of(origin: str, task: str, laboratories: pd.DataFrame) -> tuple[str, str]:
+    """The harness behind an origin's scores of a task, and the harness with its version; empty where it is not stated.
+    laboratories: the database's table.
+
+    The paper's scores and the public results of MIEB and ViDoRe were made with mteb.
+    """
+    row = laboratories[laboratories["key"] == origin.partition(":")[2]]
+    if len(row):
+        harness, version = row.iloc[0][["harness", "version"]]
+        return harness, f"{harness} {version}".strip()
+    harness = "Likeness" if origin == "computed" else "mteb" if task.startswith(MTEB) else ""
+    return harness, harness
+
+
+def causes(row: Any, *, protocols: pd.DataFrame, laboratories: pd.DataFrame) -> list[Cause]:
+    """In what the harnesses of the two origins of a row of `pairs` differ on its data set, by the register of
+    protocols: known causes first. Of equal metrics a difference in metric is none."""
+    own = protocols[protocols["data"] == row.data]
+    names = [{*text.split(";")} for text in own["harness"]]
+    first, second = (
+        own[np.array([not each.isdisjoint(harness_of(*side, laboratories)) for each in names], bool)]
+        for side in ((row.a, row.task_a), (row.b, row.task_b))
+    )
+    both = first.merge(second, on="aspect", suffixes=("_a", "_b"))
+    both = both[both["value_a"] != both["value_b"]]
+    both = both[both["aspect"] != "metric"] if row.metric_a == row.metric_b else both
+    return [
+        Cause(each.aspect, each.value_a, each.value_b, each.certainty_a, f"{each.source_a}; {each.source_b}")
+        for each in both.sort_values("certainty_a", kind="stable").itertuples()
+    ]

@@ -1,0 +1,129 @@
+"""`compute.replicate`: one's own scores beside what others measured for the same weights and data."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import pandas as pd
+
+from compute import paths
+from compute.analysis import replication
+from compute.database import store
+from compute.pages.shown import ShownTable, ShowsItself
+from compute.types import BadInput, counted, shortened, unknown
+
+OWN = "computed"
+MEASURED = "SELECT measured.*, metrics.scale FROM measured JOIN metrics ON metrics.key = measured.metric"
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Replication(ShowsItself):
+    """Scores of one's own beside all that others measured for the same weights and data.
+
+    `found`: a row a data set, model and other origin: data, subset, model, task, who, mine, theirs, difference (mine
+    less theirs, points), usual, inside, cause, source.
+    """
+
+    found: pd.DataFrame
+
+    def frame(self) -> pd.DataFrame:
+        """The rows of `found`, those furthest apart for their data set first."""
+        return self.found.copy()
+
+    def shown_table(self) -> ShownTable:
+        """A line a comparison, below what is inside of what laboratories differ by."""
+        known = self.found["inside"].notna()
+        inside, outside = (self.found["inside"].eq(value).sum() for value in (True, False))
+        above = f"{counted(len(self.found), 'score')} of others for the same weights and data: {inside} within what "
+        above += f"laboratories differ by, {outside} beyond it, {len(self.found) - known.sum()} without such a measure."
+        return ShownTable(
+            heads=("model", "data", "who", "mine", "theirs", "difference", "usual", "cause"),
+            rows=[
+                (
+                    row.model,
+                    row.data if row.subset == "default" else f"{row.data}, {row.subset}",
+                    row.who,
+                    f"{row.mine:.2f}",
+                    f"{row.theirs:.2f}",
+                    f"{row.difference:+.2f}" + ("" if row.inside is not False else " !"),
+                    "" if np.isnan(row.usual) else f"{row.usual:.2f}",
+                    shortened(row.cause),
+                )
+                for row in self.found.itertuples()
+            ],
+            above=[above],
+            below=["Points. Usual: 9 of 10 models differ by at most this between two laboratories. !: beyond it."],
+        )
+
+
+def replicate(
+    results: Annotated[Path | Any, "A folder of results of your own."],
+    *,
+    model: Annotated[str, "Only this model; default: all that were run."] = "",
+    weights_of: Annotated[str, "Key of the listed model whose weights --model has, where it is another."] = "",
+) -> Replication:
+    """Sets computed scores beside what laboratories measured for the same weights and data: how far apart they are,
+    whether laboratories differ as much, and what may cause it.
+
+    results: a folder of runs, or what `compute.evaluate` returned. Raises BadInput where nothing can be compared.
+    """
+    from compute.database.build import bring_up_to_date
+
+    if isinstance(results, (str, Path)):
+        folder = Path(results)
+        if not folder.is_dir():
+            raise BadInput(f"There is no folder {folder}: give the folder that the runs are in, such as results")
+        path = paths.DATABASE if folder.resolve() == paths.RESULTS.resolve() else folder / "likeness.duckdb"
+        bring_up_to_date(path, results=folder)
+    else:
+        path, model = results.database(), model or results.model.key
+    with closing(store.connect(path)) as connection:
+        measured, protocols, laboratories = (
+            connection.execute(sql).df() for sql in (MEASURED, "FROM protocols", "FROM laboratories")
+        )
+    own = measured["origin"] == OWN
+    known = sorted(measured.loc[own, "model"].unique())
+    if model and model not in known:
+        raise BadInput(f"{unknown('model', model, known)} Run: {', '.join(map(shortened, known)) or 'none'}")
+    if weights_of and not model:
+        raise BadInput("Say whose scores these are too: --model KEY")
+    measured = measured[~own | (measured["model"] == model)] if model else measured
+    if weights_of:
+        measured.loc[measured["origin"] == OWN, "model"] = weights_of
+    pairs = replication.pairs(measured)
+    if (found := compared(pairs, protocols, laboratories)).empty:
+        raise BadInput(
+            "Nobody else has scores of these models on these data. If the weights are a listed model's, name it: "
+            "--model KEY --weights-of LISTED"
+        )
+    return Replication(found=found)
+
+
+def compared(pairs: pd.DataFrame, protocols: pd.DataFrame, laboratories: pd.DataFrame) -> pd.DataFrame:
+    """The rows of `Replication.found` of all pairs of origins, of which the later is one's own."""
+    sizes = replication.agreement(pairs[pairs["b"] != OWN])
+    sizes = sizes[sizes["models"] >= replication.FEWEST] if len(sizes) else pd.DataFrame(columns=["data", "usual"])
+    usual = sizes.groupby("data")["usual"].max()
+    mine = pairs[pairs["b"] == OWN].rename(columns={"value_a": "theirs", "value_b": "mine", "source_a": "source"})
+    if mine.empty:
+        return mine
+    mine = mine.assign(task=mine["task_b"], who=mine["a"], usual=mine["data"].map(usual).astype(float))
+    inside = mine["difference"].abs() <= mine["usual"]
+    mine["inside"] = inside.astype(object).where(mine["usual"].notna(), None)
+    mine["cause"] = [
+        "; ".join(
+            f"{cause.aspect}: {cause.a} there, {cause.b} here"
+            for cause in replication.causes(row, protocols=protocols, laboratories=laboratories)
+        )
+        or ("" if row.inside else "unexplained")
+        for row in mine.itertuples()
+    ]
+    order = (mine["difference"].abs() / mine["usual"]).fillna(0)
+    columns = ["data", "subset", "model", "task", "who", "mine", "theirs", "difference", "usual", "inside", "cause"]
+    return mine.loc[order.sort_values(ascending=False, kind="stable").index, [*columns, "source"]].reset_index(
+        drop=True
+    )

@@ -1,0 +1,1 @@
+"""Who measured what, why numbers differ, and which orders stay."""
