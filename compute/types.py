@@ -325,6 +325,7 @@ class Suite:
     aggregate: Literal[AGGREGATES]
     description: Text
     minimum_coverage: Share = 1.0  # default share of tasks a row needs to be ranked
+    minimum_models: Count = 0  # with enough tasks, of one origin, below which none of them is ranked
     baselines: tuple[Name, ...] = ()  # keys of models that stand for chance
     # Of a category in the mean; a category that is not named has 1.
     category_weights: dict[Name, Annotated[float, Gt(0)]] = field(default_factory=dict)

@@ -89,7 +89,10 @@ class Ranking(ShowsItself):
             scores=table.values, categories=table.codes, means=table.printed, counted=chosen
         )
         covered = (~np.isnan(scores[:, used])).sum(axis=1) / max(int(used.sum()), 1)
-        enough = covered >= table.least - SLACK
+        full = covered >= table.least - SLACK
+        enough = np.zeros(models, bool)
+        for group in groups:
+            enough[group] = full[group] & (full[group].sum() >= table.fewest)
         found = cls(
             table=table,
             **{name: np.full(models, UNRANKED) for name in ("rank", "rank_low", "rank_high")},
@@ -120,7 +123,8 @@ class Ranking(ShowsItself):
         why = means.unranked_because(
             found.mean, enough, have, of=int(used.sum()), least=table.least, printed=bool(stands_in.any())
         )
-        found = replace(found, why=why)
+        few = f"Not ranked: fewer than {table.fewest} models have enough tasks, so their order says little"
+        found = replace(found, why=tuple(few if row else own for row, own in zip(full & ~enough, why, strict=True)))
         return _tested(found, test) if test else found
 
     @property

@@ -81,6 +81,7 @@ class ScoreTable:
     task_weights: Floats = None  # type: ignore[assignment]  # [tasks] >= 0, 0: not in the mean; 1
     clusters: Ints | None = None  # [tasks], equal where tasks share their data; None: no two do
     least: float = 1.0  # share of the counting tasks that a model needs for a rank
+    fewest: int = 0  # models with that, of one origin, below which none is ranked
     scales: tuple[str, ...] = None  # type: ignore[assignment]  # [tasks], equal where scores may be averaged; equal
     lower: Floats = None  # type: ignore[assignment]  # [tasks], bounds of the scores; infinite
     upper: Floats = None  # type: ignore[assignment]
@@ -369,6 +370,7 @@ def of_scores(
         "aggregate": suite.aggregate,
         "category_weights": json.dumps(suite.category_weights),
         "minimum_coverage": suite.minimum_coverage,
+        "minimum_models": suite.minimum_models,
     }
     rows = [(model, "computed") for model in scores]
     return of_long(about, columns=columns, long=pd.DataFrame(long, columns=list(LONG)), rows=rows)
@@ -419,6 +421,7 @@ def of_long(
         task_weights=ranked.astype(float),
         clusters=pd.factorize(cluster.where(cluster != "", columns["key"]))[0] if cluster.any() else None,
         least=float(about["minimum_coverage"]),
+        fewest=int(about["minimum_models"]),
         scales=tuple(str(float(scale)) for scale in columns["scale"]),
         lower=columns["lower"].astype(float).fillna(-math.inf).to_numpy(),
         upper=columns["upper"].astype(float).fillna(math.inf).to_numpy(),

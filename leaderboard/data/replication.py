@@ -57,7 +57,11 @@ class Others(NamedTuple):
             for cause in self.causes
         ]
         reasons = "; ".join(why) or "unexplained"
-        return f"{self.value:.1f}, the same" if self.is_same else f"{self.value:.1f}, {size}. {reasons.capitalize()}"
+        return (
+            f"{self.value:.1f}, the same"
+            if self.is_same
+            else f"{self.value:.1f}, {size}. {reasons[:1].upper()}{reasons[1:]}"
+        )
 
     @property
     def is_same(self) -> bool:
