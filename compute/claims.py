@@ -29,6 +29,7 @@ import math
 import re
 import tomllib
 from collections.abc import Sequence
+from dataclasses import replace
 from statistics import NormalDist
 from typing import Any
 
@@ -39,14 +40,14 @@ import pandas as pd
 from compute import paths
 from compute.analysis.correlation import interval
 from compute.catalog import shipped
-from compute.catalog.published import number, published_table
+from compute.catalog.published import OWN, number, published_table
 from compute.database import store
 from compute.io.tables import read_csv
 from compute.metrics.agreement import rank_accuracy, squared_correlation
 from compute.rounding import decimal, rounded
 from compute.types import Claim, DatabaseError
 
-PAPERS = ("unisim", "pairbench", "mieb", "cfred")
+PAPERS = ("unisim", "pairbench", "mieb", "cfred", "laboratories")
 TEXTS = ("claim", "where", "printed", "formula", "note", "why", "recomputed")
 CANNOT = "cannot be recomputed"
 NOT_IN_KEYS = re.compile(r"[^a-z0-9.]+")
@@ -58,7 +59,7 @@ NO_FILES = ("folder", "task", "subset", "metric")  # columns of results of other
 
 
 def all_claims() -> list[Claim]:
-    """Returns every claim of the four papers with its verdict, paper by paper."""
+    """Returns every claim of the four papers, and of laboratories on their own models, with its verdict."""
     claims = []
     with printed_tables() as tables:
         for name in PAPERS:
@@ -107,12 +108,29 @@ def printed_tables() -> duckdb.DuckDBPyConnection:
         "tasks": store.frame(shipped().tasks),
         "models": store.frame(shipped().models),
         "public_files": public_files,
+        "own_scores": read_csv(paths.PUBLISHED / OWN),
+        "laboratory_scores": _laboratory_scores(),
+        "same_data": read_csv(paths.CATALOG / "same_data.csv"),
+        "metric_titles": store.frame(replace(metric, compute=None, whole=None) for metric in shipped().metrics),
     }
     for name, frame in frames.items():
         tables.register("_frame", frame)
         tables.execute(f"CREATE TABLE {name} AS FROM _frame")
     tables.execute((paths.CLAIMS / "common.sql").read_text(encoding="utf-8"))
     return tables
+
+
+def _laboratory_scores() -> pd.DataFrame:
+    """What laboratories measured, as it is shipped: model, task, subset, metric, value, who."""
+    frames = []
+    for folder in sorted(path.parent for path in paths.IMPORTED.glob("*/laboratories-*.parquet")):
+        laboratory, runs, scores = (
+            store.read_parquet(next(folder.glob(f"{table}-*.parquet"))) for table in ("laboratories", "runs", "scores")
+        )
+        scores = scores.merge(runs[["id", "model", "task"]], left_on="run", right_on="id")
+        frames.append(scores.assign(who=laboratory["title"].iloc[0]))
+    columns = ["model", "task", "subset", "metric", "value", "who"]
+    return pd.concat([pd.DataFrame(columns=columns).astype({"value": float}), *(frame[columns] for frame in frames)])
 
 
 def _claim(key: str, row: dict[str, Any], found: dict[str, Any], *, paper: str) -> Claim:

@@ -1,0 +1,135 @@
+"""What laboratories measured of the same weights and data: every statistic against the files and scipy."""
+
+from contextlib import closing
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import kendalltau
+
+from compute.analysis import replication
+from compute.analysis.replication import FAILS, FEW, REPLICATES, UNCLEAR, Cause, causes, verdict
+from compute.database import store
+from compute.interface.replicate import MEASURED, Replication, compared
+
+LABS = ("imported", "imported:open_clip")
+
+
+@pytest.fixture(scope="module")
+def frames(database):
+    with closing(store.connect(database)) as connection:
+        return {"measured": connection.execute(MEASURED).df()} | {
+            name: connection.execute(sql).df()
+            for name, sql in (
+                ("measured", MEASURED),
+                ("protocols", "FROM protocols"),
+                ("laboratories", "FROM laboratories"),
+            )
+        }
+
+
+@pytest.fixture(scope="module")
+def pairs(frames):
+    found = replication.pairs(frames["measured"])
+    return found[(found["a"] == LABS[0]) & (found["b"] == LABS[1])]
+
+
+@pytest.fixture(scope="module")
+def classification(pairs):
+    return pairs[(pairs["subset"] == "default") & ~pairs["data"].str.contains("t2i|i2t")]
+
+
+def test_the_pairs_of_open_clip_and_mteb_and_how_far_they_are_apart(classification):
+    size = classification["difference"].abs()
+    assert (len(classification), classification["model"].nunique(), classification["data"].nunique()) == (460, 23, 20)
+    assert size.median() == pytest.approx(0.825, abs=5e-4) and (size <= 1).mean() == pytest.approx(0.541, abs=5e-4)
+
+
+def test_orders_by_data_set_and_in_the_mean_are_those_of_scipy(classification):
+    rows = replication.agreement(classification).set_index("data")
+    for data, same in classification.groupby("data"):
+        assert rows["tau"][data] == pytest.approx(kendalltau(same["value_a"], same["value_b"]).statistic)
+    assert (rows["changed"] * rows["orders"]).sum() / rows["orders"].sum() == pytest.approx(0.0925, abs=5e-5)
+    assert rows["verdict"]["clevr-distance"] == FAILS and rows["verdict"]["caltech-101"] == UNCLEAR
+    assert 8 < rows["median"]["caltech-101"] < 12  # per-class recall less accuracy
+    (mean,) = replication.means(classification).itertuples()
+    assert (mean.sets, mean.models, round(mean.changed * mean.orders), mean.orders) == (20, 23, 5, 253)
+    assert (mean.verdict, mean.changed_apart) == (REPLICATES, 0) and 0.5 < mean.median < 2.2
+
+
+def test_two_versions_of_a_harness_are_two_laboratories(frames):
+    found = replication.pairs(frames["measured"])
+    found = found[(found["a"] == "imported:mmeb-2.1") & (found["b"] == "imported:mmeb-2.0.0")]
+    assert len(found) == 8 * 58 and (found["difference"].abs() > 0.5).mean() > 0.3
+    (mean,) = replication.means(found).itertuples()
+    assert mean.usual > 4 and mean.changed > 0
+
+
+@pytest.mark.parametrize(
+    ("models", "tau", "low", "high", "expected"),
+    [
+        (7, 0.9, 0.8, 0.95, FEW),
+        (8, 0.9, 0.6, 0.97, REPLICATES),
+        (8, 1.0, np.nan, np.nan, REPLICATES),
+        (30, 0.1, -0.1, 0.3, FAILS),
+        (30, 0.5, 0.3, 0.7, UNCLEAR),
+    ],
+)
+def test_an_order_replicates_or_not_only_where_its_interval_says_so(models, tau, low, high, expected):
+    assert verdict(models=models, tau=tau, low=low, high=high) == expected
+
+
+# The first twelve data sets of the pairs over a point apart in a shuffled order, seed 50. Empty: unexplained.
+DRAWN = {
+    "caltech-101": ("metric", "prompts"),
+    "cifar-100": ("prompts",),
+    "cifar-10": ("prompts",),
+    "country211": ("prompts", "wording"),
+    "describable-textures": ("prompts", "wording"),
+    "food-101": (),
+    "gtsrb": ("prompts", "wording"),
+    "imagenet-1k": ("prompts", "wording"),
+    "mnist": ("wording",),
+    "resisc45": ("prompts", "wording"),
+    "patchcamelyon": ("prompts", "wording"),
+    "rendered-sst2": ("wording",),
+}
+
+
+def test_twelve_differing_pairs_are_explained_or_not(frames, classification):
+    far = (
+        classification[classification["difference"].abs() > 1]
+        .sample(frac=1, random_state=50)
+        .drop_duplicates("data")
+        .head(12)
+    )
+    found = {
+        row.data: causes(row, protocols=frames["protocols"], laboratories=frames["laboratories"])
+        for row in far.itertuples()
+    }
+    assert {data: tuple(sorted(cause.aspect for cause in each)) for data, each in found.items()} == DRAWN
+    assert all(cause.source for each in found.values() for cause in each)
+    assert found["caltech-101"][0].certainty == "known"
+
+
+def test_equal_metrics_are_no_cause(frames, classification):
+    row = classification[classification["data"] == "fgvc-aircraft"].iloc[0].copy()
+    row["metric_a"] = row["metric_b"]
+    found = causes(row, protocols=frames["protocols"], laboratories=frames["laboratories"])
+    assert "metric" not in [cause.aspect for cause in found] and isinstance(found[0], Cause)
+
+
+def test_own_scores_beside_those_of_others(frames):
+    model, task = "openai/clip-vit-base-patch32", "mieb/caltech101zeroshot"
+    own = frames["measured"]
+    own = own[(own["model"] == model) & (own["task"] == task) & (own["origin"] == "imported")]
+    for shift, inside in ((0.001, True), (0.2, False)):
+        mine = own.assign(origin="computed", value=own["value"] + shift)
+        found = compared(
+            replication.pairs(pd.concat([frames["measured"], mine])), frames["protocols"], frames["laboratories"]
+        )
+        found = found.set_index("who")
+        assert found["difference"]["imported"] == pytest.approx(100 * shift)
+        assert found["inside"]["imported"] is inside
+        assert found["difference"]["imported:open_clip"] < found["difference"]["imported"]
+        assert (" ! " in str(Replication(found=found.reset_index()))) is not inside
