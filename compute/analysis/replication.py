@@ -124,14 +124,14 @@ def harness_of(origin: str, task: str, laboratories: pd.DataFrame) -> tuple[str,
     """The harness behind an origin's scores of a task, and the harness with its version; empty where it is not stated.
     laboratories: the database's table.
 
-    The paper's scores and the public results of MIEB and ViDoRe were made with mteb.
+    The paper's scores and the public results of MIEB and ViDoRe were made with mteb, whose protocol is computed here.
     """
     row = laboratories[laboratories["key"] == origin.partition(":")[2]]
     if len(row):
         harness, version = row.iloc[0][["harness", "version"]]
         return harness, f"{harness} {version}".strip()
-    harness = "Likeness" if origin == "computed" else "mteb" if task.startswith(MTEB) else ""
-    return harness, harness
+    harness = "mteb" if task.startswith(MTEB) else ""
+    return harness, "Likeness" if origin == "computed" else harness
 
 
 def causes(row: Any, *, protocols: pd.DataFrame, laboratories: pd.DataFrame) -> list[Cause]:

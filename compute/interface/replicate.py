@@ -13,10 +13,21 @@ import pandas as pd
 from compute import paths
 from compute.analysis import replication
 from compute.database import store
+from compute.io import forms
+from compute.io.forms import Form, FormField
+from compute.io.tables import TableFile, is_table, read_table
 from compute.pages.shown import ShownTable, ShowsItself
-from compute.types import BadInput, counted, shortened, unknown
+from compute.types import WHOLE, BadInput, counted, shortened, unknown
 
 OWN = "computed"
+SCORES = Form(
+    "own scores",
+    (
+        *map(FormField, ("model", "task")),
+        FormField("value", kind=forms.SHARE),
+        FormField("metric", optional=True, kind=forms.BLANK),
+    ),
+)
 MEASURED = "SELECT measured.*, metrics.scale FROM measured JOIN metrics ON metrics.key = measured.metric"
 
 
@@ -61,7 +72,7 @@ class Replication(ShowsItself):
 
 
 def replicate(
-    results: Annotated[Path | Any, "A folder of results of your own."],
+    results: Annotated[Path | Any, "A folder of results of your own, or a table: model, task, value, metric."],
     *,
     model: Annotated[str, "Only this model; default: all that were run."] = "",
     weights_of: Annotated[str, "Key of the listed model whose weights --model has, where it is another."] = "",
@@ -69,11 +80,17 @@ def replicate(
     """Sets computed scores beside what laboratories measured for the same weights and data: how far apart they are,
     whether laboratories differ as much, and what may cause it.
 
-    results: a folder of runs, or what `compute.evaluate` returned. Raises BadInput where nothing can be compared.
+    results: a folder of runs, what `compute.evaluate` returned, or a table (file or frame) of numbers from anywhere:
+    model, task, value (0.851 or 85.1) and, where it is not the task's first, metric. Raises BadInput where nothing can
+    be compared.
     """
     from compute.database.build import bring_up_to_date
 
-    if isinstance(results, (str, Path)):
+    table = None
+    if isinstance(results, pd.DataFrame) or (isinstance(results, (str, Path)) and is_table(results)):
+        path, table = paths.DATABASE, results
+        bring_up_to_date(path)
+    elif isinstance(results, (str, Path)):
         folder = Path(results)
         if not folder.is_dir():
             raise BadInput(f"There is no folder {folder}: give the folder that the runs are in, such as results")
@@ -85,6 +102,8 @@ def replicate(
         measured, protocols, laboratories = (
             connection.execute(sql).df() for sql in (MEASURED, "FROM protocols", "FROM laboratories")
         )
+    if table is not None:
+        measured = pd.concat([measured[measured["origin"] != OWN], _own(table, measured)], ignore_index=True)
     own = measured["origin"] == OWN
     known = sorted(measured.loc[own, "model"].unique())
     if model and model not in known:
@@ -101,6 +120,27 @@ def replicate(
             "--model KEY --weights-of LISTED"
         )
     return Replication(found=found)
+
+
+def _own(source: Path | pd.DataFrame, measured: pd.DataFrame) -> pd.DataFrame:
+    """The rows of a table of own scores, as the view has them. Raises BadInput naming the row."""
+    is_frame = isinstance(source, pd.DataFrame)
+    table = TableFile(title="the table", frame=source.astype(str)) if is_frame else read_table(Path(source))
+    _, frame, _ = forms.read(table, [SCORES])
+    known = measured.drop_duplicates(["task", "metric"]).set_index(["task", "metric"])
+    rows = []
+    for at, row in enumerate(frame.to_dict("records"), start=1):
+        tasks = known.loc[known.index.get_level_values("task") == row["task"]]
+        metric = row.get("metric") or (tasks.index[0][1] if len(tasks) else "")
+        if (row["task"], metric) not in known.index:
+            raise BadInput(
+                f"{table.title}, row {at}: nobody has a score of "
+                f"{unknown('task', row['task'], known.index.get_level_values('task').unique())} {metric}".rstrip()
+            )
+        about = known.loc[(row["task"], metric)]
+        facts = {"model": row["model"].lower(), "task": row["task"], "metric": metric, "value": row["value"]}
+        rows.append({**about[["data", "scale"]], "subset": WHOLE, "origin": OWN, "source": "", **facts})
+    return pd.DataFrame(rows)
 
 
 def compared(pairs: pd.DataFrame, protocols: pd.DataFrame, laboratories: pd.DataFrame) -> pd.DataFrame:

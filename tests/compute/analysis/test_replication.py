@@ -7,10 +7,12 @@ import pandas as pd
 import pytest
 from scipy.stats import kendalltau
 
+from compute import paths
 from compute.analysis import replication
 from compute.analysis.replication import FAILS, FEW, REPLICATES, UNCLEAR, Cause, causes, verdict
 from compute.database import store
-from compute.interface.replicate import MEASURED, Replication, compared
+from compute.interface.replicate import MEASURED, Replication, compared, replicate
+from compute.types import BadInput
 
 LABS = ("imported", "imported:open_clip")
 
@@ -133,3 +135,19 @@ def test_own_scores_beside_those_of_others(frames):
         assert found["inside"]["imported"] is inside
         assert found["difference"]["imported:open_clip"] < found["difference"]["imported"]
         assert (" ! " in str(Replication(found=found.reset_index()))) is not inside
+
+
+def test_own_numbers_from_anywhere_as_a_table_in_percent_or_fractions(tmp_path, monkeypatch, database):
+    monkeypatch.setattr(paths, "DATABASE", database)
+    monkeypatch.setattr("compute.database.build.bring_up_to_date", lambda path, **_: False)
+    rows = [("openai/clip-vit-base-patch32", "datacomp/imagenet-1k", value) for value in ("63.3", "0.633")]
+    found = []
+    for row in rows:
+        (tmp_path / "own.csv").write_text(f"model,task,value\n{','.join(row)}\n")
+        found.append(replicate(tmp_path / "own.csv").frame().set_index("who")["difference"])
+    assert found[0].equals(found[1]) and abs(found[0]["imported:open_clip"]) < 0.1
+    frame = pd.DataFrame([rows[1]], columns=["model", "task", "value"]).replace(
+        "datacomp/imagenet-1k", "datacomp/imagenet"
+    )
+    with pytest.raises(BadInput, match="imagenet-1k"):
+        replicate(frame)
