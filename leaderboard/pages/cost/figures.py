@@ -14,7 +14,7 @@ from compute.analysis.pareto import OFF, ON, UNKNOWN
 from compute.rounding import rounded_array
 from leaderboard.data.fronts import AGE
 from leaderboard.html.formatting import number, span
-from leaderboard.pages.cost.suite_front import STATES, SuiteFront, iso
+from leaderboard.pages.cost.suite_front import MACHINES, STATES, SuiteFront, iso
 
 MARKS = {
     ON: {"color": PALETTE[0], "symbol": "circle", "size": 10},
@@ -59,7 +59,10 @@ def chart(suite_front: SuiteFront, model: str = "") -> go.Figure:
     if suite_front.axis.key == AGE:
         figure.update_xaxes(type="date")
     else:
-        values = _ticks([point.cost for point in suite_front.with_cost])
+        costs = [point.cost for point in suite_front.with_cost]
+        # Speeds are written in images per second, which are to be the round ones.
+        per_second = suite_front.axis.key in MACHINES
+        values = [1 / rate for rate in _ticks([1 / cost for cost in costs])] if per_second else _ticks(costs)
         figure.update_xaxes(type="log", tickvals=values, ticktext=[suite_front.axis.write(value) for value in values])
     return figure
 
