@@ -47,11 +47,11 @@ def iso(day: float) -> str:
 
 def per_second(seconds: float) -> str:
     """What takes these seconds an image, in images per second."""
-    return rate_text(1 / seconds)
+    return f"{rate_text(1 / seconds)}/s"
 
 
 VECTOR = "one vector of known dimension an item"
-SPEED, FASTER = "a speed measured there", "of the same speed or faster"
+SPEED, FASTER = "a measured speed", "of the same speed or faster"
 MACHINES = {GPU: "RTX 4090", LAPTOP: "laptop CPU"}
 AXES = {
     axis.key: axis
@@ -59,7 +59,7 @@ AXES = {
         CostAxis(SIZE, "Parameters", "a known size", "of the same size or smaller", "smallest", parameters_text),
         CostAxis(MEMORY, "Memory", "known memory", "of the same memory or less", "smallest", memory_text),
         *(
-            CostAxis(key, f"Images/s, {machine}", SPEED, FASTER, "fastest", per_second)
+            CostAxis(key, f"Images, {machine}", SPEED, FASTER, "fastest", per_second)
             for key, machine in MACHINES.items()
         ),
         CostAxis(DIMENSION, "Dimension", VECTOR, "of the same dimension or smaller", "smallest", "{:,.0f}".format),
