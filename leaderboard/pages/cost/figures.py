@@ -71,11 +71,9 @@ def _add(figure: go.Figure, suite_front: SuiteFront, points: Sequence[Any], mark
     if not points:
         return
     names = [unmarked(point.title) for point in points]
-    cost, mean = (np.array([getattr(point, name) for point in points]) for name in ("cost", "mean"))
-    low, high = (np.array([getattr(point, name) for point in points]) for name in ("low", "high"))
-    sides = [""] * len(points)
-    if state == ON:
-        sides = _sides(suite_front, points)
+    parts = ("cost", "mean", "low", "high")
+    cost, mean, low, high = (np.array([getattr(point, part) for point in points]) for part in parts)
+    sides = _sides(suite_front, points) if state == ON else [""] * len(points)
     words = []
     for name, point in zip(names, points, strict=True):
         ends = "" if math.isnan(point.low) else f" ({span(point.low, point.high, digits=suite_front.digits)})"

@@ -50,6 +50,11 @@ def per_second(seconds: float) -> str:
     return f"{rate_text(1 / seconds)}/s"
 
 
+def with_index(dimension: float) -> str:
+    """A dimension, with the bytes of a million float32 vectors."""
+    return f"{dimension:,.0f}, {memory_text(dimension * 4e6 / 2**20)}"
+
+
 VECTOR = "one vector of known dimension an item"
 SPEED, FASTER = "a measured speed", "of the same speed or faster"
 MACHINES = {GPU: "RTX 4090", LAPTOP: "laptop CPU"}
@@ -62,7 +67,7 @@ AXES = {
             CostAxis(key, f"Images, {machine}", SPEED, FASTER, "fastest", per_second)
             for key, machine in MACHINES.items()
         ),
-        CostAxis(DIMENSION, "Dimension", VECTOR, "of the same dimension or smaller", "smallest", "{:,.0f}".format),
+        CostAxis(DIMENSION, "Dimension", VECTOR, "of the same dimension or smaller", "smallest", with_index),
         CostAxis(AGE, "Release date", "a known release date", "of the same date or older", "oldest", iso),
     )
 }
