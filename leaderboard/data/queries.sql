@@ -273,7 +273,8 @@ SELECT models.* REPLACE (coalesce(organisation, '') AS organisation, coalesce(fa
        (SELECT count(*) FROM runs WHERE model = models.key) AS runs,
        coalesce((SELECT list(speeds ORDER BY machine DESC) FROM speeds WHERE speeds.model = models.key), []) AS speeds,
        (SELECT 1 / images_per_second FROM speeds WHERE model = key AND machine = 'NVIDIA RTX 4090') AS seconds_gpu,
-       (SELECT 1 / images_per_second FROM speeds WHERE model = key AND machine LIKE '%laptop%') AS seconds_laptop
+       (SELECT 1 / images_per_second FROM speeds WHERE model = key AND machine = 'Intel i7-12700H laptop CPU')
+           AS seconds_laptop
 FROM models ORDER BY key
 
 -- name: model_facts
