@@ -26,6 +26,7 @@ COMMANDS = {  # with what `likeness --help` says of them, for which none is load
     "eyes": "Asks you about two images at a time, and shows which models answer as you do.",
     "frechet": "Compares generators' images with a reference: Fréchet distances, cFreD and their rivals, in one table.",
     "calibrate": "Scores matching and unrelated pairs with models, so that the app can say what their scores mean.",
+    "time": "Measures how fast a model is on this machine, and its memory; the pages show it.",
     "train": "Tunes a dual encoder by UniSim's recipe.",
     "instructions": "Writes UniSim's training examples as conversations in LLaVA's layout.",
     "build": "Builds the database from the published tables, the catalogue, the imports and the run folders.",

@@ -54,6 +54,11 @@ def parameters_text(millions: float) -> str:
     return rounded(millions, 0, scale=1e6)
 
 
+def rate_text(value: float) -> str:
+    """A measured rate or time: `12,151`, `25.5`, `0.93`."""
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
 def rounded_array(values: ArrayLike, digits: int, *, scale: float = 1.0) -> Floats:
     """Finite numbers of any shape at the decimals of `rounded`, for a figure that writes no more; NaN stays."""
     array = np.asarray(values, float)

@@ -25,7 +25,7 @@ from compute.catalog.own import suite_records
 from compute.claims import all_claims
 from compute.database import store
 from compute.database.store import frame
-from compute.engine import run_folders, thumbnails, variants
+from compute.engine import run_folders, speeds, thumbnails, variants
 from compute.engine.run_folders import StoredRun
 from compute.importing import collection as collections
 from compute.importing import snapshot
@@ -75,6 +75,7 @@ def sources(*, results: Path = paths.RESULTS) -> tuple[list[Path], list[Path]]:
     ], [
         *(folder / run_folders.MARK for folder in run_folders.every(results)),
         *calibrations.files(results).values(),
+        *(results.glob(speeds.FILE)),
     ]
 
 
@@ -209,6 +210,8 @@ def build(path: Path = paths.DATABASE, *, results: Path = paths.RESULTS) -> Repo
     )
     frames["calibrations"] = calibrations.frame(stored_calibrations)
     frames["calibration_domains"] = calibrations.domain_frame(domains)
+    problems += wrong
+    frames["speeds"], wrong = speeds.every(results, models={row.key for row in catalog.models})
     problems += wrong
     items = {run.run.id: run.folder / run_folders.ITEMS for run in stored}
     damaged = store.write(

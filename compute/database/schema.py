@@ -82,6 +82,9 @@ TABLES = {
         record JSON NOT NULL, PRIMARY KEY (model, domain, modality)""",
     "projections": """kind VARCHAR, key VARCHAR, x DOUBLE NOT NULL, y DOUBLE NOT NULL, cluster INTEGER,
         settings JSON, PRIMARY KEY (kind, key)""",
+    "speeds": """model VARCHAR REFERENCES models(key), machine VARCHAR, images_per_second DOUBLE,
+        texts_per_second DOUBLE, ms DOUBLE, memory_mb DOUBLE, batch INTEGER, dtype VARCHAR, architecture VARCHAR,
+        source VARCHAR NOT NULL, PRIMARY KEY (model, machine)""",
     "claims": f"""key VARCHAR PRIMARY KEY, paper VARCHAR NOT NULL, claim VARCHAR NOT NULL, "where" VARCHAR,
         printed VARCHAR, recomputed VARCHAR, verdict VARCHAR NOT NULL
             CHECK (verdict IN {VERDICTS}),

@@ -21,8 +21,8 @@ from compute.io.tables import literal_path
 from compute.paths import DATABASE
 from compute.types import BadInput, CannotWrite, DatabaseError, UnknownKey, first_line
 
-# What is made of run folders and calibrations, and of the database itself: never copied from another.
-OF_RUNS = ("meta", "items", "ratings", "thumbnails", "calibrations", "calibration_domains")
+# What is made of run folders, calibrations and measured speeds, and of the database itself: never copied from another.
+OF_RUNS = ("meta", "items", "ratings", "thumbnails", "calibrations", "calibration_domains", "speeds")
 NOT_COMPUTED = {
     "runs": "WHERE origin <> 'computed'",
     "scores": "WHERE run IN (SELECT id FROM old.runs WHERE origin <> 'computed')",

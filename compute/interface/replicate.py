@@ -40,6 +40,7 @@ class Replication(ShowsItself):
     """
 
     found: pd.DataFrame
+    notes: tuple[str, ...] = ()  # how a table was read, in sentences
 
     def frame(self) -> pd.DataFrame:
         """The rows of `found`, those furthest apart for their data set first."""
@@ -66,7 +67,7 @@ class Replication(ShowsItself):
                 )
                 for row in self.found.itertuples()
             ],
-            above=[above],
+            above=[above, *self.notes],
             below=["Points. Usual: 9 of 10 models differ by at most this between two laboratories. !: beyond it."],
         )
 
@@ -86,7 +87,7 @@ def replicate(
     """
     from compute.database.build import bring_up_to_date
 
-    table = None
+    table, notes = None, ()
     if isinstance(results, pd.DataFrame) or (isinstance(results, (str, Path)) and is_table(results)):
         path, table = paths.DATABASE, results
         bring_up_to_date(path)
@@ -103,7 +104,10 @@ def replicate(
             connection.execute(sql).df() for sql in (MEASURED, "FROM protocols", "FROM laboratories")
         )
     if table is not None:
-        measured = pd.concat([measured[measured["origin"] != OWN], _own(table, measured)], ignore_index=True)
+        rows = _own(table, measured)
+        unit = "percentages" if rows["percent"].any() else "fractions"
+        notes = (f"Read {counted(len(rows), 'score')} as {unit}.",)
+        measured = pd.concat([measured[measured["origin"] != OWN], rows], ignore_index=True)
     own = measured["origin"] == OWN
     known = sorted(measured.loc[own, "model"].unique())
     if model and model not in known:
@@ -119,7 +123,7 @@ def replicate(
             "Nobody else has scores of these models on these data. If the weights are a listed model's, name it: "
             "--model KEY --weights-of LISTED"
         )
-    return Replication(found=found)
+    return Replication(found=found, notes=notes)
 
 
 def _own(source: Path | pd.DataFrame, measured: pd.DataFrame) -> pd.DataFrame:
@@ -133,14 +137,14 @@ def _own(source: Path | pd.DataFrame, measured: pd.DataFrame) -> pd.DataFrame:
         tasks = known.loc[known.index.get_level_values("task") == row["task"]]
         metric = row.get("metric") or (tasks.index[0][1] if len(tasks) else "")
         if (row["task"], metric) not in known.index:
-            raise BadInput(
-                f"{table.title}, row {at}: nobody has a score of "
-                f"{unknown('task', row['task'], known.index.get_level_values('task').unique())} {metric}".rstrip()
-            )
+            names = tasks.index.get_level_values("metric") if len(tasks) else known.index.get_level_values("task")
+            what = unknown("metric", metric, names) if len(tasks) else unknown("task", row["task"], names.unique())
+            raise BadInput(f"{table.title}, row {at}: {what} Nobody else has scores of it")
         about = known.loc[(row["task"], metric)]
         facts = {"model": row["model"].lower(), "task": row["task"], "metric": metric, "value": row["value"]}
         rows.append({**about[["data", "scale"]], "subset": WHOLE, "origin": OWN, "source": "", **facts})
-    return pd.DataFrame(rows)
+    largest = pd.to_numeric(table.frame[next(name for name in table.frame if name.lower() == "value")], errors="coerce")
+    return pd.DataFrame(rows).assign(percent=largest.max() > 1)
 
 
 def compared(pairs: pd.DataFrame, protocols: pd.DataFrame, laboratories: pd.DataFrame) -> pd.DataFrame:

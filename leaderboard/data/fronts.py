@@ -1,4 +1,4 @@
-"""Which rows of a suite are on the front of score and cost: by size, memory, dimension or release date."""
+"""Which rows of a suite are on the front of score and cost: by size, memory, dimension, speed or release date."""
 
 from __future__ import annotations
 
@@ -12,12 +12,21 @@ from compute.analysis.ranking import Ranking
 from leaderboard.data.board_table import BoardTable
 
 SIZE, MEMORY, DIMENSION, AGE = "size", "memory", "dimension", "age"
-COSTS = {SIZE: "parameters_m", MEMORY: "memory_mb", DIMENSION: "embed_dim", AGE: "released"}
+GPU, LAPTOP = "gpu", "laptop"  # seconds an image on one
+COSTS = {
+    SIZE: "parameters_m",
+    MEMORY: "memory_mb",
+    DIMENSION: "embed_dim",
+    GPU: "seconds_gpu",
+    LAPTOP: "seconds_laptop",
+    AGE: "released",
+}
 
 
 def costs(table: BoardTable, key: str) -> np.ndarray:
     """One of COSTS of each row's model [rows], NaN where it is not known: millions of parameters, memory in units of
-    2^20 bytes, numbers in a vector (of one vector an item alone), days since the year 1 (a month counts as its first).
+    2^20 bytes, numbers in a vector (of one vector an item alone), seconds an image, days since the year 1 (a month
+    counts as its first).
     """
     facts = table.models[COSTS[key]]
     if key == AGE:

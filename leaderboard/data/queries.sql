@@ -267,10 +267,14 @@ ORDER BY bool_or(specific) DESC, bool_and(model = '*'), note
 -- ---- models
 
 -- name: models
--- Every model with the number of its runs.
+-- Every model with the number of its runs and its measured speeds.
 SELECT models.* REPLACE (coalesce(organisation, '') AS organisation, coalesce(family, '') AS family,
                          coalesce(license, '') AS license, coalesce(released, '') AS released),
-       (SELECT count(*) FROM runs WHERE model = models.key) AS runs
+       (SELECT count(*) FROM runs WHERE model = models.key) AS runs,
+       coalesce((SELECT list(speeds ORDER BY machine DESC) FROM speeds WHERE speeds.model = models.key), []) AS speeds,
+       (SELECT 1 / images_per_second FROM speeds WHERE model = key AND machine = 'NVIDIA RTX 4090') AS seconds_gpu,
+       (SELECT 1 / images_per_second FROM speeds WHERE model = key AND machine = 'Intel i7-12700H laptop CPU')
+           AS seconds_laptop
 FROM models ORDER BY key
 
 -- name: model_facts
@@ -288,8 +292,9 @@ SELECT key, title, coalesce(organisation, '') AS organisation, coalesce(family, 
 FROM models
 
 -- name: model
--- One model as a frame of at most one row.
-SELECT * FROM models WHERE key = $key
+-- One model, with its measured speeds, as a frame of at most one row.
+SELECT *, coalesce((SELECT list(speeds ORDER BY machine DESC) FROM speeds WHERE speeds.model = models.key), []) AS speeds
+FROM models WHERE key = $key
 
 -- name: listed_models
 -- Models that have a run, for a list to choose from: key, title, kind.
@@ -367,28 +372,6 @@ FROM calibrations ORDER BY model, pairing, domain
 -- name: calibration_domains
 -- The domains of these distributions, one row a model, domain and modality: record, as analysis.domain has it.
 SELECT model, domain, modality, record FROM calibration_domains ORDER BY ALL
-
--- name: image_times
--- How long models took to encode an image in computed runs, a row a model and device: model, title, device, images,
--- ms (a single image, over all passes).
---
--- A pass over the items of several tasks is recorded with the run of each, and counts once. Of several dtypes on one
--- device, the one with most images.
-WITH passes AS (
-    SELECT DISTINCT runs.model, runs.device, coalesce(runs.dtype, '') AS dtype, t.pass.encoded AS images,
-           t.pass.seconds
-    FROM runs, unnest(from_json(runs.settings->'$.encodings',
-        '[{"title": "VARCHAR", "encoded": "BIGINT", "seconds": "DOUBLE"}]')) AS t(pass)
-    WHERE runs.origin = 'computed' AND runs.device <> '' AND t.pass.title = runs.model || ', image'
-      AND t.pass.encoded > 0 AND t.pass.seconds > 0
-)
-SELECT model, any_value(title) AS title, device, CAST(sum(images) AS BIGINT) AS images,
-       1000 * sum(seconds) / sum(images) AS ms
-FROM passes JOIN models ON models.key = model GROUP BY model, device, dtype
-QUALIFY row_number() OVER (PARTITION BY model, device ORDER BY sum(images) DESC, dtype) = 1
-ORDER BY model, device
-
--- ---- single items, run details
 
 -- name: computed_runs
 -- Computed runs of one task, one model or both, with the number of its items and its headline.

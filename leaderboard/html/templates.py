@@ -10,6 +10,7 @@ Filters:
     value|number(digits=1, scale=100, sign=True)   a number with a real minus sign, or a dash
     share|percent, share|percent(digits=1)         37%
     millions|parameters_text                       26 B, 3.1 k
+    rate|rate_text                                 12,151, 25.5
     size|memory_text                               577 MB, 1.6 GB
     value|or_dash, value|or_dash("")               text, or the mark of a missing value
     count|thousands                                1,234
@@ -39,6 +40,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from compute.rounding import rate_text
 from compute.types import TIES_SHOWN
 from leaderboard.html import formatting, labels
 
@@ -64,6 +66,7 @@ ENVIRONMENT = Environment(
 ENVIRONMENT.filters |= {
     "number": formatting.number,
     "parameters_text": formatting.parameters_text,
+    "rate_text": rate_text,
     "memory_text": formatting.memory_text,
     "percent": formatting.percent,
     "or_dash": formatting.or_dash,

@@ -14,7 +14,7 @@ from compute.analysis.pareto import OFF, ON, UNKNOWN
 from compute.rounding import rounded_array
 from leaderboard.data.fronts import AGE
 from leaderboard.html.formatting import number, span
-from leaderboard.pages.cost.suite_front import STATES, SuiteFront, iso
+from leaderboard.pages.cost.suite_front import MACHINES, STATES, SuiteFront, iso
 
 MARKS = {
     ON: {"color": PALETTE[0], "symbol": "circle", "size": 10},
@@ -59,7 +59,10 @@ def chart(suite_front: SuiteFront, model: str = "") -> go.Figure:
     if suite_front.axis.key == AGE:
         figure.update_xaxes(type="date")
     else:
-        values = _ticks([point.cost for point in suite_front.with_cost])
+        costs = [point.cost for point in suite_front.with_cost]
+        # Speeds are written in images per second, which are to be the round ones.
+        per_second = suite_front.axis.key in MACHINES
+        values = [1 / rate for rate in _ticks([1 / cost for cost in costs])] if per_second else _ticks(costs)
         figure.update_xaxes(type="log", tickvals=values, ticktext=[suite_front.axis.write(value) for value in values])
     return figure
 
@@ -68,11 +71,9 @@ def _add(figure: go.Figure, suite_front: SuiteFront, points: Sequence[Any], mark
     if not points:
         return
     names = [unmarked(point.title) for point in points]
-    cost, mean = (np.array([getattr(point, name) for point in points]) for name in ("cost", "mean"))
-    low, high = (np.array([getattr(point, name) for point in points]) for name in ("low", "high"))
-    sides = [""] * len(points)
-    if state == ON:
-        sides = _sides(suite_front, points)
+    parts = ("cost", "mean", "low", "high")
+    cost, mean, low, high = (np.array([getattr(point, part) for point in points]) for part in parts)
+    sides = _sides(suite_front, points) if state == ON else [""] * len(points)
     words = []
     for name, point in zip(names, points, strict=True):
         ends = "" if math.isnan(point.low) else f" ({span(point.low, point.high, digits=suite_front.digits)})"

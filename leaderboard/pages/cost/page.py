@@ -1,4 +1,4 @@
-"""Score against size, memory, dimension and release date, and what it takes to run a suite."""
+"""Score against size, memory, dimension, speed and release date, and what it takes to run a suite."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def draw(site: Site) -> None:
         front = suite_front(site.suite_cache, suite=suite, category=category, axis=axis)
         drawn = bool(front.with_cost)
         return (
-            texts.answer(front, category, site.db.keyed("catalogue").loc[model, "title"] if model else "", model),
+            texts.answer(front, category, next(iter(site.db.records("model", key=model)), None)),
             gr.update(choices=[MEAN, *((name, name) for name in front.categories)], value=front.category),
             gr.update(value=figures.chart(front, model) if drawn else None, visible=drawn),
             texts.table(front) + texts.notes(front),
@@ -60,9 +60,7 @@ def draw(site: Site) -> None:
         )
 
     def calculator(*, suite: str, rate: float, **_: Any) -> tuple:
-        return (
-            texts.calculator(suite_items(suite), suite=suite, rate=rate, times=site.db.query("image_times"), size=size),
-        )
+        return (texts.calculator(suite_items(suite), suite=suite, rate=rate, size=size),)
 
     def without_it(**values: Any) -> dict[Any, Any]:
         """The page without a model that does not exist, the suites for one of those."""
@@ -80,8 +78,8 @@ def draw(site: Site) -> None:
 COST = View(
     key="cost",
     title="Size & cost",
-    sentence="Scores against parameters, memory, embedding dimension and release date: which models have no smaller "
-    "or older one that is significantly better. Below, what it takes to run the suite.",
+    sentence="Scores against parameters, memory, embedding dimension, speed and release date: which models have no "
+    "smaller, faster or older one that is significantly better. Below, what it takes to run the suite.",
     cites=PAPERS,
     group="Insights",
     draw=draw,

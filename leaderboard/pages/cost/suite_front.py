@@ -14,10 +14,11 @@ import pandas as pd
 from compute.analysis.pareto import OFF, ON, UNKNOWN, Front
 from compute.analysis.ranking import Ranking
 from compute.catalog import shipped
+from compute.rounding import rate_text
 from compute.types import BadInput
 from leaderboard.data import fronts
 from leaderboard.data.database import Database
-from leaderboard.data.fronts import AGE, DIMENSION, MEMORY, SIZE
+from leaderboard.data.fronts import AGE, DIMENSION, GPU, LAPTOP, MEMORY, SIZE
 from leaderboard.data.leaders import ranked_rows
 from leaderboard.data.mean_rule import suite_rule
 from leaderboard.data.suite_cache import SuiteCache
@@ -44,13 +45,29 @@ def iso(day: float) -> str:
     return date.fromordinal(int(day)).isoformat()
 
 
+def per_second(seconds: float) -> str:
+    """What takes these seconds an image, in images per second."""
+    return f"{rate_text(1 / seconds)}/s"
+
+
+def with_index(dimension: float) -> str:
+    """A dimension, with the bytes of a million float32 vectors."""
+    return f"{dimension:,.0f}, {memory_text(dimension * 4e6 / 2**20)}"
+
+
 VECTOR = "one vector of known dimension an item"
+SPEED, FASTER = "a measured speed", "of the same speed or faster"
+MACHINES = {GPU: "RTX 4090", LAPTOP: "laptop CPU"}
 AXES = {
     axis.key: axis
     for axis in (
         CostAxis(SIZE, "Parameters", "a known size", "of the same size or smaller", "smallest", parameters_text),
         CostAxis(MEMORY, "Memory", "known memory", "of the same memory or less", "smallest", memory_text),
-        CostAxis(DIMENSION, "Dimension", VECTOR, "of the same dimension or smaller", "smallest", "{:,.0f}".format),
+        *(
+            CostAxis(key, f"Images, {machine}", SPEED, FASTER, "fastest", per_second)
+            for key, machine in MACHINES.items()
+        ),
+        CostAxis(DIMENSION, "Dimension", VECTOR, "of the same dimension or smaller", "smallest", with_index),
         CostAxis(AGE, "Release date", "a known release date", "of the same date or older", "oldest", iso),
     )
 }

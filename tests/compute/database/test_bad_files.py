@@ -9,7 +9,7 @@ import pytest
 from compute import paths
 from compute.calibration import files as calibrations
 from compute.database import build, store
-from compute.engine import thumbnails
+from compute.engine import speeds, thumbnails
 from compute.engine.run_folders import ITEMS, MARK
 from compute.importing import collection
 from compute.importing.collection import Imported
@@ -113,6 +113,9 @@ def test_every_bad_file_is_named_and_all_else_is_served(tmp_path, monkeypatch):
         bad.append((f"Imported collection {name} ", reason))
     paths.PROJECTIONS.write_text("kind,key,x,y,cluster,settings\nmodels:mini,a,inf,0,1,{}\n")
     bad.append(("projections.csv", "position"))
+    heading = (paths.CATALOG / speeds.FILE).read_text().partition("\n")[0]
+    (results / speeds.FILE).write_text(f"{heading}\n{CLIP},here,fast,,,,1,float32,,measured here\n")
+    bad.append((speeds.FILE, "fast"))
 
     report = build.build(tmp_path / "own.duckdb", results=results)
     wrong_lines = []
