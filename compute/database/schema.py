@@ -2,7 +2,7 @@
 
 from compute.types import SEVERITIES, VERDICTS
 
-SCHEMA_VERSION = 13
+SCHEMA_VERSION = 14
 
 # The codes of ratings. That they are those of the tasks and of the procedure, which are above this file, is tested.
 PAIR_TYPES = ("identical", "transformed", "transformed-2", "irrelevant")
@@ -30,7 +30,8 @@ TABLES = {
         family VARCHAR, adapter VARCHAR, weights VARCHAR, revision VARCHAR, abilities VARCHAR[],
         late_interaction BOOLEAN, instructions BOOLEAN, parameters_m DOUBLE, memory_mb DOUBLE, embed_dim INTEGER,
         max_tokens INTEGER, image_size INTEGER, modalities VARCHAR[], languages VARCHAR[], open_weights BOOLEAN,
-        license VARCHAR, released VARCHAR, trained_on VARCHAR[], "group" VARCHAR, facts_from VARCHAR, options JSON""",
+        license VARCHAR, training_code BOOLEAN, training_data BOOLEAN, paper VARCHAR, released VARCHAR,
+        trained_on VARCHAR[], "group" VARCHAR, facts_from VARCHAR, options JSON""",
     "tasks": """key VARCHAR PRIMARY KEY, title VARCHAR NOT NULL, benchmark VARCHAR NOT NULL REFERENCES benchmarks(key),
         category VARCHAR NOT NULL, dataset VARCHAR, cluster VARCHAR, revision VARCHAR, split VARCHAR, subsets VARCHAR[],
         procedure VARCHAR, metrics VARCHAR[], chance DOUBLE, n_items INTEGER, modalities VARCHAR[],
