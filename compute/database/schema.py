@@ -22,7 +22,7 @@ TABLES = {
         aggregate VARCHAR NOT NULL, description VARCHAR, minimum_coverage DOUBLE NOT NULL, baselines VARCHAR[],
         category_weights JSON, position INTEGER NOT NULL""",
     "datasets": """key VARCHAR PRIMARY KEY, title VARCHAR, url VARCHAR, license VARCHAR, citation VARCHAR,
-        notes VARCHAR, part_of VARCHAR[], names VARCHAR[]""",
+        notes VARCHAR, part_of VARCHAR[], names VARCHAR[], private BOOLEAN""",
     "metrics": """key VARCHAR PRIMARY KEY, title VARCHAR NOT NULL, higher_is_better BOOLEAN NOT NULL, lower DOUBLE,
         upper DOUBLE, unit VARCHAR, scale DOUBLE NOT NULL, digits INTEGER NOT NULL, proportion BOOLEAN NOT NULL,
         description VARCHAR""",

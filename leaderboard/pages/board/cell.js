@@ -18,7 +18,7 @@ export const facts = (lines) => el('dl', { class: 'lk-facts' }, ...lines.filter(
 /** What a chooser asks of a model, as lines of facts. */
 export const modelLines = (model) => [
   ['Organisation', model.organisation], ['Kind', kindTitle(model.kind)],
-  ...FACTS.map(({ key, title: label, of, text }) => [label, of(model) !== null ? text(of(model)) : key === 'parameters' ? 'not stated' : '']),
+  ...FACTS.map(({ key, title: label, of, text, words }) => [label, of(model) !== null ? (words?.(model) ?? text(of(model))) : key === 'parameters' ? 'not stated' : '']),
   ['Input', model.modalities.join(', ')], ['Weights', OPEN.get(model.open)], ['Licence', model.license || 'not stated'],
   ['Trained on these data sets', trainedTitle(model.trained)],
 ];

@@ -273,7 +273,8 @@ def metaclip2(folder, *, mt5=False):
         word_tokens(folder, length=16)
     image_processor(folder, "CLIPImageProcessor", crop=True)
     torch.manual_seed(7)
-    ends = {"vocab_size": 64, "max_position_embeddings": 16, "pad_token_id": 0, "bos_token_id": 2, "eos_token_id": 1 if mt5 else 3}
+    ends = {"pad_token_id": 0, "bos_token_id": 2, "eos_token_id": 1 if mt5 else 3}
+    ends |= {"vocab_size": 64, "max_position_embeddings": 16}
     config = transformers.MetaClip2Config(projection_dim=24, text_config={**LAYERS, **ends}, vision_config=PATCHED)
     transformers.MetaClip2Model(config).save_pretrained(folder)
     return folder
