@@ -25,7 +25,7 @@ export const FACTS = [
   { key: 'tokens', title: 'Max tokens', hint: 'The longest text that is read whole, in tokens', of: (row) => row.tokens, text: count },
   { key: 'date', title: 'Released', hint: 'When the weights were released', of: (row) => row.released || null, text: String },
   { key: 'openness', title: 'Open', hint: 'W weights, L licence for commercial use, C training code, D training data, P paper; – closed, · not stated',
-    of: (row) => OPENNESS.filter(([, , of]) => of(row)).length || null, text: (_, row) => OPENNESS.map(([sign, , of]) => (of(row) ? sign : of(row) === null ? '·' : '–')).join(' '), words: opennessWords },
+    of: (row) => (OPENNESS.every(([, , of]) => of(row) === null) ? null : OPENNESS.filter(([, , of]) => of(row)).length), text: (_, row) => OPENNESS.map(([sign, , of]) => (of(row) ? sign : of(row) === null ? '·' : '–')).join(' '), words: opennessWords },
   { key: 'untrained', title: 'Not trained on', hint: 'Share of the ranked tasks whose data are not among the stated training data', of: (row) => row.untrained, text: (share) => `${Math.round(share * 100)}%` },
   { key: 'late', title: 'Late interaction', hint: 'yes: many vectors an item, compared by MaxSim; no: one', of: (row) => row.late, text: (late) => (late ? 'yes' : 'no') },
 ];

@@ -83,7 +83,7 @@ export function createScope(board) {
     const hidden = payload.columns.filter((column) => column.private).length;
     if (hidden && open.length) {
       const only = state.tasks.join() === open.join();
-      nodes.push(choice('Test sets', only ? 'open' : '', [{ key: '', title: state.tasks.length && !only ? 'Chosen tasks' : 'All' }, { key: 'open', title: `Without the ${hidden} private` }],
+      nodes.push(choice('Test sets', only ? 'open' : '', [{ key: '', title: state.tasks.length && !only ? 'Chosen tasks' : 'All' }, { key: 'open', title: 'Public', hint: `Without the ${hidden} private ones, which only their keepers can measure` }],
         (key) => board.change({ tasks: key ? open : [] })));
     }
     node.hidden = !nodes.length;
