@@ -259,6 +259,9 @@ class Model:
     languages: tuple[Name, ...] = ()  # such as eng-Latn; empty: not stated
     open_weights: bool | None = None
     license: Line = ""
+    training_code: bool | None = None  # is public; None: not stated
+    training_data: bool | None = None
+    paper: Line = ""  # its address
     released: Name = ""  # ISO date, or year and month
     trained_on: tuple[Line, ...] = ()  # dataset keys
     group: Name = ""  # general-purpose | specialised | multi-task, as UniSim-Bench sorts them

@@ -52,6 +52,7 @@ class Dataset:
     notes: str = ""
     part_of: tuple[str, ...] = ()  # data sets whose items it takes: a model trained on those has seen its like
     names: tuple[str, ...] = ()  # others that statements of training data use, some of them for several data sets
+    private: bool | None = None  # only its keepers can measure a model on it
 
 
 @dataclass(frozen=True, kw_only=True)

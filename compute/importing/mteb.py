@@ -74,6 +74,9 @@ class ModelMeta(BaseModel):
     framework: list[str] | None = None
     loader: str | None = None
     reference: str | None = None
+    citation: str | None = None  # BibTeX
+    public_training_code: str | bool | None = None  # an address, or in words that there is none
+    public_training_data: str | bool | None = None
     training_datasets: list[str] | None = None  # names of mteb's tasks and data sets; None: not stated
 
     @field_validator("max_tokens")
@@ -299,12 +302,16 @@ def model_row(meta: ModelMeta | None, folder: str, *, catalog: Catalog) -> Model
     if meta.name.replace("/", "__", 1) != folder:
         raise BadInput(f"names the model {short(meta.name)}, but the folder is {short(folder)}")
     modalities = tuple(meta.modalities or ())
+    arxiv = re.findall(r"\b\d{4}\.\d{5}\b", meta.citation or "")
     released = meta.release_date or ""
     return replace(
         bare,
         weights=meta.name if meta.open_weights else "",
         revision=meta.revision or "",
         license=meta.license or "",
+        training_code=_is_public(meta.public_training_code),
+        training_data=_is_public(meta.public_training_data),
+        paper=f"https://arxiv.org/abs/{arxiv[0]}" if arxiv else "",
         late_interaction=meta.late_interaction,
         instructions=meta.use_instructions,
         memory_mb=meta.memory_usage_mb,
@@ -319,6 +326,11 @@ def model_row(meta: ModelMeta | None, folder: str, *, catalog: Catalog) -> Model
         released=released if re.fullmatch(r"\d{4}-\d{2}-\d{2}", released) else "",
         abilities=tuple(f"embed_{part}" for part in ("image", "text") if part in modalities),
     )
+
+
+def _is_public(stated: str | bool | None) -> bool | None:
+    """Whether training code or data are public: at an address. None where the file does not say."""
+    return None if stated in (None, "") else stated is True or str(stated).startswith("http")
 
 
 def version_key(text: str) -> tuple[int, ...]:

@@ -55,6 +55,7 @@ class SuiteColumn(NamedTuple):
     ranked: bool  # enters the mean
     cluster: str  # as of a task
     proportion: bool  # as of a metric
+    private: bool  # a test set that only its keepers can measure
 
     @property
     def unit(self) -> str:
@@ -104,7 +105,7 @@ class BoardTable:
     high: np.ndarray
     marks: np.ndarray  # int, bits above
     averages: pd.DataFrame  # the means that the paper prints, with their sources
-    trained_models: frozenset[str] = frozenset()  # keys of models that saw a data set of the suite in training
+    trained_tasks: frozenset[tuple[str, str]] = frozenset()  # models and the tasks whose data they saw in training
     presets: dict[str, dict[str, float]] = field(default_factory=dict)
     choices: ScopeChoices  # the scopes that the suite has
     scope: Scope = WHOLE
@@ -187,10 +188,17 @@ class BoardTable:
         So may one of the user's own: a card need not name all that it, or its base, was trained on.
         """
         model = self.rows[row].model
-        if model in self.trained_models:
+        if any(model == other for other, _ in self.trained_tasks):
             return "yes"
         facts = self.models.loc[model]
         return "no" if len(facts["trained_on"]) and own_facts(facts["options"]) is None else "unknown"
+
+    def untrained(self, row: int) -> float | None:
+        """The share of the ranked tasks whose data a row's model did not see in training; None where not known."""
+        tasks = {column.task for column in self.columns if column.ranked}
+        if not tasks or self.trained(row) == "unknown":
+            return None
+        return sum((self.rows[row].model, task) not in self.trained_tasks for task in tasks) / len(tasks)
 
     def rows_of(self, origin: str) -> list[int]:
         """Indices of the rows of one origin, or of USUAL or ALL."""
@@ -288,7 +296,7 @@ def load(db: Database, *, suite: str, scope: Scope = WHOLE) -> BoardTable:
         category_columns=_category_columns(columns, scores.categories, own=is_own(about["benchmark"]), shown=not alone),
         presets=presets(about, scores.categories),
         averages=averages,
-        trained_models=frozenset(model for model, _ in trained),
+        trained_tasks=frozenset(trained),
         choices=choices,
         scope=scope,
         parts=parts,
@@ -372,6 +380,7 @@ def _category_columns(
                 n=len(tasks),
                 default=shown,
                 ranked=True,
+                private=False,
                 chance=chance,
             )
         )

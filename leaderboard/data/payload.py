@@ -23,7 +23,9 @@ from leaderboard.data.models.model_facts import is_usable, own_facts
 from leaderboard.html import labels
 
 # Of a column, as they are.
-COLUMN_FACTS = ("key", "title", "group", "kind", "metric", "metric_title", "higher", "digits", "n", "default")
+COLUMN_FACTS = (
+    *("key", "title", "group", "kind", "metric", "metric_title", "higher", "digits", "n", "default", "private"),
+)
 NO_VOTES = "the paper prints no number of votes"
 STANDING = {  # of a row, and as a ranking calls it
     **{name: name for name in ("rank", "rank_low", "rank_high", "why", "excess", "coverage", "covered")},
@@ -230,6 +232,7 @@ def _rows(db: Database, table: BoardTable) -> list[dict[str, Any]]:
             "origin": row.origin,
             "own": own_facts(table.models["options"][row.model]) is not None,
             "trained": table.trained(index),
+            "untrained": table.untrained(index),
         }
         for index, row in enumerate(table.rows)
     ]

@@ -22,8 +22,8 @@ SELECT tasks.key AS task, metrics.key AS metric, tasks.title, tasks.category AS 
        coalesce(tasks.cluster, '') AS cluster, CASE WHEN t.n = 1 THEN tasks.chance END AS chance, tasks.n_items AS n,
        tasks.ranked, metrics.title AS metric_title, metrics.higher_is_better AS higher,
        coalesce(metrics.lower, '-inf'::DOUBLE) AS lower, coalesce(metrics.upper, 'inf'::DOUBLE) AS upper,
-       metrics.scale, metrics.digits, metrics.proportion
-FROM suite_tasks JOIN tasks ON tasks.key = suite_tasks.task
+       metrics.scale, metrics.digits, metrics.proportion, coalesce(datasets.private, false) AS private
+FROM suite_tasks JOIN tasks ON tasks.key = suite_tasks.task LEFT JOIN datasets ON datasets.key = tasks.dataset
 CROSS JOIN unnest(range(1, len(tasks.metrics) + 1)) AS t(n) JOIN metrics ON metrics.key = tasks.metrics[t.n]
 WHERE suite_tasks.suite = $suite ORDER BY tasks.position, t.n
 
@@ -184,7 +184,7 @@ ORDER BY ALL
 SELECT tasks.*, benchmarks.title AS benchmark_title, benchmarks.bibtex, benchmarks.url AS paper_url,
        coalesce(datasets.title, tasks.dataset) AS dataset_title, datasets.url AS dataset_url,
        datasets.license AS dataset_license, datasets.citation AS dataset_citation,
-       datasets.notes AS dataset_notes
+       datasets.notes AS dataset_notes, datasets.private
 FROM tasks JOIN benchmarks ON benchmarks.key = tasks.benchmark
 LEFT JOIN datasets ON datasets.key = tasks.dataset WHERE tasks.key = $key
 
@@ -288,7 +288,8 @@ FROM models
 SELECT key, title, coalesce(organisation, '') AS organisation, coalesce(family, '') AS family, kind,
        parameters_m AS parameters, memory_mb AS memory, embed_dim AS dimension, max_tokens AS tokens,
        late_interaction AS late, instructions, open_weights AS open, coalesce(released, '') AS released, modalities,
-       coalesce("group", '') AS "group", coalesce(license, '') AS license
+       coalesce("group", '') AS "group", coalesce(license, '') AS license, training_code, training_data,
+       coalesce(paper, '') AS paper
 FROM models
 
 -- name: model

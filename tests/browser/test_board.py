@@ -242,6 +242,20 @@ def test_weights_change_ranks_and_filters_do_not(board):
     assert {row["title"]: row["rank"] for row in page.evaluate(ROWS)} == usual and not line.is_visible()
 
 
+def test_private_test_sets_are_marked_and_one_choice_ranks_without_them(board):
+    page = board("suite=vidore-v3&openness=show&untrained=show", width=2200)
+    private = "vidore/vidore3telecomretrieval"
+    assert "private" in header(page, private).inner_text()
+    assert {header(page, key).count() for key in ("openness", "untrained")} == {1}
+    page.get_by_label("Test sets").select_option(label="Public")
+    page.wait_for_function("new URLSearchParams(location.search).get('tasks')?.split(',').length === 8")
+    assert private not in page.url
+    idle(page)
+    assert page.locator(".lk-rank em").count() > 0
+    page.get_by_label("Test sets").select_option(label="All")
+    wait_query(page, "tasks", None)
+
+
 def test_filters_by_keyboard_are_chips_and_counts(board):
     page = board("suite=mieb")
     every = int(page.locator(BOARD).get_attribute("data-rows"))

@@ -9,7 +9,6 @@ import { runDetails } from '../../js/run_details.js';
 import { tableQuery } from './state.js';
 
 const OF_RANK = new Set(['rank', 'range', 'class', 'mean', 'coverage', 'interval']);
-const OPEN = new Map([[true, 'Open'], [false, 'Closed'], [null, 'Not stated']]);
 
 /** Facts of [label, text]; those without a text are left out. */
 export const facts = (lines) => el('dl', { class: 'lk-facts' }, ...lines.filter(([, text]) => text !== '' && text !== null && text !== undefined)
@@ -18,8 +17,8 @@ export const facts = (lines) => el('dl', { class: 'lk-facts' }, ...lines.filter(
 /** What a chooser asks of a model, as lines of facts. */
 export const modelLines = (model) => [
   ['Organisation', model.organisation], ['Kind', kindTitle(model.kind)],
-  ...FACTS.map(({ key, title: label, of, text }) => [label, of(model) !== null ? text(of(model)) : key === 'parameters' ? 'not stated' : '']),
-  ['Input', model.modalities.join(', ')], ['Weights', OPEN.get(model.open)], ['Licence', model.license || 'not stated'],
+  ...FACTS.map(({ key, title: label, of, text, words }) => [label, of(model) !== null ? (words?.(model) ?? text(of(model))) : key === 'parameters' ? 'not stated' : '']),
+  ['Input', model.modalities.join(', ')], ['Licence', model.license || 'not stated'],
   ['Trained on these data sets', trainedTitle(model.trained)],
 ];
 

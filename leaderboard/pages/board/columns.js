@@ -62,9 +62,10 @@ export function change(now, before) {
 export const meanDigits = (payload) => payload.suite.digits ?? 1;
 
 /** One sentence on a score column: metric, direction, chance, number of items. */
-export function columnHint({ title, group, metric_title: metric, higher, chance, n, digits, hint }) {
+export function columnHint({ title, group, metric_title: metric, higher, chance, n, digits, hint, private: isPrivate }) {
   const parts = [`${group && group !== title ? `${group}: ` : ''}${title}`, `${metric}, ${higher ? 'higher' : 'lower'} is better`];
   if (hint) parts.push(hint);
+  if (isPrivate) parts.push('private test set: only its keepers can measure it');
   if (chance !== null && chance !== undefined) parts.push(`chance ${rounded(chance, digits)}`);
   if (n) parts.push(`${n.toLocaleString('en')} items`);
   return parts.join(' · ');
@@ -320,15 +321,17 @@ export function frontWords(ranking, row) {
 /** The mark of a row on the front of score and size, null for others: the cell's label says it in words. */
 const onFront = (ranking, row) => (ranking.front?.includes(row) ? el('span', { class: 'lk-front', 'aria-hidden': 'true' }, `${FRONT.sign}\u00a0`) : null);
 
-function factColumn({ key, title, short = title, hint, of, text }, { payload, font, tight }) {
-  const texts = payload.rows.map(of).filter((value) => value !== null).map(text);
+function factColumn({ key, title, short = title, hint, of, text, words }, { payload, font, tight }) {
+  const texts = payload.rows.filter((row) => of(row) !== null).map((row) => text(of(row), row));
   const heading = tight ? short : title;
   return {
     key, title: heading, name: title, hint, numeric: true, sort: true, ...titleSize(heading, font, texts, tight),
     draw(cell, row) {
-      const value = of(payload.rows[row]);
-      if (value === null) missing(cell, 'not stated');
-      else cell.textContent = text(value);
+      const model = payload.rows[row];
+      const value = of(model);
+      if (value === null) return missing(cell, 'not stated');
+      cell.textContent = text(value, model);
+      return words && describe(cell, words(model));
     },
   };
 }
@@ -430,7 +433,7 @@ function scoreColumn(board, at) {
   const heading = (tight && column.short ? column.short : column.title) + (higher ? '' : '\u00a0↓') + (unlike ? '\u00a0≠' : '');
   const fit = titleSize(heading, font, [rounded(low, digits), rounded(high, digits)], tight);
   let [rows, scale] = [null, null];
-  const below = payload.suite.synthetic && chance !== null ? `chance ${rounded(chance, digits)}` : '';
+  const below = column.private ? 'private' : payload.suite.synthetic && chance !== null ? `chance ${rounded(chance, digits)}` : '';
   const size = below ? { width: Math.max(fit.width, BELOW), lines: fit.lines + 1 } : fit;
   return {
     key: column.key, title: breakable(heading), name: `${column.title}, ${column.metric_title}`,

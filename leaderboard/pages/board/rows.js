@@ -6,13 +6,27 @@ import { hasSize } from './sizes.js';
 
 const count = (value) => value.toLocaleString('en');
 
-/** Facts of a model that are columns; all but the first when they are switched on. `of` gives null where it is not stated. */
+// What of a model can be open: a sign, words, and whether it is; null where it is not stated.
+const OPENNESS = [
+  ['W', 'weights', (row) => row.open], ['L', 'licence for commercial use', (row) => (row.license ? row.usable : null)],
+  ['C', 'training code', (row) => row.training_code], ['D', 'training data', (row) => row.training_data], ['P', 'paper', (row) => (row.paper ? true : null)],
+];
+
+function opennessWords(row) {
+  const named = [[true, ''], [false, 'closed: '], [null, 'not stated: ']].map(([value, before]) => [before, OPENNESS.filter(([, , of]) => of(row) === value).map(([, name]) => name)]);
+  return named.filter(([, names]) => names.length).map(([before, names]) => before + names.join(', ')).join('; ');
+}
+
+/** Facts of a model that are columns; all but the first when they are switched on. `of` gives null where it is not stated; `words` says more than `text`. */
 export const FACTS = [
   { key: 'parameters', title: 'Parameters', short: 'Params', hint: 'Number of parameters, where it is stated', of: (row) => row.parameters, text: parametersText },
   { key: 'memory', title: 'Memory', hint: 'What the published weights take in memory', of: (row) => row.memory, text: memoryText },
   { key: 'dimension', title: 'Dimension', hint: 'Embedding dimension: numbers in a vector', of: (row) => row.dimension, text: count },
   { key: 'tokens', title: 'Max tokens', hint: 'The longest text that is read whole, in tokens', of: (row) => row.tokens, text: count },
   { key: 'date', title: 'Released', hint: 'When the weights were released', of: (row) => row.released || null, text: String },
+  { key: 'openness', title: 'Open', hint: 'W weights, L licence for commercial use, C training code, D training data, P paper; – closed, · not stated',
+    of: (row) => (OPENNESS.every(([, , of]) => of(row) === null) ? null : OPENNESS.filter(([, , of]) => of(row)).length), text: (_, row) => OPENNESS.map(([sign, , of]) => (of(row) ? sign : of(row) === null ? '·' : '–')).join(' '), words: opennessWords },
+  { key: 'untrained', title: 'Not trained on', hint: 'Share of the ranked tasks whose data are not among the stated training data', of: (row) => row.untrained, text: (share) => `${Math.round(share * 100)}%` },
   { key: 'late', title: 'Late interaction', hint: 'yes: many vectors an item, compared by MaxSim; no: one', of: (row) => row.late, text: (late) => (late ? 'yes' : 'no') },
 ];
 
@@ -44,6 +58,8 @@ export const FACETS = [
   { key: 'kind', title: 'Kind', of: (row) => [row.kind], label: kindTitle },
   { key: 'modality', title: 'Input', of: (row) => row.modalities, label: sentence },
   { key: 'open', title: 'Weights', of: (row) => [stated(row.open)], label: (key) => OPEN.get(key), order: [...OPEN.keys()] },
+  { key: 'training_code', title: 'Training code', of: (row) => [stated(row.training_code)], label: (key) => OPEN.get(key), order: [...OPEN.keys()] },
+  { key: 'training_data', title: 'Training data', of: (row) => [stated(row.training_data)], label: (key) => OPEN.get(key), order: [...OPEN.keys()] },
   { key: 'late_interaction', title: 'Late interaction', of: (row) => [stated(row.late)], label: (key) => STATED.get(key), order: [...STATED.keys()] },
   { key: 'instructions', title: 'Takes instructions', of: (row) => [stated(row.instructions)], label: (key) => STATED.get(key), order: [...STATED.keys()] },
   { key: 'license', title: 'Licence', of: (row) => [row.license || 'unknown'], label: licenceWords },

@@ -79,6 +79,13 @@ export function createScope(board) {
         board.setScope({ metric: key, condition: !one || one.conditions.includes(condition) ? condition : '' });
       }));
     }
+    const open = payload.columns.filter(({ kind, private: isPrivate }) => kind === 'task' && !isPrivate).map(({ key }) => key);
+    const hidden = payload.columns.filter((column) => column.private).length;
+    if (hidden && open.length) {
+      const only = state.tasks.join() === open.join();
+      nodes.push(choice('Test sets', only ? 'open' : '', [{ key: '', title: state.tasks.length && !only ? 'Chosen tasks' : 'All' }, { key: 'open', title: 'Public', hint: `Without the ${hidden} private ones, which only their keepers can measure` }],
+        (key) => board.change({ tasks: key ? open : [] })));
+    }
     node.hidden = !nodes.length;
     const focused = node.contains(document.activeElement) ? document.activeElement.dataset.key : '';
     node.replaceChildren(...nodes);

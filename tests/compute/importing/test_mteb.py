@@ -6,6 +6,7 @@ import os
 import pytest
 
 from compute.importing import fetch_mteb_results, read_mteb_results
+from compute.importing.mteb import ModelMeta, model_row
 from compute.types import BadInput, Model
 
 OLD, NEW = "a" * 40, "b" * 40
@@ -22,6 +23,9 @@ META = {
     "max_tokens": 77.0,
     "languages": ["eng_Latn"],
     "model_type": ["dense"],
+    "public_training_code": "https://example.org/code",
+    "public_training_data": "Proprietary",
+    "citation": "@misc{a, eprint={2407.01449}}",
     "training_datasets": {"VidoreDocVQARetrieval": ["train"], "Elsewhere": []},
 }
 
@@ -99,6 +103,10 @@ def test_a_sound_repository_becomes_runs_scores_and_models(tmp_path, catalog):
     assert accuracy.stderr == pytest.approx(0.003)  # sqrt(0.9 * 0.1 / 10000)
     [model] = imported.models
     assert (model.key, model.organisation, model.trained_on) == ("org/some-model", "The Org", ("docvqa",))
+    assert (model.training_code, model.training_data) == (True, False)
+    assert model.paper == "https://arxiv.org/abs/2407.01449"
+    bare = model_row(ModelMeta(name="Org/Some-Model"), "Org__Some-Model", catalog=catalog)
+    assert (bare.training_code, bare.training_data, bare.paper) == (None, None, "")
     assert read_mteb_results(tmp_path / "results", catalog=catalog) == imported
 
 

@@ -264,13 +264,17 @@ def siglip(folder, *, gemma=False):
     return folder
 
 
-def metaclip2(folder):
-    """MetaCLIP 2: CLIP's towers with a vocabulary of many languages."""
+def metaclip2(folder, *, mt5=False):
+    """MetaCLIP 2: CLIP's towers with a vocabulary of many languages, `mt5`: in mT5's tokens."""
     folder.mkdir(parents=True)
-    word_tokens(folder, length=16)
+    if mt5:
+        sentence_pieces(folder, kind="T5Tokenizer", length=16)
+    else:
+        word_tokens(folder, length=16)
     image_processor(folder, "CLIPImageProcessor", crop=True)
     torch.manual_seed(7)
-    ends = {"vocab_size": 64, "max_position_embeddings": 16, "pad_token_id": 0, "bos_token_id": 2, "eos_token_id": 3}
+    ends = {"pad_token_id": 0, "bos_token_id": 2, "eos_token_id": 1 if mt5 else 3}
+    ends |= {"vocab_size": 64, "max_position_embeddings": 16}
     config = transformers.MetaClip2Config(projection_dim=24, text_config={**LAYERS, **ends}, vision_config=PATCHED)
     transformers.MetaClip2Model(config).save_pretrained(folder)
     return folder

@@ -20,6 +20,9 @@ from transformers import (
     Qwen2VLImageProcessor,
     Qwen2VLProcessor,
     Qwen2VLVideoProcessor,
+    Qwen3VLForConditionalGeneration,
+    Qwen3VLProcessor,
+    Qwen3VLVideoProcessor,
     SiglipImageProcessor,
 )
 from transformers.models.llava_onevision.video_processing_llava_onevision import LlavaOnevisionVideoProcessor
@@ -107,6 +110,21 @@ def qwen2_vl(folder):
     """Also the architecture of GME."""
     processor, config = qwen_parts()
     return saved(folder, Qwen2VLForConditionalGeneration, processor, **config)
+
+
+def qwen3_vl(folder):
+    """Also the architecture of Qwen3-VL-Embedding."""
+    made, config = qwen_parts()
+    processor = Qwen3VLProcessor(
+        image_processor=Qwen2VLImageProcessor(patch_size=16, size=made.image_processor.size),
+        tokenizer=made.tokenizer,
+        video_processor=Qwen3VLVideoProcessor(patch_size=16),
+        chat_template=made.chat_template,
+    )
+    seeing = {"depth": 2, "hidden_size": 32, "out_hidden_size": 32, "num_heads": 4, "intermediate_size": 64}
+    config["vision_config"] = {**seeing, "deepstack_visual_indexes": [0], "initializer_range": 0.5}
+    config["text_config"] |= {"model_type": "qwen3_vl_text", "head_dim": 8}
+    return saved(folder, Qwen3VLForConditionalGeneration, processor, **config)
 
 
 def llava_onevision(folder):

@@ -240,6 +240,7 @@ CASES: dict[str, Case] = {
         "siglip", partial(checkpoints.siglip, gemma=True), features(16, masked=False, padding="max_length"), 16
     ),
     "metaclip_2": Case("clip", checkpoints.metaclip2, features(16), 16),
+    "metaclip_2, mT5": Case("clip", partial(checkpoints.metaclip2, mt5=True), features(16), 16),
     "align": Case("align", checkpoints.align, features(24), 24),
     "blip": Case("blip", checkpoints.blip, blip, 24),
     "pickscore": Case(

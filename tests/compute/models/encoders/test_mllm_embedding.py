@@ -15,6 +15,7 @@ import pytest
 import torch
 from transformers import AutoModelForImageTextToText, AutoProcessor
 
+from compute.catalog import shipped
 from compute.models.encoders.mllm_embedding import E5_V, GME, load_e5_v, load_gme
 from tests.compute.models import checkpoints, multimodal
 from tests.compute.models.checkpoints import CPU, embedded, noise
@@ -29,6 +30,11 @@ PICTURES = noise((40, 60), (90, 30), (56, 56))
 @pytest.fixture(scope="module")
 def llava(tmp_path_factory):
     return multimodal.llava_next(tmp_path_factory.mktemp("llava"))
+
+
+@pytest.fixture(scope="module")
+def qwen3(tmp_path_factory):
+    return multimodal.qwen3_vl(tmp_path_factory.mktemp("qwen3"))
 
 
 @pytest.fixture(scope="module")
@@ -52,21 +58,25 @@ def same(found, wanted):
 
 
 @pytest.mark.parametrize("modality", ["image", "text", "pair"])
-@pytest.mark.parametrize("kind", ["e5_v", "gme"])
-def test_vectors_are_the_library_call(llava, qwen, kind, modality):
-    limits = {"shortest_edge": 56 * 56, "longest_edge": 56 * 84} if kind == "gme" else None
+@pytest.mark.parametrize("kind", ["e5_v", "gme", "qwen3"])
+def test_vectors_are_the_library_call(llava, qwen, qwen3, kind, modality):
+    named = shipped().model("qwen/qwen3-vl-embedding-2b").options
+    limits = {"shortest_edge": 56 * 56, "longest_edge": 56 * 84} if kind != "e5_v" else None
     if kind == "gme":
         folder, image, encoder = qwen, "<|image_pad|>", load_gme(row(images={"size": limits}), CPU, qwen)
+    elif kind == "qwen3":
+        given = row(**{**named, "images": {"size": limits}})
+        folder, image, encoder = qwen3, "<|image_pad|>", load_gme(given, CPU, qwen3)
     else:
         folder, image, encoder = llava, "<image>", load_e5_v(row(), CPU, llava)
-    prompt = {"gme": GME, "e5_v": E5_V}[kind]["prompts"][modality]
+    prompt = {"gme": GME, "e5_v": E5_V, "qwen3": named}[kind]["prompts"][modality]
     items = {"image": PICTURES, "text": TEXTS, "pair": list(zip(PICTURES, TEXTS, strict=True))}[modality]
     wanted = direct(
         folder,
         [prompt.replace("{image}", image).replace("{text}", text) for text in TEXTS],
         None if modality == "text" else PICTURES,
         limits=limits,
-        unit=kind == "gme",
+        unit=kind != "e5_v",
     )
     same(embedded(encoder, modality, items), wanted)
 

@@ -7,7 +7,7 @@ export function payload() {
   });
   const row = (name, more = {}) => ({
     id: `lab/${name}~published`, model: `lab/${name}`, title: name.toUpperCase(), organisation: 'Lab', family: 'F', kind: 'encoder',
-    parameters: 150, memory: null, dimension: 512, tokens: 77, late: false, open: true, released: '2021-01-05', modalities: ['image', 'text'], group: '', origin: 'published', own: false, license: 'mit', usable: true, instructions: null, trained: 'no', ...more,
+    parameters: 150, memory: null, dimension: 512, tokens: 77, late: false, open: true, released: '2021-01-05', modalities: ['image', 'text'], group: '', origin: 'published', own: false, license: 'mit', training_code: null, training_data: null, paper: '', untrained: null, usable: true, instructions: null, trained: 'no', ...more,
   });
   return {
     origin: 'published',

@@ -5,7 +5,7 @@ import { change, columnHint, columnScale, coverageWords, marksAt, reasonAt, show
 import { parametersText } from '../../../../leaderboard/js/number.js';
 import { fileName } from '../../../../leaderboard/pages/board/export.js';
 import { chipsOf, withoutFilters } from '../../../../leaderboard/pages/board/filters.js';
-import { cellAt, defaultOrigin, differingRanks, facetCounts, FACETS, facetValues, filterRows, originsOf, shownRows, sortRows } from '../../../../leaderboard/pages/board/rows.js';
+import { cellAt, defaultOrigin, differingRanks, facetCounts, FACETS, FACTS, facetValues, filterRows, originsOf, shownRows, sortRows } from '../../../../leaderboard/pages/board/rows.js';
 import { namesOf } from '../../../../leaderboard/pages/board/selection.js';
 import { ANY_SIZE, sizeWords, stopsOf } from '../../../../leaderboard/pages/board/sizes.js';
 import { defaults } from '../../../../leaderboard/pages/board/state.js';
@@ -33,6 +33,17 @@ test('a missing cell comes last in both directions and equal values follow the r
 
 test('titles sort as words with numbers', () => {
   assert.deepEqual(sorted('title', false), [0, 4, 1, 3, 2]);
+});
+
+test('what is open of a model is a sign each, and words', () => {
+  const open = FACTS.find(({ key }) => key === 'openness');
+  const of = (more) => ({ ...given.rows[0], ...more });
+  const some = of({ usable: false, training_code: true, training_data: false, paper: 'https://arxiv.org/abs/1' });
+  assert.deepEqual([open.of(some), open.text(3, some)], [3, 'W – C – P']);
+  assert.equal(open.words(some), 'weights, training code, paper; closed: licence for commercial use, training data');
+  assert.equal(open.words(given.rows[0]), 'weights, licence for commercial use; not stated: training code, training data, paper');
+  assert.equal(open.of(of({ open: null, license: '' })), null);
+  assert.equal(open.of(of({ open: false, license: '' })), 0);
 });
 
 test('sorting leaves the rows it was given alone', () => {
