@@ -34,7 +34,7 @@ COMMANDS = {  # with what `likeness --help` says of them, for which none is load
     "rank": "Ranks any table of scores: ranks and means with 95% intervals, and tie classes, as on the board.",
     "correlate": "Correlations between the tasks of any table of scores, each over the models that have both scores.",
     "compare": "Two models side by side: the paired difference, its interval and p, and whether it is significant.",
-    "replicate": "Sets own scores beside what laboratories measured for the same weights and data, with likely causes.",
+    "replicate": "Sets computed scores beside what laboratories measured for the same weights and data.",
     "project": "Computes the maps that the app shows: of tasks and models (UMAP, HDBSCAN).",
     "answers": "Counts judges' stored answers and the invalid ones.",
     "list": "Prints the catalogue, one line a row, with your own models and the suites of your data.",

@@ -72,6 +72,7 @@ ROOMS = (
         "leaderboard.pages.model",
         "leaderboard.pages.models",
         "leaderboard.pages.overview",
+        "leaderboard.pages.replication",
         "leaderboard.pages.sql",
         "leaderboard.pages.task",
         "leaderboard.pages.tasks",

@@ -19,7 +19,7 @@ FEWEST = 8  # models that an order is judged by
 AGREES = 0.5  # Kendall's tau above which, with its interval, an order replicates, and below which it does not
 APART = 2.0  # points between two models from which on an exchanged order is counted by itself
 WITHIN = 0.9  # share of the models whose differences are called usual
-MTEB = ("mieb/", "vidore/")  # begin the tasks that mteb measures
+HARNESSES = {"mieb": "mteb", "vidore": "mteb", "datacomp": "CLIP_benchmark", "mmeb": "VLM2Vec"}  # by benchmark
 CELL = ["data", "subset", "model"]
 SIDES = ["a", "b"]  # the two origins of a pair
 REPLICATES, FAILS, UNCLEAR, FEW = "replicates", "does not replicate", "unclear", "too few models"
@@ -124,14 +124,17 @@ def harness_of(origin: str, task: str, laboratories: pd.DataFrame) -> tuple[str,
     """The harness behind an origin's scores of a task, and the harness with its version; empty where it is not stated.
     laboratories: the database's table.
 
-    The paper's scores and the public results of MIEB and ViDoRe were made with mteb, whose protocol is computed here.
+    The paper's scores and the public results of MIEB and ViDoRe were made with mteb. What is computed follows the
+    protocol of the task's own harness.
     """
     row = laboratories[laboratories["key"] == origin.partition(":")[2]]
     if len(row):
         harness, version = row.iloc[0][["harness", "version"]]
         return harness, f"{harness} {version}".strip()
-    harness = "mteb" if task.startswith(MTEB) else ""
-    return harness, "Likeness" if origin == "computed" else harness
+    harness = HARNESSES.get(task.partition("/")[0], "")
+    if origin == "computed":
+        return harness, "Likeness"
+    return (harness, harness) if harness == "mteb" else ("", "")
 
 
 def causes(row: Any, *, protocols: pd.DataFrame, laboratories: pd.DataFrame) -> list[Cause]:

@@ -115,8 +115,9 @@ LEFT JOIN (
 MEASURED = """
 CREATE VIEW measured AS
 SELECT coalesce(same_data.data, runs.task) AS data, runs.model, runs.origin, runs.task, scores.subset, scores.metric,
-       scores.value, scores.stderr, scores.n, runs.source, runs.id AS run
+       metrics.scale, scores.value, scores.stderr, scores.n, runs.source
 FROM scores
+JOIN metrics ON metrics.key = scores.metric
 JOIN runs ON runs.id = scores.run AND runs.main
 JOIN tasks ON tasks.key = runs.task
 LEFT JOIN same_data ON same_data.task = runs.task AND same_data.metric = scores.metric

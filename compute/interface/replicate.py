@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -28,7 +27,6 @@ SCORES = Form(
         FormField("metric", optional=True, kind=forms.BLANK),
     ),
 )
-MEASURED = "SELECT measured.*, metrics.scale FROM measured JOIN metrics ON metrics.key = measured.metric"
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -78,8 +76,9 @@ def replicate(
     model: Annotated[str, "Only this model; default: all that were run."] = "",
     weights_of: Annotated[str, "Key of the listed model whose weights --model has, where it is another."] = "",
 ) -> Replication:
-    """Sets computed scores beside what laboratories measured for the same weights and data: how far apart they are,
-    whether laboratories differ as much, and what may cause it.
+    """Sets computed scores beside what laboratories measured for the same weights and data.
+
+    It says how far apart they are, whether laboratories differ as much, and what may cause it.
 
     results: a folder of runs, what `compute.evaluate` returned, or a table (file or frame) of numbers from anywhere:
     model, task, value (0.851 or 85.1) and, where it is not the task's first, metric. Raises BadInput where nothing can
@@ -99,10 +98,8 @@ def replicate(
         bring_up_to_date(path, results=folder)
     else:
         path, model = results.database(), model or results.model.key
-    with closing(store.connect(path)) as connection:
-        measured, protocols, laboratories = (
-            connection.execute(sql).df() for sql in (MEASURED, "FROM protocols", "FROM laboratories")
-        )
+    frames = store.frames(path, names=("measured", "protocols", "laboratories"))
+    measured = frames.pop("measured")
     if table is not None:
         rows = _own(table, measured)
         unit = "percentages" if rows["percent"].any() else "fractions"
@@ -118,7 +115,7 @@ def replicate(
     if weights_of:
         measured.loc[measured["origin"] == OWN, "model"] = weights_of
     pairs = replication.pairs(measured)
-    if (found := compared(pairs, protocols, laboratories)).empty:
+    if (found := compared(pairs, **frames)).empty:
         raise BadInput(
             "Nobody else has scores of these models on these data. If the weights are a listed model's, name it: "
             "--model KEY --weights-of LISTED"

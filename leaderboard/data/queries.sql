@@ -598,8 +598,8 @@ SELECT webp FROM thumbnails WHERE task = $task AND image = $image
 -- ---- laboratories
 
 -- name: measured
--- Every value of a model on data that anyone measured: the view's columns, and the scale of the metric.
-SELECT measured.*, metrics.scale FROM measured JOIN metrics ON metrics.key = measured.metric
+-- Every value of a model on data that anyone measured: the view's columns.
+SELECT * FROM measured
 
 -- name: laboratories
 -- Who measured imported scores, by which harness.

@@ -51,7 +51,7 @@ class Others(NamedTuple):
         """The value, how far it is from the first's, whether that is usual, and why."""
         size = f"{abs(self.difference):.1f} points {'higher' if self.difference > 0 else 'lower'}"
         if not np.isnan(self.usual):
-            size += f", {'usual' if self.is_usual else 'more than usual'} of {self.models} models"
+            size += f", {'usual' if self.is_usual else 'more than usual'} among {self.models} models"
         why = [
             f"{'cause' if cause.certainty == 'known' else 'likely cause'}: {cause.aspect} ({cause.a}; {cause.b})"
             for cause in self.causes

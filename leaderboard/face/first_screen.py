@@ -23,7 +23,7 @@ from leaderboard.web import static
 
 # Characters of markup that fill a screen; what follows is left to the page itself, as is a very long part after the
 # page's first ones.
-ENOUGH, LITTLE, MOST = 8_000, 3_000, 40_000
+ENOUGH, LITTLE, MOST = 8_000, 5_000, 40_000
 VERSION = gr.__version__.replace(".", "-")  # as Gradio writes it in a class
 CHOICES = ("radio", "checkboxgroup")  # controls that show all that can be chosen
 CONTROLS = ("dropdown", *CHOICES, "slider", "checkbox", "textbox", "number")

@@ -12,6 +12,8 @@ EXPLAINED: dict[str, str] = WORDS.pop("items")  # what right, wrong and margin m
 # A benchmark that draws after others, or continues one, is run as they are.
 LIKE = {
     "vidore": ("mieb",),
+    "datacomp": ("mieb",),
+    "mmeb": ("mieb",),
     "mini": ("mini", "mieb", "unisim", "pairbench"),
     "own": ("own", "pairbench", "mieb"),
     "own-synthetic": ("own", "pairbench", "mieb"),

@@ -1,7 +1,5 @@
 """What laboratories measured of the same weights and data: every statistic against the files and scipy."""
 
-from contextlib import closing
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,7 +9,7 @@ from compute import paths
 from compute.analysis import replication
 from compute.analysis.replication import FAILS, FEW, REPLICATES, UNCLEAR, Cause, causes, verdict
 from compute.database import store
-from compute.interface.replicate import MEASURED, Replication, compared, replicate
+from compute.interface.replicate import Replication, compared, replicate
 from compute.types import BadInput
 
 LABS = ("imported", "imported:open_clip")
@@ -19,15 +17,7 @@ LABS = ("imported", "imported:open_clip")
 
 @pytest.fixture(scope="module")
 def frames(database):
-    with closing(store.connect(database)) as connection:
-        return {"measured": connection.execute(MEASURED).df()} | {
-            name: connection.execute(sql).df()
-            for name, sql in (
-                ("measured", MEASURED),
-                ("protocols", "FROM protocols"),
-                ("laboratories", "FROM laboratories"),
-            )
-        }
+    return store.frames(database, names=("measured", "protocols", "laboratories"))
 
 
 @pytest.fixture(scope="module")
@@ -149,5 +139,5 @@ def test_own_numbers_from_anywhere_as_a_table_in_percent_or_fractions(tmp_path, 
     frame = pd.DataFrame([rows[1]], columns=["model", "task", "value"]).replace(
         "datacomp/imagenet-1k", "datacomp/imagenet"
     )
-    with pytest.raises(BadInput, match="imagenet-1k"):
+    with pytest.raises(BadInput, match="imagenet-a"):
         replicate(frame)

@@ -48,7 +48,15 @@ def frames(
     )
     return {
         "about": pd.DataFrame(
-            [{"key": "s", "aggregate": aggregate, "category_weights": None, "minimum_coverage": 1.0}]
+            [
+                {
+                    "key": "s",
+                    "aggregate": aggregate,
+                    "category_weights": None,
+                    "minimum_coverage": 1.0,
+                    "minimum_models": 0,
+                }
+            ]
         ),
         "tasks": tasks,
         "values": long,
