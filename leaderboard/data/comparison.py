@@ -189,8 +189,11 @@ def _of_task(table: BoardTable, ranked: Ranking | None, rows: Sequence[int], ind
     return _line(table, rows, column, "task", column.metric_title, [values, low, high, values < values, marks], task)
 
 
-def common_ground(suite_cache: SuiteCache, models: Sequence[str], *, suite: str, origin: str) -> tuple[str, str]:
-    """The suite and the origin in which the models share most tasks, of those that are left open (empty).
+def common_ground(
+    suite_cache: SuiteCache, models: Sequence[str], *, suite: str, origin: str, by: str = ""
+) -> tuple[str, str]:
+    """The suite and the origin in which the models share most tasks, of those that are left open (empty); among suites
+    with a column `by`, where there are any.
 
     First come those in which most of the models have scores, of one origin before ALL, of real items before synthetic
     ones; of equals, the suite with fewest other tasks.
@@ -204,7 +207,13 @@ def common_ground(suite_cache: SuiteCache, models: Sequence[str], *, suite: str,
         for each in [origin] if origin else dict.fromkeys((table.origin, *origins_in(table.scores.origins), ALL)):
             rows = [row for row in rows_of(table, models, origin=each) if row is not None]
             shared = int((~np.isnan(table.scores.values[rows]).any(axis=0) & counting).sum()) if rows else 0
-            found.append(((len(rows), shared > 0, each != ALL, real, shared, -int(counting.sum())), key, each))
+            found.append(
+                (
+                    (by in table.by_key, len(rows), shared > 0, each != ALL, real, shared, -int(counting.sum())),
+                    key,
+                    each,
+                )
+            )
     return max(found, key=itemgetter(0))[1:]
 
 

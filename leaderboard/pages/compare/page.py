@@ -138,7 +138,7 @@ def shown(
     if len(models) < 2:
         return start(suite_cache, *models)
     wanted = suite
-    suite, origin = common_ground(suite_cache, models, suite=suite, origin=origin)
+    suite, origin = common_ground(suite_cache, models, suite=suite, origin=origin, by=rule.get("by", ""))
     table, notes = suite_cache.table(suite), []
     query = urlencode({key: value for key, value in rule.items() if value})
     try:
