@@ -1,0 +1,250 @@
+"""Where a model with missing tasks would stand: its missing scores from those that it has, with intervals that hold.
+
+A ridge on the complete models predicts the missing scores, all at once (a Gaussian's conditional mean). Residuals of
+the complete models, each predicted without its own family, give the intervals: one factor for all of them, scaled by
+how far a model's scores lie from those of the others (conformal prediction with studentised residuals). The same steps
+without each family, on residuals that do not know it, say how often such intervals hold. Where that is less than 95% of
+the models, of the families, of the best or of the newest, they are widened until it is.
+
+Assumed: the tasks that a model has were not chosen by their scores, and a model that is estimated is like the complete
+ones. docs/ranks.md has the coverage.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from compute.analysis.table import ScoreTable
+from compute.arrays import Bools, Floats, Ints
+
+LEVEL, TINY = 0.95, 1e-9
+FEWEST_MODELS = 20  # complete ones: of 18 residuals no interval at this level is finite
+FEWEST_TASKS = 5  # that a model has
+GRID = (0.01, 0.03, 0.1, 0.3, 1.0)  # of the ridge's penalty, per task that is seen
+EDGE = 5  # models that are the best, and the newest
+WIDEST = 3.0  # times that an interval may be widened
+KINDS = ("image", "text")  # of what goes into a model
+UNLIKE = "its scores are unlike those of every complete model"
+TOO_FEW = f"an estimate needs {FEWEST_TASKS} tasks"
+TOO_WIDE = "from its tasks it could stand almost anywhere"
+LARGEST = 1.0  # half an interval, in standard deviations of the complete models' means
+CANNOT = "it cannot do {} of the missing tasks"
+
+
+class Estimate(NamedTuple):
+    """Where one model would stand with all tasks of the suite: mean and scores with 95% intervals, and its places."""
+
+    tasks: int  # that it has
+    mean: float
+    low: float
+    high: float
+    rank_low: int  # the best place that it could have among the complete models
+    rank_high: int
+    places: Floats  # share of each place [complete + 1]
+    scores: Floats  # [tasks, 3]: of a missing task its estimate, low and high end; else NaN
+    categories: Floats  # [categories, 3]: means
+
+
+class Check(NamedTuple):
+    """How often intervals from some tasks held for complete models, by residuals that did not know them."""
+
+    tasks: int
+    error: float  # root mean square of the errors of means
+    models: float  # shares of those whose interval held
+    families: float
+    best: float  # of the EDGE best
+    newest: float
+    widened: float  # the factor that the intervals were widened by, so that each of these shares reaches LEVEL
+
+
+class Complete(NamedTuple):
+    """The complete models of a table."""
+
+    values: Floats  # [models, tasks]
+    weights: Floats  # [tasks, 1 + categories]: of the mean and of the means of categories
+    families: Ints  # [models]
+    edges: tuple[Ints, Ints]  # rows of the best and of the newest
+
+    def predict(self, scores: Floats, seen: Ints, penalty: float, *, among: Bools) -> tuple[Floats, float]:
+        """The unseen tasks of a model with `scores` [tasks], by the models `among`; and how far its seen scores lie
+        from theirs, as the scale of its errors."""
+        models, unseen = self.values[among], np.delete(np.arange(len(scores)), seen)
+        centre, spread = models.mean(axis=0), models.std(axis=0) + TINY
+        z, x = (models - centre) / spread, ((scores - centre) / spread)[seen]
+        near = z[:, seen] @ x
+        kernel = z[:, seen] @ z[:, seen].T + penalty * len(seen) * np.eye(len(z))
+        both = np.linalg.solve(kernel, np.column_stack([z[:, unseen], near]))
+        found = near @ both
+        scale = math.sqrt(penalty + max(0.0, float(x @ x - found[-1])) / len(seen))
+        return centre[unseen] + spread[unseen] * found[:-1], scale
+
+    def residuals(self, seen: Ints, penalty: float, *, without: Bools | bool = False) -> tuple[Floats, Floats]:
+        """Errors of the unseen tasks [models, unseen] and their scales [models], of every model predicted by those of
+        other families; `without` some models altogether, whose rows are NaN."""
+        left = np.broadcast_to(without, len(self.values))
+        errors = np.full((len(left), self.values.shape[1] - len(seen)), np.nan)
+        scales = np.full(len(left), np.nan)
+        for row in np.flatnonzero(~left):
+            among = ~left & (self.families != self.families[row])
+            found, scales[row] = self.predict(self.values[row], seen, penalty, among=among)
+            errors[row] = np.delete(self.values[row], seen) - found
+        return errors, scales
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pattern:
+    """What is known of estimates from one set of tasks."""
+
+    of: Complete
+    seen: Ints
+    penalty: float
+    errors: Floats  # [complete, unseen]
+    scales: Floats  # [complete]
+
+    @classmethod
+    def fit(cls, of: Complete, seen: Ints) -> Pattern:
+        """The pattern with the penalty of least error."""
+        fits = [cls(of=of, seen=seen, penalty=penalty, **_named(of.residuals(seen, penalty))) for penalty in GRID]
+        return min(fits, key=lambda one: float(np.mean(one.project(one.errors)[:, 0] ** 2)))
+
+    def project(self, errors: Floats) -> Floats:
+        """Errors of the mean and of the means of categories [..., 1 + categories]."""
+        return errors @ np.delete(self.of.weights, self.seen, axis=0)
+
+    @cached_property
+    def check(self) -> Check:
+        """How often the intervals hold for complete models, each family left out of everything."""
+        families, error = self.of.families, self.project(self.errors)[:, 0]
+        ratios = np.empty(len(error))
+        for family in np.unique(families):
+            own = families == family
+            errors, scales = self.of.residuals(self.seen, self.penalty, without=own)
+            half = quantile(self.project(errors)[~own, 0] / scales[~own])
+            ratios[own] = np.abs(error[own]) / (half * self.scales[own])
+        shares = 1 / np.bincount(families)[families]
+        groups = [(ratios, np.ones(len(ratios))), (ratios, shares), *((ratios[rows], None) for rows in self.of.edges)]
+        held = [float(np.average(own <= 1, weights=weight)) for own, weight in groups]
+        widened = max(1.0, *(_enough(own, weight) for own, weight in groups))
+        return Check(len(self.seen), float(np.sqrt(np.mean(error**2))), *held, widened)
+
+
+def _named(residuals: tuple[Floats, Floats]) -> dict[str, Floats]:
+    return dict(zip(("errors", "scales"), residuals, strict=True))
+
+
+def _enough(ratios: Floats, weights: Floats | None) -> float:
+    """The least factor by which intervals with these errors over half widths hold for LEVEL of the weight."""
+    order = np.argsort(ratios)
+    share = np.cumsum(np.ones(len(order)) if weights is None else weights[order])
+    return float(ratios[order][np.searchsorted(share, LEVEL * share[-1] - TINY)])
+
+
+def quantile(ratios: Floats) -> float:
+    """The conformal quantile of the sizes of errors over their scales; infinite where there are too few."""
+    at = math.ceil(LEVEL * (len(ratios) + 1))
+    return float(np.sort(np.abs(ratios))[at - 1]) if at <= len(ratios) else math.inf
+
+
+def estimates(
+    table: ScoreTable, *, families: Sequence[str], released: Sequence[str], possible: Bools | None = None
+) -> tuple[dict[int, Estimate], dict[int, str], list[Check]]:
+    """Estimates of the incomplete rows of a table of one origin, why others have none, and the check of each pattern.
+
+    families, released [models]: which models go together, and dates as texts. possible [models, tasks]: whether a model
+    can do a task. Scores and means are in stored units. Raises BadInput as `ScoreTable.blocks` does.
+    """
+    used = np.flatnonzero(table.counted)
+    values = table.values[:, used]
+    missing = np.isnan(values)
+    can = np.ones_like(missing) if possible is None else possible[:, used]
+    whole, partial = np.flatnonzero(~missing.any(axis=1)), np.flatnonzero(missing.any(axis=1) & ~missing.all(axis=1))
+    if len(whole) < FEWEST_MODELS:
+        few = f"only {len(whole)} models have every task: an estimate needs {FEWEST_MODELS}"
+        return {}, dict.fromkeys(map(int, partial), few), []
+    weights = _weights(table, used)
+    means = values[whole] @ weights[:, 0]
+    turned = means if table.higher_is_better else -means
+    newest = sorted(range(len(whole)), key=lambda at: released[whole[at]])
+    of = Complete(
+        values=values[whole],
+        weights=weights,
+        families=np.unique([families[row] or str(row) for row in whole], return_inverse=True)[1],
+        edges=(np.argsort(turned)[-EDGE:], np.array(newest[-EDGE:])),
+    )
+    found, reasons, patterns = {}, {}, {}
+    for row in map(int, partial):
+        seen = np.flatnonzero(~missing[row])
+        if (missing[row] & ~can[row]).any():
+            reasons[row] = CANNOT.format(int((missing[row] & ~can[row]).sum()))
+        elif len(seen) < FEWEST_TASKS:
+            reasons[row] = TOO_FEW
+        else:
+            pattern = patterns.setdefault(seen.tobytes(), None) or Pattern.fit(of, seen)
+            patterns[seen.tobytes()] = pattern
+            one = _estimate(pattern, values[row], turned, sign=1 if table.higher_is_better else -1)
+            if isinstance(one, str):
+                reasons[row] = one
+            else:
+                found[row] = one
+    return found, reasons, [pattern.check for pattern in patterns.values()]
+
+
+def _weights(table: ScoreTable, used: Ints) -> Floats:
+    """The weights of the tasks that count in the mean, and in the mean of each category [tasks, 1 + categories]."""
+    mean = np.zeros(len(table.tasks))
+    for block in table.blocks:
+        mean[block.columns] += block.share * block.task_weights / block.task_weights.sum()
+    columns = [mean]
+    for code in range(len(table.categories)):
+        own = table.task_weights * (table.codes == code)
+        columns.append(own / own.sum() if own.sum() else own)
+    return np.column_stack(columns)[used]
+
+
+def _estimate(pattern: Pattern, scores: Floats, means: Floats, *, sign: int) -> Estimate | str:
+    """The estimate of a model with `scores` [tasks], NaN missing, among complete models with `means` (higher is
+    better); or why there is none."""
+    of, seen, check = pattern.of, pattern.seen, pattern.check
+    found, scale = of.predict(np.nan_to_num(scores), seen, pattern.penalty, among=np.ones(len(means), bool))
+    if scale > pattern.scales.max():
+        return UNLIKE
+    unseen = np.isnan(scores)
+    own = np.where(unseen, 0.0, scores)
+    own[unseen] = found
+    errors = pattern.project(pattern.errors) / pattern.scales[:, None]
+    half = scale * np.array([quantile(column) for column in errors.T])
+    half[0] *= check.widened
+    if check.widened > WIDEST or half[0] > LARGEST * means.std():
+        return TOO_WIDE
+    centre = own @ of.weights
+    mean, low, high = sign * centre[0], sign * centre[0] - half[0], sign * centre[0] + half[0]
+    places = 1 + (means > (mean + sign * errors[:, :1] * scale)).sum(axis=1)
+    each = np.full((len(scores), 3), np.nan)
+    width = scale * np.array([quantile(column / pattern.scales) for column in pattern.errors.T])
+    each[unseen] = np.column_stack([found, found - width, found + width])
+    return Estimate(
+        tasks=len(seen),
+        mean=float(centre[0]),
+        low=float(centre[0] - half[0]),
+        high=float(centre[0] + half[0]),
+        rank_low=1 + int((means > high).sum()),
+        rank_high=1 + int((means > low).sum()),
+        places=np.bincount(places, minlength=len(means) + 2)[1:] / len(places),
+        scores=each,
+        categories=np.column_stack([centre[1:], centre[1:] - half[1:], centre[1:] + half[1:]]),
+    )
+
+
+def possible(abilities: Sequence[Sequence[str]], modalities: Sequence[Sequence[str]]) -> Bools:
+    """Whether models can do tasks, as far as it is stated [models, tasks]: one without a text encoder has no score on a
+    task with texts, by any effort. Of a model whose abilities nobody states it is taken that it can."""
+    lacks = np.array([[bool(own) and f"embed_{kind}" not in own for kind in KINDS] for own in abilities], bool)
+    needs = np.array([[kind in task for kind in KINDS] for task in modalities], bool)
+    judges = np.array(["compare" in own or "choose" in own or "score_pair" in own for own in abilities], bool)
+    return ~(lacks[:, None, :] & needs[None, :, :]).any(axis=2) | judges[:, None]
