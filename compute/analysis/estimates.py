@@ -33,7 +33,7 @@ KINDS = ("image", "text")  # of what goes into a model
 UNLIKE = "its scores are unlike those of every complete model"
 TOO_FEW = f"an estimate needs {FEWEST_TASKS} tasks"
 TOO_WIDE = "from its tasks it could stand almost anywhere"
-LARGEST = 1.0  # half an interval, in standard deviations of the complete models' means
+MOST = 0.5  # share of the places that a range may hold
 CANNOT = "it cannot do {} of the missing tasks"
 
 
@@ -220,10 +220,11 @@ def _estimate(pattern: Pattern, scores: Floats, means: Floats, *, sign: int) -> 
     errors = pattern.project(pattern.errors) / pattern.scales[:, None]
     half = scale * np.array([quantile(column) for column in errors.T])
     half[0] *= check.widened
-    if check.widened > WIDEST or half[0] > LARGEST * means.std():
-        return TOO_WIDE
     centre = own @ of.weights
     mean, low, high = sign * centre[0], sign * centre[0] - half[0], sign * centre[0] + half[0]
+    best, worst = 1 + int((means > high).sum()), 1 + int((means > low).sum())
+    if check.widened > WIDEST or worst - best > MOST * len(means):
+        return TOO_WIDE
     places = 1 + (means > (mean + sign * errors[:, :1] * scale)).sum(axis=1)
     each = np.full((len(scores), 3), np.nan)
     width = scale * np.array([quantile(column / pattern.scales) for column in pattern.errors.T])
@@ -233,8 +234,8 @@ def _estimate(pattern: Pattern, scores: Floats, means: Floats, *, sign: int) -> 
         mean=float(centre[0]),
         low=float(centre[0] - half[0]),
         high=float(centre[0] + half[0]),
-        rank_low=1 + int((means > high).sum()),
-        rank_high=1 + int((means > low).sum()),
+        rank_low=best,
+        rank_high=worst,
         places=np.bincount(places, minlength=len(means) + 2)[1:] / len(places),
         scores=each,
         categories=np.column_stack([centre[1:], centre[1:] - half[1:], centre[1:] + half[1:]]),
