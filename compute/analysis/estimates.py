@@ -33,7 +33,7 @@ KINDS = ("image", "text")  # of what goes into a model
 UNLIKE = "its scores are unlike those of every complete model"
 TOO_FEW = f"an estimate needs {FEWEST_TASKS} tasks"
 TOO_WIDE = "from its tasks it could stand almost anywhere"
-MOST = 0.5  # share of the places that a range may hold
+MOST, LARGEST = 0.5, 1.0  # share of the places that a range may hold; half an interval, in deviations of the means
 CANNOT = "it cannot do {} of the missing tasks"
 
 
@@ -223,7 +223,7 @@ def _estimate(pattern: Pattern, scores: Floats, means: Floats, *, sign: int) -> 
     centre = own @ of.weights
     mean, low, high = sign * centre[0], sign * centre[0] - half[0], sign * centre[0] + half[0]
     best, worst = 1 + int((means > high).sum()), 1 + int((means > low).sum())
-    if check.widened > WIDEST or worst - best > MOST * len(means):
+    if check.widened > WIDEST or half[0] > LARGEST * means.std() or worst - best > MOST * len(means):
         return TOO_WIDE
     places = 1 + (means > (mean + sign * errors[:, :1] * scale)).sum(axis=1)
     each = np.full((len(scores), 3), np.nan)
