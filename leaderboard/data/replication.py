@@ -130,7 +130,8 @@ def sensitivity(db: Database, table: BoardTable, ranked: Ranking | None) -> str:
     before, after = map(listed, leaders)
     leads = f"{before} still leads" if before == after else f"{after} leads instead of {before}"
     which = listed([column.title for column in gone])
-    return f"Another laboratory does not replicate the order of models on {which}: without, {leads}."
+    without = "it" if len(gone) == 1 else "them"
+    return f"Another laboratory does not replicate the order of models on {which}: without {without}, {leads}."
 
 
 def causes(db: Database, row: Any) -> list[Cause]:
