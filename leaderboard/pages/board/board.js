@@ -4,7 +4,7 @@ import { withValues } from '../../js/address.js';
 import { createCard } from './card.js';
 import { createDialog } from './cell.js';
 import { shadeStyles } from './colour.js';
-import { gridColumns, roomOf, shownKeys } from './columns.js';
+import { gridColumns, isEstimated, roomOf, shownKeys } from './columns.js';
 import { createScope, partOf, SCOPE, scopeOf, scopeOfPayload } from './scope.js';
 import { createNotice, debounce, el, gridStyles, stylesheet, writeQuery } from '../../js/dom.js';
 import { createCopyLink, createExport } from './export.js';
@@ -24,8 +24,8 @@ const NARROW = 560;
 const ROW = 36;
 const URL_WAIT = 150;
 const RANK_WAIT = 20;
-const RANKING = ['weights', 'coverage', 'tasks'];
-const CARRIED = ['q', 'language', ...FACETS.map(({ key }) => key), ...SIZE_KEYS, 'models', 'pin', 'select'];
+const RANKING = ['weights', 'coverage', 'tasks', 'estimates'];
+const CARRIED = ['q', 'language', 'estimates', ...FACETS.map(({ key }) => key), ...SIZE_KEYS, 'models', 'pin', 'select'];
 
 /** Mounts the board into `root` (`data-suite` names the suite shown without a query string). The app's address is `appRoot`, or what this file's own address says. Mounting twice does nothing. */
 export function mount(root, { root: appRoot = new URL('../../../', import.meta.url).href } = {}) {
@@ -165,6 +165,8 @@ class Board {
     const [now, all] = [this.rows.length, payload.rows.length];
     this.status.textContent = now === all ? `${all} rows` : `${now} of ${all} rows`;
     if (state.origin.length !== 1 && originsOf(payload).length > 1) this.status.textContent += ', ranked within each origin';
+    const estimated = this.rows.filter((row) => isEstimated(ranking, row)).length;
+    if (estimated) this.status.textContent += `, ${estimated} estimated`;
     this.root.dataset.rows = String(now);
   }
 

@@ -1,7 +1,7 @@
 /** The dialog of a cell: where its number comes from, as printed, or why there is none. */
 
 import { cellAt, FACTS, kindTitle, originTitle, trainedTitle } from './rows.js';
-import { coverageWords, marksAt, MARKS, meanDigits, meanInterval, rankText, reasonAt } from './columns.js';
+import { coverageWords, estimatedSign, marksAt, MARKS, meanDigits, meanInterval, rankText, reasonAt } from './columns.js';
 import { filledPattern } from '../../js/address.js';
 import { button, el } from '../../js/dom.js';
 import { rounded } from '../../js/number.js';
@@ -85,7 +85,7 @@ export function createDialog(board) {
     const interval = meanInterval(ranking, row, digits);
     const lines = [
       ['Rank', words(ranking, row)],
-      [ranking.changed ? `Your mean: ${ranking.changed}` : payload.suite.mean_title, mean === null ? 'none' : `${rounded(mean, digits)}${interval ? ` (${interval})` : ''}`],
+      [ranking.changed ? `Your mean: ${ranking.changed}` : payload.suite.mean_title, mean === null ? 'none' : `${estimatedSign(ranking, row)}${rounded(mean, digits)}${interval ? ` (${interval})` : ''}`],
       ['Coverage', coverageWords(ranking, row)], ['By the suite’s own mean', ranking.changed ? words(payload.ranking, row) : ''],
     ];
     return facts(lines);
