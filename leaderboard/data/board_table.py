@@ -33,6 +33,7 @@ PARTIAL, PRINTED, ESTIMATED = 8, 16, 32  # bits of a cell's marks, besides those
 EVERY = slice(None)  # column
 PRESETS = words_beside(__file__)
 APART = SUSPECT | PARTIAL | ESTIMATED  # bits of what is never the best of its column, and anchors no shading
+Estimates = tuple[dict[int, Estimate], dict[int, str]]  # by row; and why others have none
 
 
 class SuiteColumn(NamedTuple):
@@ -149,7 +150,7 @@ class BoardTable:
         )
         return Ranking.of(table, apart=True)
 
-    def estimates(self, ranked: Ranking, *, only: int | None = None) -> tuple[dict[int, Estimate], dict[int, str]]:
+    def estimates(self, ranked: Ranking, *, only: int | None = None) -> Estimates:
         """Estimates of rows without a rank, those of each origin by themselves, and why others have none; of `only` one
         row, in a fraction of the time."""
         table, found, reasons = ranked.table, {}, {}

@@ -15,7 +15,7 @@ from compute.analysis.ranking import Ranking
 from compute.analysis.ranks.means import rank
 from compute.rounding import clean, rounded
 from leaderboard.data import replication
-from leaderboard.data.board_table import ESTIMATED, SUSPECT, TRAINED, BoardTable, SuiteColumn
+from leaderboard.data.board_table import ESTIMATED, SUSPECT, TRAINED, BoardTable, Estimates, SuiteColumn
 from leaderboard.data.database import Database
 from leaderboard.data.fronts import size_front
 from leaderboard.data.languages import name_of
@@ -42,7 +42,6 @@ MEANS = {"mean": "mean", "mean_low": "low", "mean_high": "high"}
 ESTIMATED_WORDS = (
     "estimated from {tasks} of {of} tasks: {mean} ({low} to {high}); place {place} among {complete} complete models"
 )
-Estimates = tuple[dict[int, Estimate], dict[int, str]]  # by row, and why others have none
 
 
 def board(db: Database, table: BoardTable, ranked: Ranking | None) -> dict[str, Any]:

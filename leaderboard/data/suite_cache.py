@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from functools import partial
 
-from compute.analysis.estimates import Estimate
 from compute.analysis.ranking import Ranking
 from leaderboard.data import board_table, payload
-from leaderboard.data.board_table import BoardTable
+from leaderboard.data.board_table import BoardTable, Estimates
 from leaderboard.data.database import Database
 from leaderboard.data.languages import MULTILINGUAL
 from leaderboard.data.memo import shared
@@ -59,7 +58,7 @@ class SuiteCache:
         coverage: float | None = None,
         scope: Scope = WHOLE,
         only: int | None = None,
-    ) -> tuple[dict[int, Estimate], dict[int, str]] | None:
+    ) -> Estimates | None:
         """`BoardTable.estimates` under one choice; None for a suite that people rank."""
         ranked = self.ranked(suite, weights, tasks, coverage, scope)
         return ranked and self.table(suite, scope).estimates(ranked, only=only)

@@ -4,13 +4,13 @@ import { withValues } from '../../js/address.js';
 import { createCard } from './card.js';
 import { createDialog } from './cell.js';
 import { shadeStyles } from './colour.js';
-import { gridColumns, isEstimated, roomOf, shownKeys } from './columns.js';
+import { gridColumns, roomOf, shownKeys } from './columns.js';
 import { createScope, partOf, SCOPE, scopeOf, scopeOfPayload } from './scope.js';
 import { createNotice, debounce, el, gridStyles, stylesheet, writeQuery } from '../../js/dom.js';
 import { createCopyLink, createExport } from './export.js';
 import { createChips, createFilters, createSearch, withoutFilters } from './filters.js';
 import { Grid } from '../../js/grid.js';
-import { createChanged, createEmpty, createFailure, createLegend, createOrigins, createSuites, createUnknown } from './parts.js';
+import { createChanged, createEmpty, createEstimates, createFailure, createLegend, createOrigins, createSuites, createUnknown } from './parts.js';
 import { Source } from './payload.js';
 import { createPicker } from './picker.js';
 import { FACETS, filterRows, originsOf, shownRows } from './rows.js';
@@ -52,13 +52,13 @@ class Board {
     this.status = el('span', { class: 'lk-status', role: 'status' });
     const [search, filters, picker, exports, link] = [createSearch, createFilters, createPicker, createExport, createCopyLink].map((make) => make(this));
     const [changed, unknown, chips, empty, legend, selection] = [createChanged, createUnknown, createChips, createEmpty, createLegend, createSelection].map((make) => make(this));
-    const [origins, scope] = [createOrigins(this), createScope(this)];
+    const [origins, scope, estimates] = [createOrigins(this), createScope(this), createEstimates(this)];
     this.failure = createFailure();
     this.menus = [filters, picker, exports];
-    this.parts = [this.suites, search, filters, picker, this.weights, exports, link, origins, scope, changed, unknown, chips, empty, legend, selection];
+    this.parts = [this.suites, search, filters, picker, this.weights, exports, link, origins, scope, estimates, changed, unknown, chips, empty, legend, selection];
     this.main = el('div', { class: 'lk-main' },
       el('div', { class: 'lk-bar', role: 'group', 'aria-label': 'Table controls' }, ...search.nodes, ...filters.nodes, ...picker.nodes, ...this.weights.nodes,
-        ...scope.nodes, this.status, ...origins.nodes, ...exports.nodes, ...link.nodes),
+        ...scope.nodes, ...estimates.nodes, this.status, ...origins.nodes, ...exports.nodes, ...link.nodes),
       this.weights.panel, ...changed.nodes, ...unknown.nodes, ...chips.nodes, this.grid.node, ...empty.nodes, ...legend.nodes, ...selection.nodes);
     this.nodes = [this.suites.node, this.notice.node, this.failure.node, this.main, this.dialog.node, this.card.node];
   }
@@ -165,8 +165,6 @@ class Board {
     const [now, all] = [this.rows.length, payload.rows.length];
     this.status.textContent = now === all ? `${all} rows` : `${now} of ${all} rows`;
     if (state.origin.length !== 1 && originsOf(payload).length > 1) this.status.textContent += ', ranked within each origin';
-    const estimated = this.rows.filter((row) => isEstimated(ranking, row)).length;
-    if (estimated) this.status.textContent += `, ${estimated} estimated`;
     this.root.dataset.rows = String(now);
   }
 

@@ -34,7 +34,7 @@ export function createCard(board) {
     const front = frontWords(board.ranking, row);
     shown = cell;
     node.replaceChildren(el('h4', {}, model.title), facts(modelLines(model)), front && el('p', { class: 'lk-count' }, `${FRONT.sign} ${front}`),
-      board.ranking.place && el('p', { class: 'lk-count' }, board.ranking.why[row]));
+      board.ranking.place ? el('p', { class: 'lk-count' }, board.ranking.why[row]) : '');
     node.showPopover();
     const box = cell.getBoundingClientRect();
     const { clientWidth, clientHeight } = document.documentElement;

@@ -12,7 +12,7 @@ import { breakable, textWidth, titleSize, widthFor } from './titles.js';
 
 const DOUBTFUL = 2;
 const PARTIAL = 8;
-const ESTIMATED = 32;
+export const ESTIMATED = 32;
 export const APART = DOUBTFUL | PARTIAL | ESTIMATED; // never the best of its column, and an end of its shading
 const BELOW = 90; // px that the line below a title takes
 const SELECT = 32;
@@ -31,7 +31,7 @@ export const MARKS = [
   [4, '‡', 'another source prints another number'],
   [8, '~', 'mean of only some of its tasks'],
   [16, '*', 'mean as the paper prints it; some of its tasks are missing'],
-  [ESTIMATED, '≈', 'estimated from the tasks that the model has; takes no rank'],
+  [ESTIMATED, '≈', 'estimated from the tasks that the model has; takes no rank, its interval is about these tasks'],
 ];
 
 /** The mark of a row that no model of the same size or smaller significantly beats, among those whose size is known. */

@@ -26,12 +26,13 @@ from leaderboard.data.board_table import (
     SUSPECT,
     TRAINED,
     BoardTable,
+    Estimates,
     SuiteColumn,
 )
 from leaderboard.data.database import Database
 from leaderboard.data.mean_rule import changed_rule, description, rule
 from leaderboard.data.memo import shared
-from leaderboard.data.payload import PLACES, Estimates, cells, plain, standing
+from leaderboard.data.payload import PLACES, cells, plain, standing
 from leaderboard.html.formatting import blank, parameters_text, rank_range
 from leaderboard.html.labels import SHORT, SIGNS, described, is_synthetic
 from leaderboard.pages.board.text_tables import latex, markdown
@@ -52,7 +53,7 @@ CELL_SIGNS = (
     *SIGNS,
     (PARTIAL, "~", "mean of only some of its tasks"),
     (PRINTED, "*", "mean as the paper prints it; some of its tasks are missing"),
-    (ESTIMATED, "≈", "estimated from the tasks that the model has; takes no rank"),
+    (ESTIMATED, "≈", "estimated from the tasks that the model has; takes no rank, its interval is about these tasks"),
 )
 RANKED = (  # columns of a ranked suite
     *("rank", "rank_low", "rank_high", "suite_rank", "ranked_by", "tie_class", "mean", "mean_low", "mean_high"),

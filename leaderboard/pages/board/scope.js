@@ -86,11 +86,6 @@ export function createScope(board) {
       nodes.push(choice('Test sets', only ? 'open' : '', [{ key: '', title: state.tasks.length && !only ? 'Chosen tasks' : 'All' }, { key: 'open', title: 'Public', hint: `Without the ${hidden} private ones, which only their keepers can measure` }],
         (key) => board.change({ tasks: key ? open : [] })));
     }
-    if (payload.suite.aggregate !== 'human' && payload.ranking.rank.includes(null)) {
-      const hint = 'Where a model would stand with all tasks, from those that it has, by the complete models';
-      nodes.push(choice('Incomplete models', state.estimates === 'show' ? 'show' : '', [{ key: '', title: 'Not ranked' }, { key: 'show', title: 'Estimated', hint }],
-        (key) => board.change({ estimates: key })));
-    }
     node.hidden = !nodes.length;
     const focused = node.contains(document.activeElement) ? document.activeElement.dataset.key : '';
     node.replaceChildren(...nodes);
@@ -100,7 +95,7 @@ export function createScope(board) {
   return {
     nodes: [node],
     refresh() {
-      const now = `${board.payload.version} ${board.payload.suite.key} ${scopeOfPayload(board.payload)} ${board.state.tasks} ${board.state.estimates}`;
+      const now = `${board.payload.version} ${board.payload.suite.key} ${scopeOfPayload(board.payload)} ${board.state.tasks}`;
       if (now === drawn) return;
       drawn = now;
       fill(board);
