@@ -27,8 +27,9 @@ def findings(site: Site, suites: Sequence[str]) -> list[Facts]:
     for key in suites:
         table, ranked = site.suite_cache.table(key), site.suite_cache.ranked(key)
         ahead = ranked and unranked_ahead(table, ranked)
-        if ahead and (one := site.suite_cache.estimates(key, only=ahead["row"])[0].get(ahead["row"])):
-            ahead |= {"estimate": estimate_facts(table, ranked, one)}
+        if ahead:
+            one = site.suite_cache.estimates(key, only=ahead["row"])[0].get(ahead["row"])
+            ahead["estimate"] = one and estimate_facts(table, ranked, one)
         if not is_synthetic(table.suite["benchmark"]):
             out.append(
                 {
