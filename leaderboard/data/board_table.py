@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from compute.analysis.estimates import Estimate, estimates, possible
 from compute.analysis.intervals import Z95
 from compute.analysis.ranking import Ranking
 from compute.analysis.table import USUAL, ScoreTable, of_long, wide
@@ -28,10 +29,11 @@ from leaderboard.html.labels import DISPUTED, SUSPECT, TRAINED, is_own
 
 PEOPLE = "People"  # a group of columns: votes
 FEW_TASKS = 20  # of a suite of one category, which opens on its tasks
-PARTIAL, PRINTED = 8, 16  # bits of a cell's marks, besides those of leaderboard.html.labels
+PARTIAL, PRINTED, ESTIMATED = 8, 16, 32  # bits of a cell's marks, besides those of leaderboard.html.labels
 EVERY = slice(None)  # column
 PRESETS = words_beside(__file__)
-APART = SUSPECT | PARTIAL  # bits of what is never the best of its column, and anchors no shading
+APART = SUSPECT | PARTIAL | ESTIMATED  # bits of what is never the best of its column, and anchors no shading
+Estimates = tuple[dict[int, Estimate], dict[int, str]]  # by row; and why others have none
 
 
 class SuiteColumn(NamedTuple):
@@ -56,6 +58,7 @@ class SuiteColumn(NamedTuple):
     cluster: str  # as of a task
     proportion: bool  # as of a metric
     private: bool  # a test set that only its keepers can measure
+    modalities: Sequence[str]  # of its items
 
     @property
     def unit(self) -> str:
@@ -146,6 +149,26 @@ class BoardTable:
             least=scores.least if coverage is None else coverage,
         )
         return Ranking.of(table, apart=True)
+
+    def estimates(self, ranked: Ranking, *, only: int | None = None) -> Estimates:
+        """Estimates of rows without a rank, those of each origin by themselves, and why others have none; of `only` one
+        row, in a fraction of the time."""
+        table, found, reasons = ranked.table, {}, {}
+        wanted = ~np.isnan(table.values[:, table.counted]).any(axis=1) | (only is None)
+        if only is not None:
+            wanted[only] = True
+        for origin in dict.fromkeys(table.origins) if only is None else [table.origins[only]]:
+            rows = [at for at, own in enumerate(table.origins) if own == origin and wanted[at]]
+            models = self.models.loc[[table.models[row] for row in rows]]
+            own, why, _ = estimates(
+                table.rows(rows),
+                families=list(models["family"]),
+                released=list(models["released"].astype(str)),
+                possible=possible([*map(list, models["abilities"])], [column.modalities for column in self.columns]),
+            )
+            for all_rows, of_origin in ((found, own), (reasons, why)):
+                all_rows |= {rows[at]: one for at, one in of_origin.items() if ranked.rank[rows[at]] < 1}
+        return found, reasons
 
     def mean_marks(self, ranked: Ranking) -> np.ndarray:
         """int [rows, categories]: PARTIAL, a mean without some tasks; PRINTED, the paper's own."""

@@ -37,6 +37,11 @@ def choice(query: str) -> tuple[tuple[tuple[str, float], ...], frozenset[str] | 
     return tuple(sorted(weights)), tasks, coverage
 
 
+def with_estimates(query: str) -> bool:
+    """Whether a query string asks for estimates of incomplete models."""
+    return parse_qs(query[:8000]).get("estimates") == ["show"]
+
+
 def suite_rule(table: BoardTable) -> str:
     """The suite's own rule, such as `Mean of 10 category means`; narrower: `Mean of 24 tasks, sensitive condition`."""
     ranked = sum(column.ranked for column in table.columns)

@@ -10,17 +10,19 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from compute.analysis.estimates import Estimate
 from compute.analysis.ranking import Ranking
 from compute.analysis.ranks.means import rank
 from compute.rounding import clean, rounded
 from leaderboard.data import replication
-from leaderboard.data.board_table import SUSPECT, TRAINED, BoardTable, SuiteColumn
+from leaderboard.data.board_table import ESTIMATED, SUSPECT, TRAINED, BoardTable, Estimates, SuiteColumn
 from leaderboard.data.database import Database
 from leaderboard.data.fronts import size_front
 from leaderboard.data.languages import name_of
 from leaderboard.data.mean_rule import changed_rule, description, suite_rule
 from leaderboard.data.models.model_facts import is_usable, own_facts
 from leaderboard.html import labels
+from leaderboard.html.formatting import rank_range
 
 # Of a column, as they are.
 COLUMN_FACTS = (
@@ -35,6 +37,11 @@ STANDING = {  # of a row, and as a ranking calls it
     "interval_unknown": "unknown",
 }
 SHORT = {"rank_low": "low", "rank_high": "high", "tie_class": "tie", "few_tasks": "few", "interval_unknown": "unknown"}
+PLACES = {"estimated_rank_low": "rank_low", "estimated_rank_high": "rank_high"}  # and as an estimate calls them
+MEANS = {"mean": "mean", "mean_low": "low", "mean_high": "high"}
+ESTIMATED_WORDS = (
+    "estimated from {tasks} of {of} tasks: {mean} ({low} to {high}); place {place} among {complete} complete models"
+)
 
 
 def board(db: Database, table: BoardTable, ranked: Ranking | None) -> dict[str, Any]:
@@ -103,26 +110,31 @@ def suite_facts(table: BoardTable, *notes: str) -> dict[str, Any]:
     }
 
 
-def cells(table: BoardTable, ranked: Ranking | None) -> tuple[np.ndarray, np.ndarray]:
+def cells(
+    table: BoardTable, ranked: Ranking | None, estimates: Estimates | None = None
+) -> tuple[np.ndarray, np.ndarray]:
     """Values in stored units and marks [rows, columns of `by_key`]: the means of categories, with how each was made and
     the marks of the scores behind it, then the tasks."""
     shape = len(table.rows), len(table.category_columns)
     means, of_means = np.full(shape, np.nan), np.zeros(shape, int)
     if ranked is not None:
-        means, of_means = ranked.category_means, table.mean_marks(ranked)
+        means, of_means = ranked.category_means.copy(), table.mean_marks(ranked)
+        found, lacking = estimates[0] if estimates else {}, np.isnan(table.scores.values) & ranked.table.counted
         for code in range(len(table.scores.categories)):
+            for row in filter(lambda row: lacking[row, table.scores.codes == code].any(), found):
+                means[row, code], of_means[row, code] = found[row].categories[code, 0], ESTIMATED
             behind = table.marks[:, (table.scores.codes == code) & ranked.table.chosen]
             of_means[:, code] |= np.bitwise_or.reduce(behind & (TRAINED | SUSPECT), axis=1)
     return tuple(np.concatenate(parts, axis=1) for parts in ((means, table.scores.values), (of_means, table.marks)))
 
 
-def standing(table: BoardTable, ranked: Ranking | None) -> pd.DataFrame:
+def standing(table: BoardTable, ranked: Ranking | None, estimates: Estimates | None = None) -> pd.DataFrame:
     """How each row of the table ranks, in shown units; the columns are STANDING, blank where something is not known.
 
     Of a suite that people rank (`ranked` None) the order they gave, without intervals. `why` says why a row has no
     rank, `interval_unknown` why a ranked row's intervals and class are not known, `few_tasks` that they rest on few
     tasks; `coverage` is the share of the tasks with a score, `covered` that with the tasks for which a printed mean
-    stands in.
+    stands in. Estimates add means, the PLACES among complete models, and `place`, where the row stands among the ranks.
     """
     rows, known = len(table.rows), ~np.isnan(table.scores.values)
     if ranked is None:
@@ -143,7 +155,37 @@ def standing(table: BoardTable, ranked: Ranking | None) -> pd.DataFrame:
     for name in ("mean", "mean_low", "mean_high", "excess", "coverage", "covered"):
         unit = scale if name in ("mean", "mean_low", "mean_high", "excess") else 1.0
         frame[name] = [value if math.isnan(value) else clean(value, scale=unit) for value in frame[name]]
+    if ranked is None or estimates is None:
+        return frame
+    found, reasons = estimates
+    for row, reason in reasons.items():
+        frame.loc[row, "why"] = frame["why"][row].replace(": ", f": no estimate, since {reason}; ", 1)
+    for row, one in found.items():
+        frame.loc[row, "why"] = f"Not ranked: {ESTIMATED_WORDS.format(**estimate_facts(table, ranked, one))}"
+    for name, own in MEANS.items():
+        known = {row: clean(getattr(one, own), scale=scale) for row, one in found.items()}
+        frame[name] = frame[name].fillna(pd.Series(known, dtype=float))
+    for name, own in PLACES.items():
+        places = pd.Series({row: getattr(one, own) for row, one in found.items()}, dtype="Int64")
+        frame[name] = places.reindex(frame.index)
+    turned, origins = (ranked.mean if ranked.higher_is_better else -ranked.mean), np.array(table.scores.origins)
+    turned = np.where(ranked.rank > 0, turned, np.nan)
+    frame["place"] = np.nan
+    for row, one in found.items():
+        own = one.mean if ranked.higher_is_better else -one.mean
+        frame.loc[row, "place"] = 0.5 + (turned[origins == origins[row]] > own).sum()
     return frame
+
+
+def estimate_facts(table: BoardTable, ranked: Ranking, one: Estimate) -> dict[str, Any]:
+    """What an estimate says, in words and shown units."""
+    return {
+        "tasks": one.tasks,
+        "of": int(ranked.table.counted.sum()),
+        **{name: table.category_columns[0].number(getattr(one, name)) for name in ("mean", "low", "high")},
+        "place": rank_range(one.rank_low, one.rank_high),
+        "complete": len(one.places) - 1,
+    }
 
 
 def plain(frame: pd.DataFrame) -> pd.DataFrame:
@@ -151,7 +193,9 @@ def plain(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.astype(object).where(frame.notna(), None)
 
 
-def ranking(table: BoardTable, ranked: Ranking | None, *, with_categories: bool = False) -> dict[str, Any]:
+def ranking(
+    table: BoardTable, ranked: Ranking | None, estimates: Estimates | None = None, *, with_categories: bool = False
+) -> dict[str, Any]:
     """The `standing` as lists, one entry a row, under short names; `with_categories` adds the category means, which the
     table has where all its tasks count.
 
@@ -160,7 +204,7 @@ def ranking(table: BoardTable, ranked: Ranking | None, *, with_categories: bool 
     have a higher mean and cannot be tested. `changed` says in words what differs from the suite's own rule; empty:
     nothing.
     """
-    out = plain(standing(table, ranked)).rename(columns=SHORT).to_dict("list")
+    out = plain(standing(table, ranked, estimates)).rename(columns=SHORT).to_dict("list")
     front = {} if ranked is None else size_front(table, ranked)
     out |= {"fixed": [], "front": list(front), "front_untested": list(front.values())}
     out["changed"] = changed_rule(table, ranked)
@@ -168,7 +212,7 @@ def ranking(table: BoardTable, ranked: Ranking | None, *, with_categories: bool 
         out |= {"fixed": list(ranked.fixed), "families": None, "family_marks": None}
     if ranked is not None and with_categories:
         columns = table.category_columns
-        means, marks = (every[:, : len(columns)] for every in cells(table, ranked))
+        means, marks = (every[:, : len(columns)] for every in cells(table, ranked, estimates))
         out |= {
             "families": _cells(means * [column.scale for column in columns], columns),
             "family_marks": marks.tolist(),

@@ -6,7 +6,7 @@ from functools import partial
 
 from compute.analysis.ranking import Ranking
 from leaderboard.data import board_table, payload
-from leaderboard.data.board_table import BoardTable
+from leaderboard.data.board_table import BoardTable, Estimates
 from leaderboard.data.database import Database
 from leaderboard.data.languages import MULTILINGUAL
 from leaderboard.data.memo import shared
@@ -49,6 +49,20 @@ class SuiteCache:
         """The ranking of a suite's table under one choice. Raises as `table` and `BoardTable.ranked` do."""
         return self.table(suite, scope).ranked(weights=dict(weights), tasks=tasks, coverage=coverage)
 
+    @partial(shared, most=256)
+    def estimates(
+        self,
+        suite: str,
+        weights: Weights = (),
+        tasks: frozenset[str] | None = None,
+        coverage: float | None = None,
+        scope: Scope = WHOLE,
+        only: int | None = None,
+    ) -> Estimates | None:
+        """`BoardTable.estimates` under one choice; None for a suite that people rank."""
+        ranked = self.ranked(suite, weights, tasks, coverage, scope)
+        return ranked and self.table(suite, scope).estimates(ranked, only=only)
+
     @partial(shared, most=96)
     def board(self, suite: str, scope: Scope = WHOLE) -> bytes:
         """The payload of a table, compressed."""
@@ -57,9 +71,17 @@ class SuiteCache:
 
     @partial(shared, most=256)
     def ranking(
-        self, suite: str, weights: Weights, tasks: frozenset[str] | None, coverage: float | None, scope: Scope
+        self,
+        suite: str,
+        weights: Weights,
+        tasks: frozenset[str] | None,
+        coverage: float | None,
+        scope: Scope,
+        estimated: bool = False,
     ) -> bytes:
-        """The ranking under one choice, as the browser gets it."""
-        ranked = self.ranked(suite, weights, tasks, coverage, scope)
-        # Only other tasks make other means of categories: else the browser has them, with the table.
-        return payload.encode(payload.ranking(self.table(suite, scope), ranked, with_categories=tasks is not None))
+        """The ranking under one choice, as the browser gets it; `estimated`: with estimates of incomplete rows."""
+        key = (suite, weights, tasks, coverage, scope)
+        table, ranked, added = self.table(suite, scope), self.ranked(*key), self.estimates(*key) if estimated else None
+        # Only other tasks and estimates make other means of categories: else the browser has them, with the table.
+        with_categories = tasks is not None or added is not None
+        return payload.encode(payload.ranking(table, ranked, added, with_categories=with_categories))

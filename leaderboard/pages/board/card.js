@@ -33,7 +33,8 @@ export function createCard(board) {
     const model = board.payload.rows[row];
     const front = frontWords(board.ranking, row);
     shown = cell;
-    node.replaceChildren(el('h4', {}, model.title), facts(modelLines(model)), front && el('p', { class: 'lk-count' }, `${FRONT.sign} ${front}`));
+    node.replaceChildren(el('h4', {}, model.title), facts(modelLines(model)), front && el('p', { class: 'lk-count' }, `${FRONT.sign} ${front}`),
+      board.ranking.place ? el('p', { class: 'lk-count' }, board.ranking.why[row]) : '');
     node.showPopover();
     const box = cell.getBoundingClientRect();
     const { clientWidth, clientHeight } = document.documentElement;

@@ -1,7 +1,7 @@
 /** The dialog of a cell: where its number comes from, as printed, or why there is none. */
 
 import { cellAt, FACTS, kindTitle, originTitle, trainedTitle } from './rows.js';
-import { coverageWords, marksAt, MARKS, meanDigits, meanInterval, rankText, reasonAt } from './columns.js';
+import { coverageWords, ESTIMATED, estimatedSign, marksAt, MARKS, meanDigits, meanInterval, rankText, reasonAt, shown } from './columns.js';
 import { filledPattern } from '../../js/address.js';
 import { button, el } from '../../js/dom.js';
 import { rounded } from '../../js/number.js';
@@ -85,7 +85,7 @@ export function createDialog(board) {
     const interval = meanInterval(ranking, row, digits);
     const lines = [
       ['Rank', words(ranking, row)],
-      [ranking.changed ? `Your mean: ${ranking.changed}` : payload.suite.mean_title, mean === null ? 'none' : `${rounded(mean, digits)}${interval ? ` (${interval})` : ''}`],
+      [ranking.changed ? `Your mean: ${ranking.changed}` : payload.suite.mean_title, mean === null ? 'none' : `${estimatedSign(ranking, row)}${rounded(mean, digits)}${interval ? ` (${interval})` : ''}`],
       ['Coverage', coverageWords(ranking, row)], ['By the suite’s own mean', ranking.changed ? words(payload.ranking, row) : ''],
     ];
     return facts(lines);
@@ -121,7 +121,7 @@ export function createDialog(board) {
     const marks = MARKS.filter(([bit]) => bits & bit).map(([, mark, words]) => el('li', {}, `${mark} ${words}`));
     const notes = (data.notes ?? []).map((note) => el('li', {}, String(note)));
     const empty = cellAt(payload, ranking, row, at) === null && !data.sources?.length;
-    show(data.title || heading, facts((data.lines ?? []).map(({ label, text }) => [label, text])),
+    show(data.title || heading, facts([['Estimated', bits & ESTIMATED ? shown(cellAt(payload, ranking, row, at), column.digits) : ''], ...(data.lines ?? []).map(({ label, text }) => [label, text])]),
       empty ? el('p', {}, `No value: ${reasonAt(payload, ranking, row, at)}`) : '',
       marks.length || notes.length ? el('ul', { class: 'lk-notes' }, ...marks, ...notes) : '',
       ...(data.sources ?? []).map(source), links(data.items ? payload.links?.items : '', data, 'Its single items'),

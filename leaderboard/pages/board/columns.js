@@ -12,7 +12,8 @@ import { breakable, textWidth, titleSize, widthFor } from './titles.js';
 
 const DOUBTFUL = 2;
 const PARTIAL = 8;
-export const APART = DOUBTFUL | PARTIAL; // never the best of its column, and an end of its shading
+export const ESTIMATED = 32;
+export const APART = DOUBTFUL | PARTIAL | ESTIMATED; // never the best of its column, and an end of its shading
 const BELOW = 90; // px that the line below a title takes
 const SELECT = 32;
 const PHONE_NAME = 134; // px of the column of names on a phone
@@ -30,6 +31,7 @@ export const MARKS = [
   [4, '‡', 'another source prints another number'],
   [8, '~', 'mean of only some of its tasks'],
   [16, '*', 'mean as the paper prints it; some of its tasks are missing'],
+  [ESTIMATED, '≈', 'estimated from the tasks that the model has; takes no rank, its interval is about these tasks'],
 ];
 
 /** The mark of a row that no model of the same size or smaller significantly beats, among those whose size is known. */
@@ -178,6 +180,10 @@ function whyNot(ranking, row) {
   return ranking.why[row].replace(/^Not ranked: /, '') || 'no headline score';
 }
 
+/** Whether a row has an estimate in place of a rank, and the sign before its numbers. */
+export const isEstimated = (ranking, row) => Number.isFinite(ranking.place?.[row]);
+export const estimatedSign = (ranking, row) => (isEstimated(ranking, row) ? '≈' : '');
+
 /** What a rank says, in words. */
 export function rankText(ranking, row) {
   const [rank, low, high, tie] = ['rank', 'low', 'high', 'tie'].map((key) => ranking[key][row]);
@@ -195,11 +201,8 @@ export function meanInterval(ranking, row, digits) {
   return `${ranking.few[row] ? 'at least ' : ''}95% interval ${rounded(low, digits)} to ${rounded(high, digits)}${note}`;
 }
 
-/** A rank's interval as its cell has it. */
-function shortInterval(ranking, row) {
-  const [low, high] = [ranking.low[row], ranking.high[row]];
-  return low === high ? String(low) : `${low}–${high}`;
-}
+/** A range of ranks as its cell has it. */
+const shortRange = (low, high) => (low === high ? String(low) : `${low}–${high}`);
 
 function rankColumn({ ranking, payload }, narrow) {
   const before = payload.ranking.rank;
@@ -213,7 +216,8 @@ function rankColumn({ ranking, payload }, narrow) {
       cell.title = rankText(ranking, row);
       const delta = moved ? change(rank, before[row]) : '';
       cell.setAttribute('aria-label', delta ? `${cell.title}; by the suite’s own mean ${before[row] ?? 'not ranked'}` : cell.title);
-      const parts = [rank === null ? el('b', { class: 'lk-missing' }, '—') : el('b', {}, String(rank))];
+      const place = isEstimated(ranking, row) && `≈${shortRange(ranking.estimated_rank_low[row], ranking.estimated_rank_high[row])}`;
+      const parts = [rank === null ? el('b', { class: place ? 'lk-estimated' : 'lk-missing' }, place || '—') : el('b', {}, String(rank))];
       if (delta) parts.unshift(el('em', { class: delta[0] === '▼' || delta === 'out' ? 'lk-down' : 'lk-up' }, delta));
       cell.replaceChildren(...parts);
     },
@@ -224,7 +228,7 @@ function rankColumn({ ranking, payload }, narrow) {
 const whyUnknown = (ranking, row) => whyNot(ranking, row) || ranking.unknown[row] || 'not known';
 
 function rangeColumn({ ranking, font }) {
-  const texts = ranking.low.map((low, row) => (low === null ? '' : shortInterval(ranking, row)));
+  const texts = ranking.low.map((low, row) => (low === null ? '' : shortRange(low, ranking.high[row])));
   return {
     key: 'range', title: 'Range', name: 'Range of the rank', hint: 'The ranks that the data leave possible, at 95%',
     width: widthFor(['Range', ...texts.map((text) => text.replace(/\d/g, '0'))], font, ROOM), // all digits are as wide as a 0
@@ -299,6 +303,7 @@ function modelColumn(board, narrow) {
       const name = el('a', { class: 'lk-name', href: payload.links?.model && filledPattern(payload.links.model, { model }), tabindex: '-1', onclick: onName },
         below ? text : linesOf(text, room, width).join('\n'));
       cell.classList.toggle('lk-short', narrow);
+      cell.classList.toggle('lk-estimated', isEstimated(ranking, row));
       const signs = badges.map((badge) => el('span', { class: 'lk-badge' }, badge));
       if (narrow) {
         if (front) name.replaceChildren(el('span', {}, ...name.childNodes), front);
@@ -368,9 +373,10 @@ function meanColumn(board, narrow) {
       const mean = ranking.mean[row];
       if (mean === null) return missing(cell, whyNot(ranking, row) || 'no headline score');
       cell.classList.add('lk-total');
-      cell.textContent = rounded(mean, digits);
+      cell.textContent = estimatedSign(ranking, row) + rounded(mean, digits);
+      cell.classList.toggle('lk-estimated', isEstimated(ranking, row));
       const interval = meanInterval(ranking, row, digits);
-      return interval && describe(cell, `${cell.textContent}, ${interval}`);
+      return interval && describe(cell, whyNot(ranking, row) || `${cell.textContent}, ${interval}`);
     },
   };
 }
@@ -392,10 +398,11 @@ function intervalColumn(board, narrow) {
       cell.textContent = '';
       cell.classList.add('lk-interval');
       if (ranking.few[row]) cell.classList.add('lk-few');
+      cell.classList.toggle('lk-estimated', isEstimated(ranking, row));
       for (const [name, value] of [['--from', x(from)], ['--to', x(to)], ['--mean', x(mean)], ['--tick', x(axis.ticks[0]?.value ?? axis.low)], ['--step', x(axis.low + axis.step) - x(axis.low)]]) {
         cell.style.setProperty(name, px(value));
       }
-      return describe(cell, `${rounded(mean, digits)}, ${meanInterval(ranking, row, digits)}`);
+      return describe(cell, whyNot(ranking, row) || `${rounded(mean, digits)}, ${meanInterval(ranking, row, digits)}`);
     },
   };
 }
@@ -443,14 +450,15 @@ function scoreColumn(board, at) {
       if (stored === null) return missing(cell, reasonAt(payload, ranking, row, at));
       const value = stored / 10 ** digits;
       const text = rounded(value, digits);
-      cell.textContent = text;
       const remarks = [];
       const bits = marksAt(payload, ranking, row, at);
+      cell.textContent = bits & ESTIMATED ? `≈${text}` : text;
+      cell.classList.toggle('lk-estimated', Boolean(bits & ESTIMATED));
       if (rows !== board.scaleRows) {
         rows = board.scaleRows;
         scale = columnScale(rows, (one) => (marksAt(payload, ranking, one, at) & APART ? null : cellAt(payload, ranking, one, at)), higher);
       }
-      const shade = bits & DOUBTFUL ? -1 : step(stored, scale);
+      const shade = bits & (DOUBTFUL | ESTIMATED) ? -1 : step(stored, scale);
       if (shade >= 0) cell.classList.add(`lk-shade-${shade}`);
       if (shade >= 0 && stored === scale.best && !(bits & PARTIAL)) cell.classList.add('lk-best');
       // A mean of some tasks has another chance level.
@@ -459,7 +467,8 @@ function scoreColumn(board, at) {
         remarks.push('at or below chance');
       }
       const marks = MARKS.filter(([bit]) => bits & bit);
-      if (marks.length) cell.dataset.mark = marks.map(([, mark]) => mark).join('');
+      const signs = marks.filter(([bit]) => bit !== ESTIMATED).map(([, mark]) => mark).join('');
+      if (signs) cell.dataset.mark = signs;
       remarks.push(...marks.map(([, , words]) => words));
       return remarks.length && describe(cell, `${text}: ${remarks.join('; ')}`);
     },

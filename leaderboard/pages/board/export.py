@@ -17,12 +17,23 @@ from compute.database import store
 from compute.io.files import replacing
 from compute.rounding import rounded, rounded_array
 from compute.types import BadInput, CannotWrite
-from leaderboard.data.board_table import APART, DISPUTED, PARTIAL, PRINTED, SUSPECT, TRAINED, BoardTable, SuiteColumn
+from leaderboard.data.board_table import (
+    APART,
+    DISPUTED,
+    ESTIMATED,
+    PARTIAL,
+    PRINTED,
+    SUSPECT,
+    TRAINED,
+    BoardTable,
+    Estimates,
+    SuiteColumn,
+)
 from leaderboard.data.database import Database
 from leaderboard.data.mean_rule import changed_rule, description, rule
 from leaderboard.data.memo import shared
-from leaderboard.data.payload import cells, plain, standing
-from leaderboard.html.formatting import blank, parameters_text
+from leaderboard.data.payload import PLACES, cells, plain, standing
+from leaderboard.html.formatting import blank, parameters_text, rank_range
 from leaderboard.html.labels import SHORT, SIGNS, described, is_synthetic
 from leaderboard.pages.board.text_tables import latex, markdown
 from leaderboard.web.responses import csv_bytes, download
@@ -42,6 +53,7 @@ CELL_SIGNS = (
     *SIGNS,
     (PARTIAL, "~", "mean of only some of its tasks"),
     (PRINTED, "*", "mean as the paper prints it; some of its tasks are missing"),
+    (ESTIMATED, "≈", "estimated from the tasks that the model has; takes no rank, its interval is about these tasks"),
 )
 RANKED = (  # columns of a ranked suite
     *("rank", "rank_low", "rank_high", "suite_rank", "ranked_by", "tie_class", "mean", "mean_low", "mean_high"),
@@ -85,6 +97,7 @@ class BoardView:
     rows: list[str]
     columns: list[str]
     suite_ranked: Ranking | None = None
+    estimates: Estimates | None = None  # of rows without a rank, where they are shown
 
     def file(self, form: str, *, filters: Sequence[str] = (), beside: Collection[str] = USUAL) -> Response:
         """The view as a file. For the formats that people read, `filters` say in words which rows are shown, and
@@ -131,7 +144,7 @@ class BoardView:
         """Values in stored units and marks [rows, columns] of every cell, as the board shows them."""
         every = list(self.table.by_key)
         at = np.ix_(self.indices, [every.index(column.key) for column in self.chosen])
-        values, marks = cells(self.table, self.ranked)
+        values, marks = cells(self.table, self.ranked, self.estimates)
         return values[at], marks[at]
 
     @cached_property
@@ -157,8 +170,9 @@ class BoardView:
         parts = [frame]
         if ranked is not None:
             ranks = standing(table, self.suite_ranked or ranked)["rank"]
-            own = standing(table, ranked).assign(suite_rank=ranks, ranked_by=rule(table, changed_rule(table, ranked)))
-            parts.append(own[list(RANKED)].iloc[self.indices].reset_index(drop=True))
+            own = standing(table, ranked, self.estimates)
+            own = own.assign(suite_rank=ranks, ranked_by=rule(table, changed_rule(table, ranked)))
+            parts.append(own[[*RANKED, *(PLACES if self.estimates else ())]].iloc[self.indices].reset_index(drop=True))
         values, marks = self.cells
         figures = {
             column.key: list(map(column.shown, own)) for column, own in zip(chosen, values.T.tolist(), strict=True)
@@ -177,7 +191,7 @@ class BoardView:
         about, frame = self.table.suite, self.frame
         title, whose = str(about["title"]), str(about["benchmark_title"])
         named = title if whose in title else f"{whose}: {title}"
-        seen = int(np.bitwise_or.reduce(self.cells[1], axis=None))
+        seen = int(np.bitwise_or.reduce(self.cells[1], axis=None)) | ESTIMATED * any(self.places)
         legend = "; ".join([*(f"{sign} {words}" for bit, sign, words in CELL_SIGNS if seen & bit), BEST, NO_VALUE])
         words = description(self.table)
         if changed := changed_rule(self.table, self.ranked):
@@ -185,6 +199,13 @@ class BoardView:
             words = f"{rule(self.table, changed)}. {differ} of {len(frame)} ranks differ from the suite's own."
         rows = f" Only rows with {'; '.join(filters)}." if filters else ""
         return f"{named}. {described(words, about['benchmark'])}{rows} {legend[0].upper()}{legend[1:]}."
+
+    @property
+    def places(self) -> list[str]:
+        """The places that rows without a rank could have, as estimated; empty for others."""
+        found = self.estimates[0] if self.estimates else {}
+        rows = map(found.get, self.indices)
+        return [rank_range(one.rank_low, one.rank_high) if one else "" for one in rows]
 
     def to_read(self, *, beside: Collection[str], unit: bool) -> pd.DataFrame:
         """The view for people: short titles, numbers at the digits the board shows, signs after them.
@@ -207,6 +228,9 @@ class BoardView:
                     "" if any(map(blank, values)) else write(*values, first and first.digits)
                     for values in zip(*(known[name] for name in names), strict=True)
                 ]
+                if key in ("rank", "mean"):
+                    pairs = zip(texts, self.places, strict=True)
+                    texts = [f"{text or place}≈" if place else text for text, place in pairs]
                 out |= {title: texts} if any(texts) else {}
         for column, marks in zip(self.chosen, self.cells[1].T, strict=True):
             title = SHORT.get(column.title, column.title) + _unit(unit, column) + " ↓" * (not column.higher)

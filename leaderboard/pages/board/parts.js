@@ -1,6 +1,6 @@
 /** The smaller parts around the table: suites, empty and failed states, legend. */
 
-import { APART, FRONT, MARKS } from './columns.js';
+import { APART, FRONT, isEstimated, MARKS } from './columns.js';
 import { button, el } from '../../js/dom.js';
 import { createNoResults } from '../../js/no_results.js';
 import { differingRanks, originsOf, originTitle } from './rows.js';
@@ -67,6 +67,22 @@ export function createOrigins(board) {
       for (const child of node.children) {
         child.setAttribute('aria-pressed', String(child.dataset.key === 'all' ? all : !all && state.origin.includes(child.dataset.key)));
       }
+    },
+  };
+}
+
+/** The switch that also estimates where models without every task would stand, with how many it does. */
+export function createEstimates(board) {
+  const node = button('Estimates', () => board.change({ estimates: board.state.estimates ? '' : 'show' }), {
+    title: 'Also estimate models that lack tasks: where they would stand, from the tasks that they have and the complete models' });
+  return {
+    nodes: [node],
+    refresh() {
+      const { payload, ranking, state } = board;
+      const count = board.rows.filter((row) => isEstimated(ranking, row)).length;
+      node.hidden = payload.suite.aggregate === 'human' || !payload.ranking.rank.includes(null);
+      node.setAttribute('aria-pressed', String(state.estimates === 'show'));
+      node.textContent = ranking.place ? `Estimates ${count}` : 'Estimates';
     },
   };
 }

@@ -12,7 +12,7 @@ from starlette.routing import Route
 
 from compute.types import BadInput, CannotWrite, DatabaseError
 from leaderboard.data import payload
-from leaderboard.data.mean_rule import choice
+from leaderboard.data.mean_rule import choice, with_estimates
 from leaderboard.data.scope import scope_of
 from leaderboard.page import Site
 from leaderboard.pages.board import export, provenance
@@ -48,7 +48,8 @@ def routes(site: Site) -> list[Route]:
         if request.query_params.get("version", db.version) != db.version:
             raise BadInput("The scores were updated after this page was opened. Reload it to see them")
         suite, query = request.path_params["suite"], request.url.query
-        return respond(request, suite_cache.ranking(suite, *choice(query), scope_of(query)))
+        content = suite_cache.ranking(suite, *choice(query), scope_of(query), estimated=with_estimates(query))
+        return respond(request, content)
 
     def cell(request: Request) -> Response:
         suite, query, scope = request.path_params["suite"], request.url.query, scope_of(request.url.query)
@@ -70,6 +71,7 @@ def routes(site: Site) -> list[Route]:
             rows=asked.rows,
             columns=asked.columns,
             suite_ranked=suite_cache.ranked(suite, scope=scope),
+            estimates=suite_cache.estimates(suite, *choice(query), scope=scope) if with_estimates(query) else None,
         )
         return shown.file(asked.format, filters=asked.filters[:MOST_FILTERS], beside=asked.shown)
 

@@ -147,7 +147,8 @@ function valuesOf(payload, ranking, key) {
   if (key === 'title') return (row) => payload.rows[row].title;
   const fact = FACTS.find((one) => one.key === key);
   if (fact) return (row) => fact.of(payload.rows[row]);
-  if (['rank', 'mean', 'coverage'].includes(key)) return (row) => ranking[key]?.[row];
+  if (key === 'rank') return (row) => ranking.rank[row] ?? ranking.place?.[row];
+  if (['mean', 'coverage'].includes(key)) return (row) => ranking[key]?.[row];
   const column = payload.columns.findIndex((one) => one.key === key);
   return (row) => cellAt(payload, ranking, row, column);
 }

@@ -7,8 +7,8 @@ import { defaultOrigin, FACETS, FACTS, facetValues } from './rows.js';
 import { ANY_SIZE, readSizes, writeSizes } from './sizes.js';
 
 export const LEAD = ['rank', 'title', 'coverage', 'mean', ...FACTS.map(({ key }) => key)];
-/** Columns that are off until they are switched on: each has its key in the address. */
-const SWITCHED = ['interval', ...FACTS.slice(1).map(({ key }) => key)];
+/** What is off until it is switched on, columns and estimates: each has its key in the address. */
+const SWITCHED = ['estimates', 'interval', ...FACTS.slice(1).map(({ key }) => key)];
 const MOST_FAMILIES = 12;
 export const MOST_SELECTED = 6;
 export const MOST_PINNED = 20;
@@ -197,6 +197,7 @@ export function rankQuery(state, payload) {
   if (weights.length) query.push(['w', weights.join(',')]);
   if (state.coverage !== payload.suite.minimum_coverage) query.push(['coverage', String(state.coverage)]);
   if (state.tasks.length) query.push(['tasks', state.tasks.join(',')]);
+  if (state.estimates === 'show') query.push(['estimates', 'show']);
   return encodedQuery(query);
 }
 

@@ -12,7 +12,9 @@ from leaderboard.html.formatting import NOTHING, or_dash
 
 _NAMED = {"\\": "backslash", "~": "asciitilde", "^": "asciicircum", "|": "bar", "†": "dagger", "‡": "daggerdbl"}
 _NAMED |= {"<": "less", ">": "greater"}  # the font that LaTeX starts with has other characters at these and at | and "
-_MATHS = dict(zip("≥≤±×·ρε↓", ["geq", "leq", "pm", "times", "cdot", "rho", "varepsilon", "downarrow"], strict=True))
+_MATHS = dict(
+    zip("≥≤±×·ρε↓≈", ["geq", "leq", "pm", "times", "cdot", "rho", "varepsilon", "downarrow", "approx"], strict=True)
+)
 ESCAPES = str.maketrans(
     {sign: rf"\{sign}" for sign in "&%$#_{}"}
     | {sign: rf"\text{name}{{}}" for sign, name in _NAMED.items()}

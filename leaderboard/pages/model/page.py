@@ -17,7 +17,7 @@ from leaderboard.data.models.model_facts import own_facts
 from leaderboard.data.payload import plain, standing
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html.components import lazy_tables
-from leaderboard.html.formatting import NOTHING, blank, number, or_dash, parameters_text, span
+from leaderboard.html.formatting import NOTHING, blank, number, or_dash, parameters_text, rank_range, span
 from leaderboard.html.labels import KIND_NOTES, SUSPECT, model_kind, suite_choices
 from leaderboard.html.templates import macro, render
 from leaderboard.page import Canvas, Site, View, controls, instead, subject_heading
@@ -152,6 +152,9 @@ def ranks(suite_cache: SuiteCache, model: str, suites: Iterable[str]) -> list[di
 def _rank(suite_cache: SuiteCache, suite: str, index: int) -> dict[str, Any]:
     table, ranked = suite_cache.table(suite), suite_cache.ranked(suite)
     row, about, every = table.rows[index], table.suite, standing(table, ranked)
+    found = None if ranked is None or ranked.rank[index] > 0 else suite_cache.estimates(suite, only=index)
+    if estimated := found is not None and index in found[0]:
+        every = standing(table, ranked, found)
     own, by_people = plain(every).iloc[index], ranked is None
     out = {
         "suite": suite,
@@ -164,14 +167,17 @@ def _rank(suite_cache: SuiteCache, suite: str, index: int) -> dict[str, Any]:
         "few": False,
         "why": own["why"],
         "also": "",
+        "estimated": estimated,
         **dict.fromkeys(("rank", "rank_interval", "tie", "mean", "mean_interval"), NOTHING),
     }
-    if own["rank"] is None:
+    if own["rank"] is None and not estimated:
         return out
     rivals = every["rank"] if by_people else every["rank"].iloc[table.rows_of(row.origin)]
     digits = (table.columns[table.people] if by_people else table.category_columns[0]).digits
-    out["rank"] = f"{own['rank']} of {rivals.notna().sum()}{' by people' * by_people}"
-    out["mean"] = number(own["mean"], digits=digits)
+    sign = "≈" if estimated else ""
+    place = rank_range(own["estimated_rank_low"], own["estimated_rank_high"]) if estimated else own["rank"]
+    out["rank"] = f"{sign}{place} of {rivals.notna().sum()}{' by people' * by_people}"
+    out["mean"] = sign + number(own["mean"], digits=digits)
     if ranked is not None:
         mean_interval = span(own["mean_low"], own["mean_high"], digits=digits)
         out |= {

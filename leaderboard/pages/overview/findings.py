@@ -12,7 +12,7 @@ from compute.analysis.ranking import Ranking
 from compute.types import SEVERITIES
 from leaderboard.data.board_table import BoardTable, SuiteColumn
 from leaderboard.data.leaders import ranked_rows
-from leaderboard.data.payload import NO_VOTES
+from leaderboard.data.payload import NO_VOTES, estimate_facts
 from leaderboard.html.labels import TRAINED, is_synthetic
 from leaderboard.page import Site
 
@@ -26,6 +26,10 @@ def findings(site: Site, suites: Sequence[str]) -> list[Facts]:
     out = []
     for key in suites:
         table, ranked = site.suite_cache.table(key), site.suite_cache.ranked(key)
+        ahead = ranked and unranked_ahead(table, ranked)
+        if ahead:
+            one = site.suite_cache.estimates(key, only=ahead["row"])[0].get(ahead["row"])
+            ahead["estimate"] = one and estimate_facts(table, ranked, one)
         if not is_synthetic(table.suite["benchmark"]):
             out.append(
                 {
@@ -34,7 +38,7 @@ def findings(site: Site, suites: Sequence[str]) -> list[Facts]:
                     "origin": table.origin,
                     "by_people": ranked is None,
                     "lead": people_first(table) if ranked is None else lead(table, ranked),
-                    "unranked": ranked and unranked_ahead(table, ranked),
+                    "unranked": ahead,
                     "claims": [row for row in failing if row["paper"] == table.suite["benchmark_title"]],
                 }
             )
@@ -75,6 +79,7 @@ def unranked_ahead(table: BoardTable, ranked: Ranking) -> Facts | None:
         return None
     gap, row = max(ahead)
     return {
+        "row": row,
         "model": table.models.loc[table.rows[row].model],
         "gap": table.category_columns[0].number(gap),
         "shared": int(shared[row].sum()),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { change, columnHint, columnScale, coverageWords, marksAt, reasonAt, shown } from '../../../../leaderboard/pages/board/columns.js';
+import { change, columnHint, columnScale, coverageWords, isEstimated, marksAt, reasonAt, shown } from '../../../../leaderboard/pages/board/columns.js';
 import { parametersText } from '../../../../leaderboard/js/number.js';
 import { fileName } from '../../../../leaderboard/pages/board/export.js';
 import { chipsOf, withoutFilters } from '../../../../leaderboard/pages/board/filters.js';
@@ -20,6 +20,13 @@ const sorted = (key, down, rows = all) => sortRows(given, given.ranking, rows, {
 test('ranks ascend, unranked rows come last', () => {
   assert.deepEqual(sorted('rank', false), [0, 2, 3, 1, 4]);
   assert.deepEqual(sorted('rank', true), [1, 3, 2, 0, 4]);
+});
+
+test('an estimated row stands among the ranks where its mean belongs', () => {
+  const ranking = { ...given.ranking, place: [null, null, null, null, 1.5] };
+  assert.deepEqual(sortRows(given, ranking, all, { key: 'rank', down: false }), [0, 4, 2, 3, 1]);
+  assert.deepEqual([4, 0].map((row) => isEstimated(ranking, row)), [true, false]);
+  assert.equal(isEstimated(given.ranking, 4), false);
 });
 
 test('a missing cell comes last in both directions and equal values follow the rank', () => {

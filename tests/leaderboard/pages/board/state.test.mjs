@@ -59,6 +59,13 @@ test('the drawn intervals and facts are shown on demand', () => {
   assert.equal(trip('?interval=maybe').query, '');
 });
 
+test('estimates are off until they are asked for, and asked of the server then', () => {
+  const { query, state } = trip('?estimates=show');
+  assert.equal(query, 'estimates=show');
+  assert.equal(rankQuery(state, given), 'estimates=show');
+  assert.equal(rankQuery(defaults(given), given), '');
+});
+
 test('hostile values stay text and are cut short', () => {
   const hostile = `<img src=x onerror=alert(1)>${'y'.repeat(500)}`;
   const { ignored, state } = trip(`?kind=${encodeURIComponent(hostile)}&q=${encodeURIComponent(hostile)}`);

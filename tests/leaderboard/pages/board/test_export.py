@@ -91,3 +91,17 @@ def test_a_changed_mean_is_said_in_every_file(suite_cache):
         assert f"Your mean: Multilingual Retrieval 1, Retrieval 1. {differ} of {len(rows)} ranks differ" in text
         assert "All 130 tasks" not in text and "Only rows with Kind: Encoder." in text
         assert re.search(r"Your mean [|&\\]", text)
+
+
+def test_estimates_are_marked_and_change_nothing_else(suite_cache):
+    table, estimates = suite_cache.table("mieb"), suite_cache.estimates("mieb")
+    rows = [table.rows[at].id for at in table.rows_of("imported")]
+    given = {"table": table, "ranked": suite_cache.ranked("mieb"), "rows": rows, "columns": ["Retrieval"]}
+    off, on = export.BoardView(**given), export.BoardView(**given, estimates=estimates)
+    estimated = on.frame["estimated_rank_low"].notna()
+    assert estimated.sum() > 0 and on.frame["rank"][estimated].isna().all()
+    pd.testing.assert_frame_equal(on.frame[off.frame.columns][~estimated], off.frame[~estimated])
+    for form, sign in (("markdown", "≈"), ("latex", r"$\approx$")):
+        texts = [view.file(form).body.decode() for view in (off, on)]
+        first, *_ = on.frame["title"][estimated]
+        assert sign not in texts[0] and next(line for line in texts[1].split("\n") if first in line).count(sign) == 3

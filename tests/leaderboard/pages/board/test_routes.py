@@ -130,3 +130,25 @@ def test_the_choice_of_an_address_is_the_same_whatever_its_order():
 def test_published_tables_and_what_was_done_to_them(client, name, said):
     answer = client.get(f"/published/{name}")
     assert answer.status_code in ((200,) if said else (400, 404)) and said in answer.text
+
+
+def test_estimates_change_no_rank_and_take_none(client, suite_cache):
+    """Of a choice of tasks they are those of that choice: a model that has these is ranked, and not estimated."""
+    lite = ",".join(column.task for column in suite_cache.table("mieb-lite").columns)
+    for query, some in (("", True), (f"&tasks={lite}", False)):
+        off, on = (client.get(f"/data/rank/mieb?{given}{query}").json() for given in ("", "estimates=show"))
+        ranked = [at for at, rank in enumerate(off["rank"]) if rank]
+        assert on["rank"] == off["rank"] and on["tie"] == off["tie"] and "place" not in off
+        for name in ("mean", "mean_low", "mean_high", "place", "why"):
+            assert [on[name][at] for at in ranked] == [off.get(name, [None] * len(off["rank"]))[at] for at in ranked]
+        estimated = [at for at, place in enumerate(on["place"]) if place is not None]
+        assert bool(estimated) == some
+        for at in estimated:
+            assert on["rank"][at] is None and on["mean_low"][at] < on["mean"][at] < on["mean_high"][at]
+            assert on["families"][at].count(None) == 0 and max(on["family_marks"][at]) & 32
+
+
+def test_a_suite_with_too_few_complete_models_says_why(client):
+    on = client.get("/data/rank/unisim-ood?estimates=show").json()
+    assert set(on["place"]) == {None}
+    assert all("need" in why for rank, why in zip(on["rank"], on["why"], strict=True) if rank is None)
