@@ -24,6 +24,7 @@ from compute.analysis.table import ScoreTable
 from compute.arrays import Bools, Floats, Ints
 
 LEVEL, TINY = 0.95, 1e-9
+MOST_MODELS = 200  # that predictions rest on: more would take long and hardly narrow them
 FEWEST_MODELS = 20  # complete ones: of 18 residuals no interval at this level is finite
 FEWEST_TASKS = 5  # that a model has
 GRID = (0.01, 0.03, 0.1, 0.3, 1.0)  # of the ridge's penalty, per task that is seen
@@ -64,37 +65,47 @@ class Check(NamedTuple):
 
 
 class Complete(NamedTuple):
-    """The complete models of a table."""
+    """The complete models of a table; of many, MOST_MODELS spread over their ranks."""
 
     values: Floats  # [models, tasks]
     weights: Floats  # [tasks, 1 + categories]: of the mean and of the means of categories
     families: Ints  # [models]
     edges: tuple[Ints, Ints]  # rows of the best and of the newest
-
-    def predict(self, scores: Floats, seen: Ints, penalty: float, *, among: Bools) -> tuple[Floats, float]:
-        """The unseen tasks of a model with `scores` [tasks], by the models `among`; and how far its seen scores lie
-        from theirs, as the scale of its errors."""
-        models, unseen = self.values[among], np.delete(np.arange(len(scores)), seen)
-        centre, spread = models.mean(axis=0), models.std(axis=0) + TINY
-        z, x = (models - centre) / spread, ((scores - centre) / spread)[seen]
-        near = z[:, seen] @ x
-        kernel = z[:, seen] @ z[:, seen].T + penalty * len(seen) * np.eye(len(z))
-        both = np.linalg.solve(kernel, np.column_stack([z[:, unseen], near]))
-        found = near @ both
-        scale = math.sqrt(penalty + max(0.0, float(x @ x - found[-1])) / len(seen))
-        return centre[unseen] + spread[unseen] * found[:-1], scale
+    means: Floats  # of all complete models of the table, higher is better
 
     def residuals(self, seen: Ints, penalty: float, *, without: Bools | bool = False) -> tuple[Floats, Floats]:
         """Errors of the unseen tasks [models, unseen] and their scales [models], of every model predicted by those of
         other families; `without` some models altogether, whose rows are NaN."""
-        left = np.broadcast_to(without, len(self.values))
-        errors = np.full((len(left), self.values.shape[1] - len(seen)), np.nan)
-        scales = np.full(len(left), np.nan)
-        for row in np.flatnonzero(~left):
-            among = ~left & (self.families != self.families[row])
-            found, scales[row] = self.predict(self.values[row], seen, penalty, among=among)
-            errors[row] = np.delete(self.values[row], seen) - found
+        rows = ~np.broadcast_to(without, len(self.values))
+        errors = np.full((len(rows), self.values.shape[1] - len(seen)), np.nan)
+        scales = np.full(len(rows), np.nan)
+        values = self.values[rows]
+        errors[rows], scales[rows] = left_out(values, values.std(axis=0), self.families[rows], seen, penalty)
         return errors, scales
+
+    def predict(self, scores: Floats, seen: Ints, penalty: float) -> tuple[Floats, float]:
+        """The unseen tasks of another model, with `scores` [tasks] on those `seen`, and the scale of its errors."""
+        values = np.vstack([self.values, np.where(np.isin(np.arange(len(scores)), seen), scores, 0.0)])
+        errors, scales = left_out(values, self.values.std(axis=0), np.arange(len(values)), seen, penalty)
+        return -errors[-1], float(scales[-1])
+
+
+def left_out(values: Floats, spread: Floats, groups: Ints, seen: Ints, penalty: float) -> tuple[Floats, Floats]:
+    """Errors of the unseen tasks [models, unseen] of each model, predicted from its seen ones by a ridge on the models
+    of other groups; and their scales [models], the ridge's own standard error but for one factor.
+
+    One inverse serves all groups: the block of it that belongs to a group, inverted, is the covariance of its errors.
+    """
+    x, y = (values[:, seen] - values[:, seen].mean(axis=0)) / (spread[seen] + TINY), np.delete(values, seen, axis=1)
+    inverse = np.linalg.inv(x @ x.T + penalty * len(seen) * np.eye(len(x)))
+    sums = inverse.sum(axis=0)
+    inverse -= np.outer(sums, sums) / sums.sum()  # the intercept has no penalty
+    errors, scales = inverse @ y, np.empty(len(x))
+    for group in np.unique(groups):
+        own = np.flatnonzero(groups == group)
+        block = np.linalg.inv(inverse[np.ix_(own, own)])
+        errors[own], scales[own] = block @ errors[own], np.sqrt(np.diag(block) / len(seen))
+    return errors, scales
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,6 +162,26 @@ def quantile(ratios: Floats) -> float:
     return float(np.sort(np.abs(ratios))[at - 1]) if at <= len(ratios) else math.inf
 
 
+def complete(table: ScoreTable, *, families: Sequence[str], released: Sequence[str]) -> Complete | str:
+    """The complete models of a table; or why they are too few. Arguments as of `estimates`."""
+    used = table.counted
+    whole = np.flatnonzero(~np.isnan(table.values[:, used]).any(axis=1))
+    if len(whole) < FEWEST_MODELS:
+        return f"only {len(whole)} models have every task: an estimate needs {FEWEST_MODELS}"
+    codes = np.unique([families[row] or str(row) for row in whole], return_inverse=True)[1]
+    if codes.max() < 2:
+        return f"the models that have every task are of {codes.max() + 1} families: an estimate needs 3"
+    values, weights = table.values[np.ix_(whole, used)], _weights(table)
+    means = values @ weights[:, 0]
+    means = means if table.higher_is_better else -means
+    at = np.argsort(means)
+    if len(at) > MOST_MODELS:
+        at = at[np.linspace(0, len(at) - 1, MOST_MODELS).astype(int)]
+    newest = sorted(range(len(at)), key=lambda one: released[whole[at[one]]])[-EDGE:]
+    best = np.arange(len(at))[-EDGE:]
+    return Complete(values[at], weights, codes[at], (best, np.array(newest)), means)
+
+
 def estimates(
     table: ScoreTable, *, families: Sequence[str], released: Sequence[str], possible: Bools | None = None
 ) -> tuple[dict[int, Estimate], dict[int, str], list[Check]]:
@@ -159,44 +190,30 @@ def estimates(
     families, released [models]: which models go together, and dates as texts. possible [models, tasks]: whether a model
     can do a task. Scores and means are in stored units. Raises BadInput as `ScoreTable.blocks` does.
     """
-    used = np.flatnonzero(table.counted)
-    values = table.values[:, used]
+    values = table.values[:, table.counted]
     missing = np.isnan(values)
-    can = np.ones_like(missing) if possible is None else possible[:, used]
-    whole, partial = np.flatnonzero(~missing.any(axis=1)), np.flatnonzero(missing.any(axis=1) & ~missing.all(axis=1))
-    if len(whole) < FEWEST_MODELS:
-        few = f"only {len(whole)} models have every task: an estimate needs {FEWEST_MODELS}"
-        return {}, dict.fromkeys(map(int, partial), few), []
-    weights = _weights(table, used)
-    means = values[whole] @ weights[:, 0]
-    turned = means if table.higher_is_better else -means
-    newest = sorted(range(len(whole)), key=lambda at: released[whole[at]])
-    of = Complete(
-        values=values[whole],
-        weights=weights,
-        families=np.unique([families[row] or str(row) for row in whole], return_inverse=True)[1],
-        edges=(np.argsort(turned)[-EDGE:], np.array(newest[-EDGE:])),
-    )
+    never = missing & ~possible[:, table.counted] if possible is not None else np.zeros_like(missing)
+    partial = [int(row) for row in np.flatnonzero(missing.any(axis=1) & ~missing.all(axis=1))]
+    of = complete(table, families=families, released=released)
+    if isinstance(of, str):
+        return {}, dict.fromkeys(partial, of), []
     found, reasons, patterns = {}, {}, {}
-    for row in map(int, partial):
+    for row in partial:
         seen = np.flatnonzero(~missing[row])
-        if (missing[row] & ~can[row]).any():
-            reasons[row] = CANNOT.format(int((missing[row] & ~can[row]).sum()))
+        if never[row].any():
+            reasons[row] = CANNOT.format(int(never[row].sum()))
         elif len(seen) < FEWEST_TASKS:
             reasons[row] = TOO_FEW
         else:
-            pattern = patterns.setdefault(seen.tobytes(), None) or Pattern.fit(of, seen)
-            patterns[seen.tobytes()] = pattern
-            one = _estimate(pattern, values[row], turned, sign=1 if table.higher_is_better else -1)
-            if isinstance(one, str):
-                reasons[row] = one
-            else:
-                found[row] = one
+            if seen.tobytes() not in patterns:
+                patterns[seen.tobytes()] = Pattern.fit(of, seen)
+            one = _estimate(patterns[seen.tobytes()], values[row], sign=1 if table.higher_is_better else -1)
+            (reasons if isinstance(one, str) else found)[row] = one
     return found, reasons, [pattern.check for pattern in patterns.values()]
 
 
-def _weights(table: ScoreTable, used: Ints) -> Floats:
-    """The weights of the tasks that count in the mean, and in the mean of each category [tasks, 1 + categories]."""
+def _weights(table: ScoreTable) -> Floats:
+    """The weights of the tasks that count in the mean, and in the mean of each category [counted, 1 + categories]."""
     mean = np.zeros(len(table.tasks))
     for block in table.blocks:
         mean[block.columns] += block.share * block.task_weights / block.task_weights.sum()
@@ -204,22 +221,21 @@ def _weights(table: ScoreTable, used: Ints) -> Floats:
     for code in range(len(table.categories)):
         own = table.task_weights * (table.codes == code)
         columns.append(own / own.sum() if own.sum() else own)
-    return np.column_stack(columns)[used]
+    return np.column_stack(columns)[table.counted]
 
 
-def _estimate(pattern: Pattern, scores: Floats, means: Floats, *, sign: int) -> Estimate | str:
-    """The estimate of a model with `scores` [tasks], NaN missing, among complete models with `means` (higher is
-    better); or why there is none."""
-    of, seen, check = pattern.of, pattern.seen, pattern.check
-    found, scale = of.predict(np.nan_to_num(scores), seen, pattern.penalty, among=np.ones(len(means), bool))
+def _estimate(pattern: Pattern, scores: Floats, *, sign: int) -> Estimate | str:
+    """The estimate of a model with `scores` [tasks], NaN missing, among the complete ones; or why there is none."""
+    of, seen, check, means = pattern.of, pattern.seen, pattern.check, pattern.of.means
+    found, scale = of.predict(scores, seen, pattern.penalty)
     if scale > pattern.scales.max():
         return UNLIKE
     unseen = np.isnan(scores)
     own = np.where(unseen, 0.0, scores)
     own[unseen] = found
     errors = pattern.project(pattern.errors) / pattern.scales[:, None]
-    half = scale * np.array([quantile(column) for column in errors.T])
-    half[0] *= check.widened
+    wide = scale * check.widened
+    half = wide * np.array([quantile(column) for column in errors.T])
     centre = own @ of.weights
     mean, low, high = sign * centre[0], sign * centre[0] - half[0], sign * centre[0] + half[0]
     best, worst = 1 + int((means > high).sum()), 1 + int((means > low).sum())
@@ -227,7 +243,7 @@ def _estimate(pattern: Pattern, scores: Floats, means: Floats, *, sign: int) -> 
         return TOO_WIDE
     places = 1 + (means > (mean + sign * errors[:, :1] * scale)).sum(axis=1)
     each = np.full((len(scores), 3), np.nan)
-    width = scale * np.array([quantile(column / pattern.scales) for column in pattern.errors.T])
+    width = wide * np.array([quantile(column / pattern.scales) for column in pattern.errors.T])
     each[unseen] = np.column_stack([found, found - width, found + width])
     return Estimate(
         tasks=len(seen),
