@@ -273,6 +273,25 @@ def _estimate(pattern: Pattern, scores: Floats, *, sign: int) -> Estimate | str:
     )
 
 
+class Held(NamedTuple):
+    """How well some tasks tell the means of complete models that took no part in the prediction."""
+
+    models: int
+    error: float  # root mean square, in stored units
+    largest: float
+    places: float  # mean change of place
+    most_places: int
+
+
+def held_out(of: Complete, seen: Ints) -> Held:
+    """Predicts each complete model's mean from the tasks `seen`, by the models of other families."""
+    pattern = Pattern.fit(of, seen)
+    error, means = pattern.project(pattern.errors)[:, 0], of.values @ of.weights[:, 0]
+    above = (means[None, :] > means[:, None]).sum(axis=1)
+    moved = np.abs(((means[None, :] > (means - error)[:, None]) & ~np.eye(len(means), dtype=bool)).sum(axis=1) - above)
+    return Held(len(error), pattern.check.error, float(np.abs(error).max()), float(moved.mean()), int(moved.max()))
+
+
 def next_tasks(of: Complete, scores: Floats, *, hours: Floats, budget: float, among: Bools) -> list[Step]:
     """The missing tasks `among` which are to be run [tasks], in the order that narrows the interval of the mean most
     per hour, as many as a budget of hours has room for.
