@@ -29,7 +29,7 @@ MOST_MODELS = 100  # that predictions rest on: more would take long and hardly n
 FEWEST_MODELS = 20  # complete ones: of 18 residuals no interval at this level is finite
 FEWEST_TASKS = 5  # that a model has
 GRID = (0.01, 0.03, 0.1, 0.3, 1.0)  # of the ridge's penalty, per task that is seen
-RIDGE = 0.1  # in variances of a task: with it, the tasks of an hour leave half the error of the cheapest ones of MIEB
+RIDGE = 30.0  # in variances of a task. Much less chooses what fits these models, whose errors then flatter
 EDGE = 5  # models that are the best, and the newest
 WIDEST = 3.0  # times that an interval may be widened
 KINDS = ("image", "text")  # of what goes into a model
@@ -90,7 +90,8 @@ class Complete(NamedTuple):
         errors = np.full((len(rows), self.values.shape[1] - len(seen)), np.nan)
         scales = np.full(len(rows), np.nan)
         values = self.values[rows]
-        errors[rows], scales[rows] = left_out(values, values.std(axis=0), self.families[rows], seen, penalty)
+        errors[rows], own = left_out(values, values.std(axis=0), self.families[rows], seen, penalty)
+        scales[rows] = np.maximum(own, np.median(own))  # that a model is like the others narrows no interval
         return errors, scales
 
     def predict(self, scores: Floats, seen: Ints, penalty: float) -> tuple[Floats, float]:
@@ -166,16 +167,18 @@ def _named(residuals: tuple[Floats, Floats]) -> dict[str, Floats]:
 
 
 def _enough(ratios: Floats, weights: Floats | None) -> float:
-    """The least factor by which intervals with these errors over half widths hold for LEVEL of the weight."""
+    """The least factor by which intervals with these errors over half widths hold for LEVEL of the weight, and one more
+    that is not among them."""
     order = np.argsort(ratios)
-    share = np.cumsum(np.ones(len(order)) if weights is None else weights[order])
-    return float(ratios[order][np.searchsorted(share, LEVEL * share[-1] - TINY)])
+    each = np.ones(len(order)) if weights is None else weights[order]
+    share = np.cumsum(each)
+    return float(ratios[order][np.searchsorted(share, min(LEVEL * (share[-1] + each.max()), share[-1]) - TINY)])
 
 
 def quantile(ratios: Floats) -> float:
-    """The conformal quantile of the sizes of errors over their scales; infinite where there are too few."""
-    at = math.ceil(LEVEL * (len(ratios) + 1))
-    return float(np.sort(np.abs(ratios))[at - 1]) if at <= len(ratios) else math.inf
+    """The conformal quantile of the sizes of errors over their scales: of fewer than 19, the largest."""
+    at = min(math.ceil(LEVEL * (len(ratios) + 1)), len(ratios))
+    return float(np.sort(np.abs(ratios))[at - 1])
 
 
 def complete(table: ScoreTable, *, families: Sequence[str], released: Sequence[str]) -> Complete | str:
@@ -246,6 +249,7 @@ def _estimate(pattern: Pattern, scores: Floats, *, sign: int) -> Estimate | str:
     found, scale = of.predict(scores, seen, pattern.penalty)
     if scale > pattern.scales.max():
         return UNLIKE
+    scale = max(scale, float(np.median(pattern.scales)))
     unseen = np.isnan(scores)
     own = np.where(unseen, 0.0, scores)
     own[unseen] = found
