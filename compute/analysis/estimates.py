@@ -90,8 +90,7 @@ class Complete(NamedTuple):
         errors = np.full((len(rows), self.values.shape[1] - len(seen)), np.nan)
         scales = np.full(len(rows), np.nan)
         values = self.values[rows]
-        errors[rows], own = left_out(values, values.std(axis=0), self.families[rows], seen, penalty)
-        scales[rows] = np.maximum(own, np.median(own))  # that a model is like the others narrows no interval
+        errors[rows], scales[rows] = left_out(values, values.std(axis=0), self.families[rows], seen, penalty)
         return errors, scales
 
     def predict(self, scores: Floats, seen: Ints, penalty: float) -> tuple[Floats, float]:
@@ -193,11 +192,11 @@ def complete(table: ScoreTable, *, families: Sequence[str], released: Sequence[s
     values, weights = table.values[np.ix_(whole, used)], _weights(table)
     means = values @ weights[:, 0]
     means = means if table.higher_is_better else -means
-    at = np.argsort(means)
+    at = np.arange(len(whole))
     if len(at) > MOST_MODELS:
-        at = at[np.linspace(0, len(at) - 1, MOST_MODELS).astype(int)]
+        at = np.sort(np.argsort(means)[np.linspace(0, len(at) - 1, MOST_MODELS).astype(int)])
     newest = sorted(range(len(at)), key=lambda one: released[whole[at[one]]])[-EDGE:]
-    best = np.arange(len(at))[-EDGE:]
+    best = np.argsort(means[at])[-EDGE:]
     return Complete(values[at], weights, codes[at], (best, np.array(newest)), means)
 
 
@@ -249,7 +248,6 @@ def _estimate(pattern: Pattern, scores: Floats, *, sign: int) -> Estimate | str:
     found, scale = of.predict(scores, seen, pattern.penalty)
     if scale > pattern.scales.max():
         return UNLIKE
-    scale = max(scale, float(np.median(pattern.scales)))
     unseen = np.isnan(scores)
     own = np.where(unseen, 0.0, scores)
     own[unseen] = found
