@@ -27,20 +27,20 @@ LEVEL, TINY = 0.95, 1e-9
 FOLDS = 25  # of families, for the check: as many as there are, on the shipped suites
 MOST_MODELS = 100  # that predictions rest on: more would take long and hardly narrow them
 FEWEST_MODELS = 20  # complete ones: of 18 residuals no interval at this level is finite
-FEWEST_TASKS = 5  # that a model has
+FEWEST_TASKS, FEWEST_SHARE = 5, 0.3  # that a model has: of a tenth of MIEB, 9 in 10 intervals of those given hold
 GRID = (0.01, 0.03, 0.1, 0.3, 1.0)  # of the ridge's penalty, per task that is seen
 RIDGE = 30.0  # in variances of a task. Much less chooses what fits these models, whose errors then flatter
 EDGE = 5  # models that are the best, and the newest
 WIDEST = 3.0  # times that an interval may be widened
 KINDS = ("image", "text")  # of what goes into a model
 UNLIKE = "its scores are unlike those of every complete model"
-TOO_FEW = f"an estimate needs {FEWEST_TASKS} tasks"
+TOO_FEW = "an estimate needs {} tasks"
 TOO_WIDE = "from its tasks it could stand almost anywhere"
 MOST, LARGEST = 0.5, 1.0  # share of the places that a range may hold; half an interval, in deviations of the means
 CANNOT = "it cannot do {} of the missing tasks"
 
 
-class Estimate(NamedTuple):
+class Estimated(NamedTuple):
     """Where one model would stand with all tasks of the suite: mean and scores with 95% intervals, and its places."""
 
     tasks: int  # that it has
@@ -82,6 +82,12 @@ class Complete(NamedTuple):
     families: Ints  # [models]
     edges: tuple[Ints, Ints]  # rows of the best and of the newest
     means: Floats  # of all complete models of the table, higher is better
+    sign: int  # -1 where lower scores are better
+
+    @property
+    def needed(self) -> int:
+        """The fewest tasks of which there is an estimate."""
+        return max(FEWEST_TASKS, math.ceil(FEWEST_SHARE * self.values.shape[1]))
 
     def residuals(self, seen: Ints, penalty: float, *, without: Bools | bool = False) -> tuple[Floats, Floats]:
         """Errors of the unseen tasks [models, unseen] and their scales [models], of every model predicted by those of
@@ -190,19 +196,19 @@ def complete(table: ScoreTable, *, families: Sequence[str], released: Sequence[s
     if codes.max() < 2:
         return f"the models that have every task are of {codes.max() + 1} families: an estimate needs 3"
     values, weights = table.values[np.ix_(whole, used)], _weights(table)
-    means = values @ weights[:, 0]
-    means = means if table.higher_is_better else -means
+    sign = 1 if table.higher_is_better else -1
+    means = sign * (values @ weights[:, 0])
     at = np.arange(len(whole))
     if len(at) > MOST_MODELS:
         at = np.sort(np.argsort(means)[np.linspace(0, len(at) - 1, MOST_MODELS).astype(int)])
     newest = sorted(range(len(at)), key=lambda one: released[whole[at[one]]])[-EDGE:]
     best = np.argsort(means[at])[-EDGE:]
-    return Complete(values[at], weights, codes[at], (best, np.array(newest)), means)
+    return Complete(values[at], weights, codes[at], (best, np.array(newest)), means, sign)
 
 
 def estimates(
     table: ScoreTable, *, families: Sequence[str], released: Sequence[str], possible: Bools | None = None
-) -> tuple[dict[int, Estimate], dict[int, str], list[Check]]:
+) -> tuple[dict[int, Estimated], dict[int, str], list[Check]]:
     """Estimates of the incomplete rows of a table of one origin, why others have none, and the check of each pattern.
 
     families, released [models]: which models go together, and dates as texts. possible [models, tasks]: whether a model
@@ -220,12 +226,12 @@ def estimates(
         seen = np.flatnonzero(~missing[row])
         if never[row].any():
             reasons[row] = CANNOT.format(int(never[row].sum()))
-        elif len(seen) < FEWEST_TASKS:
-            reasons[row] = TOO_FEW
+        elif len(seen) < of.needed:
+            reasons[row] = TOO_FEW.format(of.needed)
         else:
             if seen.tobytes() not in patterns:
                 patterns[seen.tobytes()] = Pattern.fit(of, seen)
-            one = _estimate(patterns[seen.tobytes()], values[row], sign=1 if table.higher_is_better else -1)
+            one = _estimate(patterns[seen.tobytes()], values[row])
             (reasons if isinstance(one, str) else found)[row] = one
     return found, reasons, [pattern.check for pattern in patterns.values()]
 
@@ -242,9 +248,9 @@ def _weights(table: ScoreTable) -> Floats:
     return np.column_stack(columns)[table.counted]
 
 
-def _estimate(pattern: Pattern, scores: Floats, *, sign: int) -> Estimate | str:
+def _estimate(pattern: Pattern, scores: Floats) -> Estimated | str:
     """The estimate of a model with `scores` [tasks], NaN missing, among the complete ones; or why there is none."""
-    of, seen, check, means = pattern.of, pattern.seen, pattern.check, pattern.of.means
+    of, seen, means, sign = pattern.of, pattern.seen, pattern.of.means, pattern.of.sign
     found, scale = of.predict(scores, seen, pattern.penalty)
     if scale > pattern.scales.max():
         return UNLIKE
@@ -256,13 +262,13 @@ def _estimate(pattern: Pattern, scores: Floats, *, sign: int) -> Estimate | str:
     centre = own @ of.weights
     mean, low, high = sign * centre[0], sign * centre[0] - half[0], sign * centre[0] + half[0]
     best, worst = 1 + int((means > high).sum()), 1 + int((means > low).sum())
-    if check.widened > WIDEST or half[0] > LARGEST * means.std() or worst - best > MOST * len(means):
+    if pattern.check.widened > WIDEST or half[0] > LARGEST * means.std() or worst - best > MOST * len(means):
         return TOO_WIDE
     places = 1 + (means > mean + sign * scale * errors[:, :1] / pattern.scales[:, None]).sum(axis=1)
     each = np.full((len(scores), 3), np.nan)
     width = pattern.half(pattern.errors, scale)
     each[unseen] = np.column_stack([found, found - width, found + width])
-    return Estimate(
+    return Estimated(
         tasks=len(seen),
         mean=float(centre[0]),
         low=float(centre[0] - half[0]),
@@ -312,7 +318,7 @@ def next_tasks(of: Complete, scores: Floats, *, hours: Floats, budget: float, am
     for task in seen:
         covariance = know(task)
     ratio, steps, left = 1.0, [], among & np.isnan(scores)
-    if len(seen) >= FEWEST_TASKS:
+    if len(seen) >= of.needed:
         pattern = Pattern.fit(of, np.array(seen))
         ratio = of.predict(scores, pattern.seen, pattern.penalty)[1] / float(np.median(pattern.scales))
     while len(can := np.flatnonzero(left & (hours <= budget))):
@@ -320,7 +326,7 @@ def next_tasks(of: Complete, scores: Floats, *, hours: Floats, budget: float, am
         task = int(can[np.argmax(gain)])
         covariance, left[task], budget, seen = know(task), False, budget - hours[task], sorted([*seen, task])
         half = 0.0 if len(seen) == len(scores) else math.nan
-        if FEWEST_TASKS <= len(seen) < len(scores):
+        if of.needed <= len(seen) < len(scores):
             pattern = Pattern.fit(of, np.array(seen))
             half = float(
                 pattern.half(pattern.project(pattern.errors)[:, :1], ratio * float(np.median(pattern.scales)))[0]

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from compute.analysis import estimates
-from compute.analysis.estimates import Estimate
+from compute.analysis.estimates import Estimated
 from compute.analysis.table import ScoreTable
 from compute.engine.plan import obstacle
 from compute.io.tables import aligned
@@ -22,7 +22,7 @@ from compute.types import BadInput, CannotDo, Model, Task
 BUDGET = re.compile(r"(\d+(?:\.\d+)?) ?(m|h)")
 
 
-class Place(NamedTuple):
+class EstimatedPlace(NamedTuple):
     """Where a model would stand with all tasks of a suite, in stored units."""
 
     model: str
@@ -30,7 +30,7 @@ class Place(NamedTuple):
     tasks: int  # counting ones with a score
     of_tasks: int  # that count
     plain: float | None  # the mean of the scores that it has
-    estimate: Estimate | None
+    estimate: Estimated | None
     of: int  # complete models, with this one
     reason: str = ""  # why there is no estimate
     notes: tuple[str, ...] = ()  # what to know of how the rows compare, in sentences
@@ -66,13 +66,13 @@ def beside(
     }
 
 
-def place_of(table: ScoreTable, known: Mapping[str, Any], *, notes: Sequence[str]) -> Place:
+def place_of(table: ScoreTable, known: Mapping[str, Any], *, notes: Sequence[str]) -> EstimatedPlace:
     """Where the first model of a table would stand; arguments as `beside` returns them."""
     scores = table.values[0, table.counted]
     seen = ~np.isnan(scores)
     found, reasons, _ = estimates.estimates(table, **known)
     reason = "it has every task, so its rank is known" if seen.all() else "no task has a score"
-    return Place(
+    return EstimatedPlace(
         model=table.models[0],
         of_suite=table.name,
         tasks=int(seen.sum()),

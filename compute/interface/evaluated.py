@@ -26,7 +26,7 @@ from compute.engine.run_folders import StoredRun
 from compute.importing.scores_csv import DECLARING, OPTIONAL, REQUIRED
 from compute.interface import estimated, standing
 from compute.interface.compare import ModelScores, compare_scores
-from compute.interface.estimated import Place
+from compute.interface.estimated import EstimatedPlace
 from compute.io.files import write_text
 from compute.pages.shown import Cell, ShownTable, ShowsItself
 from compute.rounding import rounded
@@ -166,7 +166,7 @@ class Evaluation(ShowsItself):
         )
         return standing.rank_of(self._table, others, origin=origin, notes=notes, instead=instead)
 
-    def place(self, origin: str = USUAL) -> Place:
+    def place(self, origin: str = USUAL) -> EstimatedPlace:
         """Where the model would stand with all tasks of the suite, among the complete rows of an origin as in `rank`,
         estimated from the tasks that it has: mean and place with 95% intervals, beside the plain mean of its tasks.
 
@@ -175,7 +175,7 @@ class Evaluation(ShowsItself):
         """
         if reason := standing.no_mean(self._table):
             scored, counted = len(self.headlines), len(self._counting)
-            return Place(self.model.key, self.suite.key, scored, counted, None, None, 0, reason)
+            return EstimatedPlace(self.model.key, self.suite.key, scored, counted, None, None, 0, reason)
         others = self._arranged(origin)
         notes = standing.comparability(
             model=self.model.key, origin=origin, tasks=self._counting, runs=self.runs, others=others

@@ -54,7 +54,7 @@ def held_out(table, split, shown):
             unseen, scale = of.predict(scores, seen, pattern.penalty)
             half = float(pattern.half(pattern.project(pattern.errors)[:, :1], scale)[0])
             error = (unseen - table.values[row][~shown[row]]) @ of.weights[~shown[row], 0]
-            given = not isinstance(estimates._estimate(pattern, scores, sign=1 if table.higher_is_better else -1), str)
+            given = len(seen) >= of.needed and not isinstance(estimates._estimate(pattern, scores), str)
             found[row] = error, half / pattern.check.widened, half, given
     return found
 

@@ -114,7 +114,7 @@ def test_where_there_is_no_estimate_the_reason_is_said():
     can = np.ones(values.shape, bool)
     can[33, 20:] = False
     found, reasons, _ = estimated(table, possible=can)
-    assert list(found) == [30] and reasons == {31: UNLIKE, 32: TOO_FEW, 33: CANNOT.format(4)}
+    assert list(found) == [30] and reasons == {31: UNLIKE, 32: TOO_FEW.format(8), 33: CANNOT.format(4)}
     assert set(estimated(table.rows(range(12, 34)))[1].values()) == {
         "only 18 models have every task: an estimate needs 20"
     }
