@@ -113,7 +113,7 @@ def main(suites):
                 line(f"{len(steps)} that `plan` chooses in {budget:.1f} h", held_out(table, split, shown)[None], groups)
         z = (table.turned - table.turned.mean(axis=0)) / table.turned.std(axis=0)
         place = (-(z - z.mean(axis=1, keepdims=True))).argsort(axis=1).argsort(axis=1)
-        count = max(2, round(0.25 * tasks))
+        count = round(0.5 * tasks)
         best = held_out(table, split, place < count)
         line(f"its own best {count}", best[None], groups)
         plain = (np.nanmean(np.where(place < count, table.values, np.nan), axis=1) - table.values.mean(axis=1)).mean()

@@ -261,7 +261,7 @@ def summary(result: Smaller) -> Iterator[str]:
     )
     if held := result.predicted:
         yield (
-            f"Means predicted from these tasks, for each of {held.models} models by those of other families: error "
+            f"Means predicted from these tasks, of each of {held.models} models without it and its family: error "
             f"{held.error:.4f} (RMSE), largest {held.largest:.4f}; change of place {held.places:.1f}, largest "
             f"{held.most_places}"
         )
