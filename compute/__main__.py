@@ -22,6 +22,7 @@ FILES = {"list": "listing", "import": "imports"}  # the others are called as the
 OF_TABLES = ("rank", "correlate", "compare", "replicate")  # functions of Python, as they are
 COMMANDS = {  # with what `likeness --help` says of them, for which none is loaded
     "fetch": "Downloads models' weights at the pinned revision into the hub's cache; existing files stay.",
+    "plan": "Orders a suite's missing tasks by how much an hour of each tells of a model's place.",
     "run": "Computes the missing scores of models on a suite, rebuilds the database and prints the scores.",
     "eyes": "Asks you about two images at a time, and shows which models answer as you do.",
     "frechet": "Compares generators' images with a reference: Fréchet distances, cFreD and their rivals, in one table.",

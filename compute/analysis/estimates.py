@@ -24,20 +24,23 @@ from compute.analysis.table import ScoreTable
 from compute.arrays import Bools, Floats, Ints
 
 LEVEL, TINY = 0.95, 1e-9
+FOLDS = 25  # of families, for the check: as many as there are, on the shipped suites
+MOST_MODELS = 100  # that predictions rest on: more would take long and hardly narrow them
 FEWEST_MODELS = 20  # complete ones: of 18 residuals no interval at this level is finite
-FEWEST_TASKS = 5  # that a model has
+FEWEST_TASKS, FEWEST_SHARE = 5, 0.3  # that a model has: of a tenth of MIEB, 9 in 10 intervals of those given hold
 GRID = (0.01, 0.03, 0.1, 0.3, 1.0)  # of the ridge's penalty, per task that is seen
+RIDGE = 30.0  # in variances of a task. Much less chooses what fits these models, whose errors then flatter
 EDGE = 5  # models that are the best, and the newest
 WIDEST = 3.0  # times that an interval may be widened
 KINDS = ("image", "text")  # of what goes into a model
 UNLIKE = "its scores are unlike those of every complete model"
-TOO_FEW = f"an estimate needs {FEWEST_TASKS} tasks"
+TOO_FEW = "an estimate needs {} tasks"
 TOO_WIDE = "from its tasks it could stand almost anywhere"
 MOST, LARGEST = 0.5, 1.0  # share of the places that a range may hold; half an interval, in deviations of the means
 CANNOT = "it cannot do {} of the missing tasks"
 
 
-class Estimate(NamedTuple):
+class Estimated(NamedTuple):
     """Where one model would stand with all tasks of the suite: mean and scores with 95% intervals, and its places."""
 
     tasks: int  # that it has
@@ -49,6 +52,14 @@ class Estimate(NamedTuple):
     places: Floats  # share of each place [complete + 1]
     scores: Floats  # [tasks, 3]: of a missing task its estimate, low and high end; else NaN
     categories: Floats  # [categories, 3]: means
+
+
+class Step(NamedTuple):
+    """A task to run next."""
+
+    task: int  # of those that count
+    hours: float
+    half: float  # of the mean's interval with this task and those before it; NaN where that is no estimate yet
 
 
 class Check(NamedTuple):
@@ -64,37 +75,53 @@ class Check(NamedTuple):
 
 
 class Complete(NamedTuple):
-    """The complete models of a table."""
+    """The complete models of a table; of many, MOST_MODELS spread over their ranks."""
 
     values: Floats  # [models, tasks]
     weights: Floats  # [tasks, 1 + categories]: of the mean and of the means of categories
     families: Ints  # [models]
     edges: tuple[Ints, Ints]  # rows of the best and of the newest
+    means: Floats  # of all complete models of the table, higher is better
+    sign: int  # -1 where lower scores are better
 
-    def predict(self, scores: Floats, seen: Ints, penalty: float, *, among: Bools) -> tuple[Floats, float]:
-        """The unseen tasks of a model with `scores` [tasks], by the models `among`; and how far its seen scores lie
-        from theirs, as the scale of its errors."""
-        models, unseen = self.values[among], np.delete(np.arange(len(scores)), seen)
-        centre, spread = models.mean(axis=0), models.std(axis=0) + TINY
-        z, x = (models - centre) / spread, ((scores - centre) / spread)[seen]
-        near = z[:, seen] @ x
-        kernel = z[:, seen] @ z[:, seen].T + penalty * len(seen) * np.eye(len(z))
-        both = np.linalg.solve(kernel, np.column_stack([z[:, unseen], near]))
-        found = near @ both
-        scale = math.sqrt(penalty + max(0.0, float(x @ x - found[-1])) / len(seen))
-        return centre[unseen] + spread[unseen] * found[:-1], scale
+    @property
+    def needed(self) -> int:
+        """The fewest tasks of which there is an estimate."""
+        return max(FEWEST_TASKS, math.ceil(FEWEST_SHARE * self.values.shape[1]))
 
     def residuals(self, seen: Ints, penalty: float, *, without: Bools | bool = False) -> tuple[Floats, Floats]:
         """Errors of the unseen tasks [models, unseen] and their scales [models], of every model predicted by those of
         other families; `without` some models altogether, whose rows are NaN."""
-        left = np.broadcast_to(without, len(self.values))
-        errors = np.full((len(left), self.values.shape[1] - len(seen)), np.nan)
-        scales = np.full(len(left), np.nan)
-        for row in np.flatnonzero(~left):
-            among = ~left & (self.families != self.families[row])
-            found, scales[row] = self.predict(self.values[row], seen, penalty, among=among)
-            errors[row] = np.delete(self.values[row], seen) - found
+        rows = ~np.broadcast_to(without, len(self.values))
+        errors = np.full((len(rows), self.values.shape[1] - len(seen)), np.nan)
+        scales = np.full(len(rows), np.nan)
+        values = self.values[rows]
+        errors[rows], scales[rows] = left_out(values, values.std(axis=0), self.families[rows], seen, penalty)
         return errors, scales
+
+    def predict(self, scores: Floats, seen: Ints, penalty: float) -> tuple[Floats, float]:
+        """The unseen tasks of another model, with `scores` [tasks] on those `seen`, and the scale of its errors."""
+        values = np.vstack([self.values, np.where(np.isin(np.arange(len(scores)), seen), scores, 0.0)])
+        errors, scales = left_out(values, self.values.std(axis=0), np.arange(len(values)), seen, penalty)
+        return -errors[-1], float(scales[-1])
+
+
+def left_out(values: Floats, spread: Floats, groups: Ints, seen: Ints, penalty: float) -> tuple[Floats, Floats]:
+    """Errors of the unseen tasks [models, unseen] of each model, predicted from its seen ones by a ridge on the models
+    of other groups; and their scales [models], the ridge's own standard error but for one factor.
+
+    One inverse serves all groups: the block of it that belongs to a group, inverted, is the covariance of its errors.
+    """
+    x, y = (values[:, seen] - values[:, seen].mean(axis=0)) / (spread[seen] + TINY), np.delete(values, seen, axis=1)
+    inverse = np.linalg.inv(x @ x.T + penalty * len(seen) * np.eye(len(x)))
+    sums = inverse.sum(axis=0)
+    inverse -= np.outer(sums, sums) / sums.sum()  # the intercept has no penalty
+    errors, scales = inverse @ y, np.empty(len(x))
+    for group in np.unique(groups):
+        own = np.flatnonzero(groups == group)
+        block = np.linalg.inv(inverse[np.ix_(own, own)])
+        errors[own], scales[own] = block @ errors[own], np.sqrt(np.diag(block) / len(seen))
+    return errors, scales
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,13 +144,19 @@ class Pattern:
         """Errors of the mean and of the means of categories [..., 1 + categories]."""
         return errors @ np.delete(self.of.weights, self.seen, axis=0)
 
+    def half(self, errors: Floats, scale: float) -> Floats:
+        """Half the 95% intervals [...] of a model whose errors have this scale, by errors [complete, ...]."""
+        return scale * self.check.widened * np.array([quantile(one / self.scales) for one in errors.T])
+
     @cached_property
     def check(self) -> Check:
         """How often the intervals hold for complete models, each family left out of everything."""
         families, error = self.of.families, self.project(self.errors)[:, 0]
         ratios = np.empty(len(error))
-        for family in np.unique(families):
-            own = families == family
+        for fold in range(FOLDS):
+            own = families % FOLDS == fold
+            if not own.any():
+                continue
             errors, scales = self.of.residuals(self.seen, self.penalty, without=own)
             half = quantile(self.project(errors)[~own, 0] / scales[~own])
             ratios[own] = np.abs(error[own]) / (half * self.scales[own])
@@ -139,64 +172,72 @@ def _named(residuals: tuple[Floats, Floats]) -> dict[str, Floats]:
 
 
 def _enough(ratios: Floats, weights: Floats | None) -> float:
-    """The least factor by which intervals with these errors over half widths hold for LEVEL of the weight."""
+    """The least factor by which intervals with these errors over half widths hold for LEVEL of the weight, and one more
+    that is not among them."""
     order = np.argsort(ratios)
-    share = np.cumsum(np.ones(len(order)) if weights is None else weights[order])
-    return float(ratios[order][np.searchsorted(share, LEVEL * share[-1] - TINY)])
+    each = np.ones(len(order)) if weights is None else weights[order]
+    share = np.cumsum(each)
+    return float(ratios[order][np.searchsorted(share, min(LEVEL * (share[-1] + each.max()), share[-1]) - TINY)])
 
 
 def quantile(ratios: Floats) -> float:
-    """The conformal quantile of the sizes of errors over their scales; infinite where there are too few."""
-    at = math.ceil(LEVEL * (len(ratios) + 1))
-    return float(np.sort(np.abs(ratios))[at - 1]) if at <= len(ratios) else math.inf
+    """The conformal quantile of the sizes of errors over their scales: of fewer than 19, the largest."""
+    at = min(math.ceil(LEVEL * (len(ratios) + 1)), len(ratios))
+    return float(np.sort(np.abs(ratios))[at - 1])
+
+
+def complete(table: ScoreTable, *, families: Sequence[str], released: Sequence[str]) -> Complete | str:
+    """The complete models of a table; or why they are too few. Arguments as of `estimates`."""
+    used = table.counted
+    whole = np.flatnonzero(~np.isnan(table.values[:, used]).any(axis=1))
+    if len(whole) < FEWEST_MODELS:
+        return f"only {len(whole)} models have every task: an estimate needs {FEWEST_MODELS}"
+    codes = np.unique([families[row] or str(row) for row in whole], return_inverse=True)[1]
+    if codes.max() < 2:
+        return f"the models that have every task are of {codes.max() + 1} families: an estimate needs 3"
+    values, weights = table.values[np.ix_(whole, used)], _weights(table)
+    sign = 1 if table.higher_is_better else -1
+    means = sign * (values @ weights[:, 0])
+    at = np.arange(len(whole))
+    if len(at) > MOST_MODELS:
+        at = np.sort(np.argsort(means)[np.linspace(0, len(at) - 1, MOST_MODELS).astype(int)])
+    newest = sorted(range(len(at)), key=lambda one: released[whole[at[one]]])[-EDGE:]
+    best = np.argsort(means[at])[-EDGE:]
+    return Complete(values[at], weights, codes[at], (best, np.array(newest)), means, sign)
 
 
 def estimates(
     table: ScoreTable, *, families: Sequence[str], released: Sequence[str], possible: Bools | None = None
-) -> tuple[dict[int, Estimate], dict[int, str], list[Check]]:
+) -> tuple[dict[int, Estimated], dict[int, str], list[Check]]:
     """Estimates of the incomplete rows of a table of one origin, why others have none, and the check of each pattern.
 
     families, released [models]: which models go together, and dates as texts. possible [models, tasks]: whether a model
     can do a task. Scores and means are in stored units. Raises BadInput as `ScoreTable.blocks` does.
     """
-    used = np.flatnonzero(table.counted)
-    values = table.values[:, used]
+    values = table.values[:, table.counted]
     missing = np.isnan(values)
-    can = np.ones_like(missing) if possible is None else possible[:, used]
-    whole, partial = np.flatnonzero(~missing.any(axis=1)), np.flatnonzero(missing.any(axis=1) & ~missing.all(axis=1))
-    if len(whole) < FEWEST_MODELS:
-        few = f"only {len(whole)} models have every task: an estimate needs {FEWEST_MODELS}"
-        return {}, dict.fromkeys(map(int, partial), few), []
-    weights = _weights(table, used)
-    means = values[whole] @ weights[:, 0]
-    turned = means if table.higher_is_better else -means
-    newest = sorted(range(len(whole)), key=lambda at: released[whole[at]])
-    of = Complete(
-        values=values[whole],
-        weights=weights,
-        families=np.unique([families[row] or str(row) for row in whole], return_inverse=True)[1],
-        edges=(np.argsort(turned)[-EDGE:], np.array(newest[-EDGE:])),
-    )
+    never = missing & ~possible[:, table.counted] if possible is not None else np.zeros_like(missing)
+    partial = [int(row) for row in np.flatnonzero(missing.any(axis=1) & ~missing.all(axis=1))]
+    of = complete(table, families=families, released=released)
+    if isinstance(of, str):
+        return {}, dict.fromkeys(partial, of), []
     found, reasons, patterns = {}, {}, {}
-    for row in map(int, partial):
+    for row in partial:
         seen = np.flatnonzero(~missing[row])
-        if (missing[row] & ~can[row]).any():
-            reasons[row] = CANNOT.format(int((missing[row] & ~can[row]).sum()))
-        elif len(seen) < FEWEST_TASKS:
-            reasons[row] = TOO_FEW
+        if never[row].any():
+            reasons[row] = CANNOT.format(int(never[row].sum()))
+        elif len(seen) < of.needed:
+            reasons[row] = TOO_FEW.format(of.needed)
         else:
-            pattern = patterns.setdefault(seen.tobytes(), None) or Pattern.fit(of, seen)
-            patterns[seen.tobytes()] = pattern
-            one = _estimate(pattern, values[row], turned, sign=1 if table.higher_is_better else -1)
-            if isinstance(one, str):
-                reasons[row] = one
-            else:
-                found[row] = one
+            if seen.tobytes() not in patterns:
+                patterns[seen.tobytes()] = Pattern.fit(of, seen)
+            one = _estimate(patterns[seen.tobytes()], values[row])
+            (reasons if isinstance(one, str) else found)[row] = one
     return found, reasons, [pattern.check for pattern in patterns.values()]
 
 
-def _weights(table: ScoreTable, used: Ints) -> Floats:
-    """The weights of the tasks that count in the mean, and in the mean of each category [tasks, 1 + categories]."""
+def _weights(table: ScoreTable) -> Floats:
+    """The weights of the tasks that count in the mean, and in the mean of each category [counted, 1 + categories]."""
     mean = np.zeros(len(table.tasks))
     for block in table.blocks:
         mean[block.columns] += block.share * block.task_weights / block.task_weights.sum()
@@ -204,32 +245,30 @@ def _weights(table: ScoreTable, used: Ints) -> Floats:
     for code in range(len(table.categories)):
         own = table.task_weights * (table.codes == code)
         columns.append(own / own.sum() if own.sum() else own)
-    return np.column_stack(columns)[used]
+    return np.column_stack(columns)[table.counted]
 
 
-def _estimate(pattern: Pattern, scores: Floats, means: Floats, *, sign: int) -> Estimate | str:
-    """The estimate of a model with `scores` [tasks], NaN missing, among complete models with `means` (higher is
-    better); or why there is none."""
-    of, seen, check = pattern.of, pattern.seen, pattern.check
-    found, scale = of.predict(np.nan_to_num(scores), seen, pattern.penalty, among=np.ones(len(means), bool))
+def _estimate(pattern: Pattern, scores: Floats) -> Estimated | str:
+    """The estimate of a model with `scores` [tasks], NaN missing, among the complete ones; or why there is none."""
+    of, seen, means, sign = pattern.of, pattern.seen, pattern.of.means, pattern.of.sign
+    found, scale = of.predict(scores, seen, pattern.penalty)
     if scale > pattern.scales.max():
         return UNLIKE
     unseen = np.isnan(scores)
     own = np.where(unseen, 0.0, scores)
     own[unseen] = found
-    errors = pattern.project(pattern.errors) / pattern.scales[:, None]
-    half = scale * np.array([quantile(column) for column in errors.T])
-    half[0] *= check.widened
+    errors = pattern.project(pattern.errors)
+    half = pattern.half(errors, scale)
     centre = own @ of.weights
     mean, low, high = sign * centre[0], sign * centre[0] - half[0], sign * centre[0] + half[0]
     best, worst = 1 + int((means > high).sum()), 1 + int((means > low).sum())
-    if check.widened > WIDEST or half[0] > LARGEST * means.std() or worst - best > MOST * len(means):
+    if pattern.check.widened > WIDEST or half[0] > LARGEST * means.std() or worst - best > MOST * len(means):
         return TOO_WIDE
-    places = 1 + (means > (mean + sign * errors[:, :1] * scale)).sum(axis=1)
+    places = 1 + (means > mean + sign * scale * errors[:, :1] / pattern.scales[:, None]).sum(axis=1)
     each = np.full((len(scores), 3), np.nan)
-    width = scale * np.array([quantile(column / pattern.scales) for column in pattern.errors.T])
+    width = pattern.half(pattern.errors, scale)
     each[unseen] = np.column_stack([found, found - width, found + width])
-    return Estimate(
+    return Estimated(
         tasks=len(seen),
         mean=float(centre[0]),
         low=float(centre[0] - half[0]),
@@ -240,6 +279,60 @@ def _estimate(pattern: Pattern, scores: Floats, means: Floats, *, sign: int) -> 
         scores=each,
         categories=np.column_stack([centre[1:], centre[1:] - half[1:], centre[1:] + half[1:]]),
     )
+
+
+class Held(NamedTuple):
+    """How well some tasks tell the means of complete models that took no part in the prediction."""
+
+    models: int
+    error: float  # root mean square, in stored units
+    largest: float
+    places: float  # mean change of place
+    most_places: int
+
+
+def held_out(of: Complete, seen: Ints) -> Held:
+    """Predicts each complete model's mean from the tasks `seen`, by the models of other families."""
+    pattern = Pattern.fit(of, seen)
+    error, means = pattern.project(pattern.errors)[:, 0], of.values @ of.weights[:, 0]
+    above = (means[None, :] > means[:, None]).sum(axis=1)
+    moved = np.abs(((means[None, :] > (means - error)[:, None]) & ~np.eye(len(means), dtype=bool)).sum(axis=1) - above)
+    return Held(len(error), pattern.check.error, float(np.abs(error).max()), float(moved.mean()), int(moved.max()))
+
+
+def next_tasks(of: Complete, scores: Floats, *, hours: Floats, budget: float, among: Bools) -> list[Step]:
+    """The missing tasks `among` which are to be run [tasks], in the order that narrows the interval of the mean most
+    per hour, as many as a budget of hours has room for.
+
+    scores [tasks], NaN missing; hours [tasks]: what each takes. Each step takes the task of which, in the Gaussian of
+    the complete models' scores with a ridge of RIDGE, the mean's variance falls most per hour. Deterministic.
+    """
+    spread = of.values.std(axis=0) + TINY
+    z, weights = (of.values - of.values.mean(axis=0)) / spread, of.weights[:, 0] * spread
+    covariance = z.T @ z / len(z) + RIDGE * np.eye(len(spread))  # of the tasks, given those that are known
+
+    def know(task: int) -> Floats:
+        return covariance - np.outer(covariance[:, task], covariance[task]) / covariance[task, task]
+
+    seen = list(map(int, np.flatnonzero(~np.isnan(scores))))
+    for task in seen:
+        covariance = know(task)
+    ratio, steps, left = 1.0, [], among & np.isnan(scores)
+    if len(seen) >= of.needed:
+        pattern = Pattern.fit(of, np.array(seen))
+        ratio = of.predict(scores, pattern.seen, pattern.penalty)[1] / float(np.median(pattern.scales))
+    while len(can := np.flatnonzero(left & (hours <= budget))):
+        gain = (covariance[can] @ weights) ** 2 / covariance[can, can] / hours[can]
+        task = int(can[np.argmax(gain)])
+        covariance, left[task], budget, seen = know(task), False, budget - hours[task], sorted([*seen, task])
+        half = 0.0 if len(seen) == len(scores) else math.nan
+        if of.needed <= len(seen) < len(scores):
+            pattern = Pattern.fit(of, np.array(seen))
+            half = float(
+                pattern.half(pattern.project(pattern.errors)[:, :1], ratio * float(np.median(pattern.scales)))[0]
+            )
+        steps.append(Step(task, float(hours[task]), half))
+    return steps
 
 
 def possible(abilities: Sequence[Sequence[str]], modalities: Sequence[Sequence[str]]) -> Bools:

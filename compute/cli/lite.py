@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Annotated, Any
 
+from compute import paths
 from compute.analysis.lite import smaller
 from compute.cli.workspace import Database, Origin, suite_scores
+from compute.database import store
 from compute.options import taking
 
 
-@taking(smaller.choose, without=("scores",))
+@taking(smaller.choose, without=("scores", "families"))
 def lite(
     *,
     suite: Annotated[str, "Which suite to make smaller: likeness list suites."] = "mieb",
@@ -20,4 +22,6 @@ def lite(
 ) -> Iterator[str]:
     """Selects a smaller suite that ranks models like the full one, after MIEB section 6.3."""
     (scores,) = suite_scores(database, suites=(suite,), origin=origin)
-    return smaller.lines(smaller.choose(scores, **choice))
+    rows = store.frames(database or paths.DATABASE, names=("models",))["models"]
+    families = dict(zip(rows["key"], rows["family"].fillna(""), strict=True))
+    return smaller.lines(smaller.choose(scores, families=families, **choice))

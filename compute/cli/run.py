@@ -10,6 +10,7 @@ import typer
 from compute.cli.workspace import Build, Models, Results, named_models, rebuild, say, warn
 from compute.engine.settings import RunSettings
 from compute.options import taking
+from compute.types import BadInput
 
 
 @taking(RunSettings)
@@ -26,6 +27,11 @@ def run(
         list[str], "name=value of that family, such as pooling=cls or base=org/name@revision; repeatable."
     ] = (),
     tasks: Annotated[Sequence[str], "Only these tasks of the suite, comma-separated."] = (),
+    budget: Annotated[
+        str,
+        "Only the tasks that tell most of the model's place on the suite within this time by others' runs, such as 30m "
+        "or 2.5h (likeness plan prints them), then its estimated place.",
+    ] = "",
     build: Build = True,
     results: Results = None,
     **given: Any,
@@ -35,6 +41,8 @@ def run(
     from compute.engine import estimate, estimate_lines, plan, ray_cluster, results_table, workspace
     from compute.engine.named_models import joined, keyed, record_named
     from compute.engine.run import execute
+    from compute.interface import estimated
+    from compute.interface.evaluated import Evaluation
     from compute.models import hardware_for
 
     settings = RunSettings(results=results, **given)
@@ -54,6 +62,14 @@ def run(
     keys = [model.row.key for model in keyed_models]
     catalog = joined(catalog, keyed_models)
     planned = plan.make(catalog, suite=suite, models=keys, tasks=tasks, bench=bench)
+    if budget:
+        if tasks or len(keys) != 1:
+            raise BadInput("--budget chooses the tasks of one model: name one with --models, and no --tasks")
+        chosen = Evaluation.stored(planned, catalog=catalog, results=settings.results).next_tasks(budget)
+        yield from estimated.lines(chosen, model=keys[0], suite=suite, budget=budget)
+        if chosen.empty:
+            return
+        planned = plan.make(catalog, suite=suite, models=keys, tasks=list(chosen["task"]), bench=bench)
     usual = bench.hardware
     precise = {row.key: hardware_for(row, usual).dtype for row in planned.models if row.adapter}
     dtypes = [usual.dtype, *(f"{key} in {dtype}" for key, dtype in precise.items() if dtype != usual.dtype)]
@@ -75,5 +91,8 @@ def run(
     yield from results_table.lines(planned, outcomes, catalog=catalog)
     if any(outcome.stored for outcome in outcomes):
         rebuild(settings.results, wanted=build)
+    if budget:
+        whole = plan.make(catalog, suite=suite, models=keys, bench=bench)
+        yield str(Evaluation.stored(whole, catalog=catalog, results=settings.results).place())
     if any(outcome.state == "failed" for outcome in outcomes):
         raise typer.Exit(1)

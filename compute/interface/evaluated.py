@@ -13,6 +13,7 @@ import pandas as pd
 
 from compute import paths
 from compute.analysis.comparison import Comparison
+from compute.analysis.estimates import FEWEST_TASKS
 from compute.analysis.intervals import interval
 from compute.analysis.ranked_model import RankedModel
 from compute.analysis.table import ALL, HUMAN, USUAL, ScoreTable, check_origin, of_database, of_scores
@@ -23,8 +24,9 @@ from compute.engine.plan import Plan, reasons
 from compute.engine.run import Outcome
 from compute.engine.run_folders import StoredRun
 from compute.importing.scores_csv import DECLARING, OPTIONAL, REQUIRED
-from compute.interface import standing
+from compute.interface import estimated, standing
 from compute.interface.compare import ModelScores, compare_scores
+from compute.interface.estimated import EstimatedPlace
 from compute.io.files import write_text
 from compute.pages.shown import Cell, ShownTable, ShowsItself
 from compute.rounding import rounded
@@ -66,6 +68,12 @@ class Evaluation(ShowsItself):
     def suite(self) -> Suite:
         """The suite."""
         return self.plan.suite
+
+    @classmethod
+    def stored(cls, plan: Plan, *, catalog: Catalog, results: Path) -> Evaluation:
+        """What a plan finds stored."""
+        outcomes = [Outcome(job=job, state="stored", stored=job.stored) for job in plan.jobs if job.stored]
+        return cls(plan=plan, outcomes=tuple(outcomes), catalog=catalog, results=results)
 
     @cached_property
     def runs(self) -> Mapping[str, StoredRun]:
@@ -157,6 +165,37 @@ class Evaluation(ShowsItself):
             model=self.model.key, origin=origin, tasks=self._counting, runs=self.runs, others=others
         )
         return standing.rank_of(self._table, others, origin=origin, notes=notes, instead=instead)
+
+    def place(self, origin: str = USUAL) -> EstimatedPlace:
+        """Where the model would stand with all tasks of the suite, among the complete rows of an origin as in `rank`,
+        estimated from the tasks that it has: mean and place with 95% intervals, beside the plain mean of its tasks.
+
+        Without an estimate it has the reason. What is assumed: docs/ranks.md. The first call builds the database next
+        to the results. Raises BadInput for an unknown origin.
+        """
+        if reason := standing.no_mean(self._table):
+            scored, counted = len(self.headlines), len(self._counting)
+            return EstimatedPlace(self.model.key, self.suite.key, scored, counted, None, None, 0, reason)
+        others = self._arranged(origin)
+        notes = standing.comparability(
+            model=self.model.key, origin=origin, tasks=self._counting, runs=self.runs, others=others
+        )
+        return estimated.place_of(*self._beside(others), notes=notes)
+
+    def next_tasks(self, budget: str, origin: str = USUAL) -> pd.DataFrame:
+        """The tasks to run next, in the order that narrows the interval of the mean most per hour, as many as fit a
+        budget such as 30m or 2.5h: task, items, hours, total, half, timed.
+
+        hours are the median of others' runs, on other hardware; where a task is not `timed`, the median of the other
+        tasks. half: of the interval of the mean after this task, in stored units, NaN where that is no estimate yet.
+        Raises BadInput, and CannotDo where nothing tells an order.
+        """
+        table, known = self._beside(self._arranged(origin))
+        return estimated.next_tasks(table, known, model=self.model, tasks=self._counting, budget=budget)
+
+    def _beside(self, others: ScoreTable) -> tuple[ScoreTable, dict[str, Any]]:
+        frames = store.frames(self.database(), names=("models", "runs"))
+        return estimated.beside(self._table, others, model=self.model, tasks=self._counting, frames=frames)
 
     def database(self) -> Path:
         """The database of the shipped scores and of this results folder, next to the runs; built where it is stale.
@@ -254,7 +293,14 @@ class Evaluation(ShowsItself):
 
     def __str__(self) -> str:
         table = results_table.lines(self.plan, self.outcomes, catalog=self.catalog)
-        return "\n".join([*table, *reasons(self.plan), "", str(self.mean)])
+        return "\n".join([*table, *reasons(self.plan), "", *self._summary])
+
+    @cached_property
+    def _summary(self) -> list[str]:
+        """The mean; and the estimated place where some tasks of the suite were run, and enough of them."""
+        mean = self.mean
+        some = FEWEST_TASKS <= mean.tasks < mean.of_tasks and self.suite.aggregate != HUMAN
+        return [str(mean), str(self.place())] if some else [str(mean)]
 
     def __repr__(self) -> str:
         return f"Evaluation({self.model.key}: {len(self.runs)} of {len(self.plan.tasks)} tasks; {self.mean})"
@@ -285,7 +331,7 @@ class Evaluation(ShowsItself):
         return ShownTable(
             heads=("task", "metric", "n", "chance", self.model.key, "notes" if any(row[-1] for row in rows) else ""),
             rows=rows,
-            above=[str(self.mean)],
+            above=self._summary,
             below=missing,
         )
 

@@ -23,7 +23,7 @@ MEANS = ("name", "scope", "mean", "mean_low", "mean_high", "tasks", "of_tasks", 
 
 def mean_of(mine: ScoreTable) -> RankedModel:
     """The mean of the one model of a table, by its rule."""
-    if reason := _no_mean(mine):
+    if reason := no_mean(mine):
         return RankedModel.unknown(mine, reason=reason, others=None)
     row = RankedModel.first(Ranking.of(mine))
     return replace(row, reason="") if row.mean_low is not None else row
@@ -46,7 +46,7 @@ def rank_of(
 
     `notes` say how they compare; `instead`: the origins that do have rows of other models, which the reason then names.
     """
-    if reason := _no_mean(mine):
+    if reason := no_mean(mine):
         return RankedModel.unknown(mine, reason=reason, others={})
     rows = [] if others is None else [at for at, key in enumerate(others.models) if key != mine.models[0]]
     if others is None or not rows:
@@ -60,7 +60,7 @@ def rank_of(
     return replace(row, notes=(f"{row.tasks} of {row.of_tasks} tasks have a score.", *notes))
 
 
-def _no_mean(table: ScoreTable) -> str:
+def no_mean(table: ScoreTable) -> str:
     """Why the tasks of a suite make no mean; empty where they do."""
     if table.aggregate == HUMAN or not table.tasks:
         return f"{table.name} is ranked by people, not by a mean over tasks"

@@ -23,6 +23,7 @@ from compute.analysis.maps import COLUMNS
 from compute.cli.command import as_command
 from compute.cli.run import run
 from compute.cli.workspace import suite_scores
+from compute.database import store
 from compute.engine.settings import RunSettings
 from compute.options import taking
 from compute.types import ON_COMMAND_LINE, BadInput
@@ -203,7 +204,10 @@ def test_lite_lists_the_chosen_tasks(database):
     words = ("--suite", "unisim-core", "--size", 5, "--thresholds", 0.9, "--exclude", "unisim/nights")
     result = likeness("lite", *words, "--database", database)
     (table,) = suite_scores(database, suites=("unisim-core",), origin="usual")
-    chosen = smaller.choose(table, size=5, thresholds=(0.9,), exclude=("unisim/nights",))
+    rows = store.frames(database, names=("models",))["models"]
+    families = dict(zip(rows["key"], rows["family"].fillna(""), strict=True))
+    chosen = smaller.choose(table, size=5, thresholds=(0.9,), exclude=("unisim/nights",), families=families)
+    assert chosen.predicted.models == 22 and 0 < chosen.predicted.error < chosen.predicted.largest
     assert result.stdout.splitlines() == list(smaller.lines(chosen)), result.output
     assert_refused(likeness("lite", "--thresholds", "0.4,0.5", "--database", database), BadInput, "highest first")
 

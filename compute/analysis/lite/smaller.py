@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated
 
 import numpy as np
 
 from compute.analysis import correlation as correlations
+from compute.analysis import estimates
+from compute.analysis.estimates import Held
 from compute.analysis.lite.selection import THRESHOLDS, Selection, select, trace
 from compute.analysis.ranks import means
 from compute.analysis.ranks.means import CATEGORY_MEAN
@@ -77,6 +79,7 @@ class Smaller:
     whole: Whole
     selection: Selection
     fidelity: Fidelity
+    predicted: Held | None  # the means that a ridge predicts from the choice; None of fewer than 20 models
 
 
 def choose(
@@ -86,11 +89,12 @@ def choose(
     thresholds: Annotated[Sequence[float], "Mean correlations above which tasks are dropped."] = THRESHOLDS,
     method: Annotated[str, "Correlation of tasks: spearman, pearson or kendall."] = "spearman",
     exclude: Annotated[Sequence[str], "Task keys never to choose, comma-separated."] = (),
+    families: Mapping[str, str] | None = None,
 ) -> Smaller:
     """Chooses `size` tasks that rank models like the whole suite; else the knee.
 
-    Tasks without a score for every model and excluded ones are never chosen. Raises BadInput or Undefined where the
-    request cannot be met.
+    Tasks without a score for every model and excluded ones are never chosen. `families`, by model: what is left out
+    together for `predicted`. Raises BadInput or Undefined where the request cannot be met.
     """
     if any(not -1 <= value <= 1 for value in thresholds) or list(thresholds) != sorted(thresholds, reverse=True):
         raise BadInput(f"Thresholds must be between -1 and 1, the highest first; got {thresholds}")
@@ -100,7 +104,12 @@ def choose(
     selection = select(ready.table, size=size, thresholds=thresholds, method=method, exclude=never)
     table, lite = ready.table, ready.table.columns(selection.chosen).mean
     fidelity = compared(table.models, table.mean, lite, tasks=selection.size, higher=table.higher_is_better)
-    return Smaller(scores=scores, whole=ready, selection=selection, fidelity=fidelity)
+    of = estimates.complete(
+        table, families=[(families or {}).get(key, "") for key in table.models], released=[""] * len(table.models)
+    )
+    seen = np.searchsorted(np.flatnonzero(table.counted), selection.chosen)
+    predicted = None if isinstance(of, str) else estimates.held_out(of, seen)
+    return Smaller(scores=scores, whole=ready, selection=selection, fidelity=fidelity, predicted=predicted)
 
 
 def _ready(scores: ScoreTable, *, exclude: Sequence[str] = ()) -> tuple[Whole, Ints]:
@@ -250,6 +259,12 @@ def summary(result: Smaller) -> Iterator[str]:
         f"Spearman {agreement.spearman:.3f}, Pearson {agreement.pearson:.3f} with the whole, on the same models; "
         f"largest change of rank {agreement.largest_rank_change} ({agreement.model})"
     )
+    if held := result.predicted:
+        yield (
+            f"Means predicted from these tasks, of each of {held.models} models without it and its family: error "
+            f"{held.error:.4f} (RMSE), largest {held.largest:.4f}; change of place {held.places:.1f}, largest "
+            f"{held.most_places}"
+        )
     saved = len(scores.tasks) - len(chosen.chosen)
     yield f"{saved} runs a model saved; {len(chosen.dropped)} tasks dropped as redundant"
     if not np.isnan(chosen.hours):
