@@ -1,0 +1,165 @@
+"""Scores that the rest of the evidence contradicts: each is predicted from the model's other scores by other models.
+
+A ridge of the other models predicts every score of a model from its other tasks; the residual is divided by a scale of
+its task times one of its model, both robust. What cannot be right by itself (one class for every image) is set aside
+first, since it would spoil the predictions that should convict it; then the worst is set aside and everything predicted
+again, until none exceeds LIMIT. A score at chance that is also expected there is no fault: a model whose images and
+texts share no space classifies at chance everywhere.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+
+from compute.analysis.table import ScoreTable
+from compute.arrays import Bools, Floats, Ints
+
+PENALTY = 0.15  # of the ridge, per task
+LIMIT, POINTS = 6.0, 0.08  # of a residual over its scale, and by itself, from which on a score is far
+CERTAIN = 3.5  # of a score at chance, which is doubtful by itself
+FLOOR = 0.015  # the least scale of a task
+ROUNDS, AT_ONCE = 80, 3
+FEWEST_MODELS, FEWEST_TASKS = 12, 8
+SHARE = 0.6  # of the tasks that a model needs to take part
+CHANCES, ABOVE = 2.0, 10.0  # times chance: at most this is one class for all, and the median model has at least that
+MOST = 0.5  # of such tasks of a category, from which on a model is taken to be unable to do them
+SAME = 6  # tasks with equal digits of two models, from which on a file may be a copy
+DIGITS = 4  # after the point of a value that is continuous: fewer are equal by chance
+Z95 = 1.96
+BEYOND = "outside the range of its metric"
+ONE_CLASS, FAR, COPY, EXCHANGED, OUTSIDE = "one class", "far", "copy", "exchanged", "outside"
+
+
+class Doubt(NamedTuple):
+    """A score that the rest contradicts. Values in stored units."""
+
+    model: str
+    task: str
+    kind: str
+    value: float
+    expected: float  # NaN where no model of the others predicts it
+    low: float  # of the expectation's 95% interval
+    high: float
+    reason: str
+
+
+def audit(table: ScoreTable, *, chance: Floats | None = None) -> list[Doubt]:
+    """The doubtful scores of a table, the surest first. chance [tasks]: the value of guessing, NaN unknown."""
+    found = _outside(table)
+    known = ~np.isnan(table.values)
+    tasks = np.flatnonzero(known.sum(axis=0) >= FEWEST_MODELS)
+    rows = np.flatnonzero(known[:, tasks].mean(axis=1) >= SHARE) if len(tasks) else tasks
+    if len(rows) < FEWEST_MODELS or len(tasks) < FEWEST_TASKS:
+        return found
+    values = table.values[np.ix_(rows, tasks)]
+    guess = np.full(len(tasks), np.nan) if chance is None else np.asarray(chance, float)[tasks]
+    at_chance = (values <= CHANCES * guess) & (np.nanmedian(values, axis=0) >= ABOVE * guess)
+    expected, scale, far = _contradicted(values, at_chance)
+    z = np.abs(values - expected) / scale
+    one_class = at_chance & (z > CERTAIN) & (expected > ABOVE / 2 * guess) & ~_everywhere(at_chance, table.codes[tasks])
+    exchanged = _exchanged(values, expected, scale, far)
+    for row, column in sorted(np.argwhere(far | one_class).tolist(), key=lambda cell: -z[tuple(cell)]):
+        value, middle = float(values[row, column]), float(expected[row, column])
+        other = exchanged.get((row, column))
+        kind = ONE_CLASS if one_class[row, column] else FAR if other is None else EXCHANGED
+        reason = {
+            ONE_CLASS: f"at chance ({100 * guess[column]:.2g}%), as if every answer were the same",
+            FAR: f"{'below' if value < middle else 'above'} what its other scores predict",
+            EXCHANGED: f"fits {table.models[rows[other]] if other is not None else ''}, whose score fits this model",
+        }[kind]
+        half = Z95 * float(scale[row, column])
+        about = (table.models[rows[row]], table.tasks[tasks[column]])
+        found.append(Doubt(*about, kind, value, middle, middle - half, middle + half, reason))
+    return found + _copies(table)
+
+
+def expectations(values: Floats, aside: Bools) -> tuple[Floats, Floats]:
+    """Every score [models, tasks] predicted from the model's other scores by the other models, and how far a model lies
+    from those [models]; scores that are `aside` are not learned from. No value may be missing."""
+    out, distance = np.empty_like(values), np.empty(len(values))
+    for row in range(len(values)):
+        others = np.delete(values, row, axis=0)
+        centre, spread = others.mean(axis=0), others.std(axis=0) + 1e-9
+        z, own, use = (others - centre) / spread, (values[row] - centre) / spread, ~aside[row]
+        near = z[:, use] @ own[use]
+        kernel = z[:, use] @ z[:, use].T + PENALTY * use.sum() * np.eye(len(z))
+        both = np.linalg.solve(kernel, np.column_stack([z, near]))
+        solved = both[:, :-1]
+        distance[row] = np.sqrt(PENALTY + max(0.0, own[use] @ own[use] - near @ both[:, -1]) / use.sum())
+        share = (z * solved).sum(axis=0) * use  # what a task adds to its own prediction, which is taken out
+        out[row] = centre + spread * (near @ solved - own * share) / (1 - share)
+    return out, distance
+
+
+def _everywhere(at_chance: Bools, categories: Ints) -> Bools:
+    """Where a model is at chance on most tasks of a category where others are far above: it cannot do its kind, such as
+    one whose images and texts share no space."""
+    known = at_chance.any(axis=0)
+    same = (categories[:, None] == categories) & known[:, None]
+    return at_chance.astype(int) @ same > MOST * np.maximum(same.sum(axis=0), 1)
+
+
+def _contradicted(values: Floats, at_chance: Bools) -> tuple[Floats, Floats, Bools]:
+    """Expected values, scales of the residuals and which scores are far [models, tasks]."""
+    aside, missing, far = at_chance.copy(), np.isnan(values), np.zeros(values.shape, bool)
+    filled = np.where(aside | missing, np.nanmedian(np.where(aside, np.nan, values), axis=0), values)
+    for _ in range(ROUNDS):
+        expected, distance = expectations(filled, aside | missing)
+        filled = np.where(aside | missing, expected, filled)
+        residual = np.where(aside | missing, np.nan, values - expected)
+        task, model = np.maximum(_spread(residual, 0), FLOOR), _spread(residual, 1)
+        wide = np.maximum(model / np.median(model), distance / np.median(distance))
+        scale = task * np.maximum(wide, 1)[:, None]
+        z = np.abs(residual) / scale
+        worst = np.argwhere((z > LIMIT) & (np.abs(residual) > POINTS))
+        if not len(worst):
+            break
+        for row, column in sorted(worst.tolist(), key=lambda cell: -z[tuple(cell)])[:AT_ONCE]:
+            aside[row, column] = far[row, column] = True
+    return expected, scale, far
+
+
+def _spread(residual: Floats, axis: int) -> Floats:
+    """A robust standard deviation."""
+    return 1.4826 * np.nanmedian(np.abs(residual), axis=axis)
+
+
+def _exchanged(values: Floats, expected: Floats, scale: Floats, far: Bools) -> dict[tuple[int, int], int]:
+    """The other row of each far score that fits another model of the same task, whose own score fits this one."""
+    found = {}
+    for column in np.flatnonzero(far.sum(axis=0) >= 2):
+        for a, b in combinations(np.flatnonzero(far[:, column]).tolist(), 2):
+            crossed = np.abs(values[[b, a], column] - expected[[a, b], column]) / scale[[a, b], column]
+            if (crossed < LIMIT / 2).all():
+                found |= {(a, column): b, (b, column): a}
+    return found
+
+
+def _outside(table: ScoreTable) -> list[Doubt]:
+    """Scores beyond the bounds of their metric."""
+    beyond = (table.values < table.lower) | (table.values > table.upper)
+    nothing = (float("nan"),) * 3
+    return [
+        Doubt(table.models[row], table.tasks[column], OUTSIDE, float(table.values[row, column]), *nothing, BEYOND)
+        for row, column in np.argwhere(beyond)
+    ]
+
+
+def _copies(table: ScoreTable) -> list[Doubt]:
+    """Pairs of models with the same digits on at least SAME tasks, one doubt a pair: on the first of these tasks."""
+    values = table.values
+    fine = np.abs(values * 10**DIGITS - np.round(values * 10**DIGITS)) > 1e-6
+    nothing = (float("nan"),) * 3
+    found = []
+    for a, b in combinations(range(len(values)), 2):
+        both = ~np.isnan(values[[a, b]]).any(axis=0)
+        same = np.flatnonzero(both & (values[a] == values[b]))
+        if len(same) >= SAME and (fine[a, same].sum() >= SAME or len(same) == both.sum()):
+            reason = f"equal to {table.models[a]} in every digit on {len(same)} of {int(both.sum())} tasks"
+            found.append(
+                Doubt(table.models[b], table.tasks[same[0]], COPY, float(values[b, same[0]]), *nothing, reason)
+            )
+    return found
