@@ -23,6 +23,8 @@ CERTAIN = 3.5  # of a score at chance, which is doubtful by itself
 FLOOR = 0.015  # the least scale of a task
 ROUNDS, AT_ONCE = 80, 3
 FEWEST_MODELS, FEWEST_TASKS = 12, 8
+APART = 3.0  # robust deviations of a model's mean from the others', beyond which no line through them reaches it
+TINY = 1e-9
 SHARE = 0.6  # of the tasks that a model needs to take part
 CHANCES, ABOVE = 2.0, 10.0  # times chance: at most this is one class for all, and the median model has at least that
 MOST = 0.5  # of such tasks of a category, from which on a model is taken to be unable to do them
@@ -55,11 +57,20 @@ def audit(table: ScoreTable, *, chance: Floats | None = None) -> list[Doubt]:
     if len(rows) < FEWEST_MODELS or len(tasks) < FEWEST_TASKS:
         return found
     values = table.values[np.ix_(rows, tasks)]
+    level = np.nanmean((values - np.nanmean(values, axis=0)) / (np.nanstd(values, axis=0) + TINY), axis=1)
+    level = np.abs(level - np.median(level))
+    rows, values = (part[level <= APART * 1.4826 * np.median(level)] for part in (rows, values))
     guess = np.full(len(tasks), np.nan) if chance is None else np.asarray(chance, float)[tasks]
-    at_chance = (values <= CHANCES * guess) & (np.nanmedian(values, axis=0) >= ABOVE * guess)
+    telling = np.nanmedian(values, axis=0) >= ABOVE * guess
+    at_chance = (values <= CHANCES * guess) & telling
     expected, scale, far = _contradicted(values, at_chance)
     z = np.abs(values - expected) / scale
-    one_class = at_chance & (z > CERTAIN) & (expected > ABOVE / 2 * guess) & ~_everywhere(at_chance, table.codes[tasks])
+    one_class = (
+        at_chance
+        & (z > CERTAIN)
+        & (expected > ABOVE / 2 * guess)
+        & ~_everywhere(at_chance, telling, table.codes[tasks])
+    )
     exchanged = _exchanged(values, expected, scale, far)
     for row, column in sorted(np.argwhere(far | one_class).tolist(), key=lambda cell: -z[tuple(cell)]):
         value, middle = float(values[row, column]), float(expected[row, column])
@@ -82,7 +93,7 @@ def expectations(values: Floats, aside: Bools) -> tuple[Floats, Floats]:
     out, distance = np.empty_like(values), np.empty(len(values))
     for row in range(len(values)):
         others = np.delete(values, row, axis=0)
-        centre, spread = others.mean(axis=0), others.std(axis=0) + 1e-9
+        centre, spread = others.mean(axis=0), others.std(axis=0) + TINY
         z, own, use = (others - centre) / spread, (values[row] - centre) / spread, ~aside[row]
         near = z[:, use] @ own[use]
         kernel = z[:, use] @ z[:, use].T + PENALTY * use.sum() * np.eye(len(z))
@@ -94,11 +105,10 @@ def expectations(values: Floats, aside: Bools) -> tuple[Floats, Floats]:
     return out, distance
 
 
-def _everywhere(at_chance: Bools, categories: Ints) -> Bools:
-    """Where a model is at chance on most tasks of a category where others are far above: it cannot do its kind, such as
-    one whose images and texts share no space."""
-    known = at_chance.any(axis=0)
-    same = (categories[:, None] == categories) & known[:, None]
+def _everywhere(at_chance: Bools, telling: Bools, categories: Ints) -> Bools:
+    """Where a model is at chance on most tasks of a category where others are far above (`telling`): it cannot do its
+    kind, such as one whose images and texts share no space."""
+    same = (categories[:, None] == categories) & telling[:, None]
     return at_chance.astype(int) @ same > MOST * np.maximum(same.sum(axis=0), 1)
 
 
