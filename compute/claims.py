@@ -25,6 +25,7 @@ Two verdicts are not a conflict although the print and the recomputed text are u
 
 from __future__ import annotations
 
+import json
 import math
 import re
 import tomllib
@@ -123,9 +124,10 @@ def printed_tables() -> duckdb.DuckDBPyConnection:
 def _laboratory_scores() -> pd.DataFrame:
     """What laboratories measured, as it is shipped: model, task, subset, metric, value, who."""
     frames = []
-    for folder in sorted(path.parent for path in paths.IMPORTED.glob("*/laboratories-*.parquet")):
+    for mark in sorted(paths.IMPORTED.glob("*/collection.json")):
+        files = json.loads(mark.read_text(encoding="utf-8"))["files"]
         laboratory, runs, scores = (
-            store.read_parquet(next(folder.glob(f"{table}-*.parquet"))) for table in ("laboratories", "runs", "scores")
+            store.read_parquet(mark.parent / files[table]) for table in ("laboratories", "runs", "scores")
         )
         scores = scores.merge(runs[["id", "model", "task"]], left_on="run", right_on="id")
         frames.append(scores.assign(who=laboratory["title"].iloc[0]))

@@ -16,6 +16,7 @@ KINDS = ("encoder", "metric", "mllm", "generator", "distribution")
 ABILITIES = ("embed_image", "embed_text", "compare", "choose", "score_pair", "generate")
 ORIGINS = ("published", "imported", "computed")  # the first that a model has is shown where only one can be
 LABORATORY = "imported:"  # begins the origin of one laboratory's results, before its key
+SELF_REPORTED = "published:self-reported"  # what laboratories print of their own models; each its own, so never ranked
 # Of claims, in the order shown; `compute.claims` says when each is given.
 VERDICTS = ("conflict", "tables differ", "not significant", "rounding", "cannot be recomputed", "reproduces")
 SEVERITIES = ("headline", "table", "detail")  # of claims, the weightiest first: see compute/claims.py
@@ -34,13 +35,18 @@ ECHO = 80  # characters of a value that a sentence repeats
 
 def is_origin(text: str) -> bool:
     """Whether a text is one of ORIGINS or a laboratory's."""
-    return text in ORIGINS or bool(re.fullmatch(f"{LABORATORY}[a-z0-9][a-z0-9._-]{{0,79}}", text))
+    return text in (*ORIGINS, SELF_REPORTED) or bool(re.fullmatch(f"{LABORATORY}[a-z0-9][a-z0-9._-]{{0,79}}", text))
 
 
 def origins_in(origins: Iterable[str]) -> list[str]:
     """Some origins, each once, in the order of ORIGINS; after the imported ones those of laboratories, from z to a: the
     newest version of a harness first."""
-    return sorted(sorted({*origins}, reverse=True), key=lambda origin: (ORIGINS.index(kind_of(origin)), ":" in origin))
+
+    def version(origin: str) -> list[tuple[int, str]]:
+        return [(int(part), "") if part.isdigit() else (0, part) for part in re.split(r"(\d+)", origin)]
+
+    newest = sorted({*origins}, key=version, reverse=True)
+    return sorted(newest, key=lambda origin: (ORIGINS.index(kind_of(origin)), ":" in origin))
 
 
 def kind_of(origin: str) -> str:

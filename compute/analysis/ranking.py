@@ -35,7 +35,7 @@ from compute.analysis.table import WHOLE, ScoreTable, shown
 from compute.arrays import Bools, Floats, Ints
 from compute.pages.shown import WIDTH, Cell, Mark, ShownTable, ShowsItself, axis_of, positions
 from compute.rounding import decimals, printed_decimals, rounded
-from compute.types import BadInput, argument, printable
+from compute.types import SELF_REPORTED, BadInput, argument, printable
 
 SLACK = 1e-9  # of a share of tasks, which is a quotient
 INTERVALS, CRITICAL_DIFFERENCE = "intervals", "critical-difference"  # figures of a ranking
@@ -92,7 +92,8 @@ class Ranking(ShowsItself):
         full = covered >= table.least - SLACK
         enough = np.zeros(models, bool)
         for group in groups:
-            enough[group] = full[group] & (full[group].sum() >= table.fewest)
+            own = SELF_REPORTED in (table.origins[row] for row in group)
+            enough[group] = full[group] & (full[group].sum() >= table.fewest) & (not own)
         found = cls(
             table=table,
             **{name: np.full(models, UNRANKED) for name in ("rank", "rank_low", "rank_high")},
@@ -124,7 +125,10 @@ class Ranking(ShowsItself):
             found.mean, enough, have, of=int(used.sum()), least=table.least, printed=bool(stands_in.any())
         )
         few = f"Not ranked: fewer than {table.fewest} models have enough tasks, so their order says little"
-        found = replace(found, why=tuple(few if row else own for row, own in zip(full & ~enough, why, strict=True)))
+        own = "Not ranked: each laboratory measured its own models"
+        reasons = [own if origin == SELF_REPORTED else few for origin in table.origins]
+        left = full & ~enough
+        found = replace(found, why=tuple(reasons[row] if left[row] else why[row] for row in range(models)))
         return _tested(found, test) if test else found
 
     @property

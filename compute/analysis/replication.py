@@ -13,8 +13,10 @@ import numpy as np
 import pandas as pd
 
 from compute.analysis.correlation import correlate
-from compute.types import origins_in
+from compute.types import WHOLE, origins_in
 
+ROUNDING = 0.06  # points by which two prints of one score differ at most
+COPIED = 0.9  # share of the scores of two origins that are equal to rounding, from which on they are of the same runs
 FEWEST = 8  # models that an order is judged by
 AGREES = 0.5  # Kendall's tau above which, with its interval, an order replicates, and below which it does not
 APART = 2.0  # points between two models from which on an exchanged order is counted by itself
@@ -23,6 +25,9 @@ HARNESSES = {"mieb": "mteb", "vidore": "mteb", "datacomp": "CLIP_benchmark", "mm
 CELL = ["data", "subset", "model"]
 SIDES = ["a", "b"]  # the two origins of a pair
 REPLICATES, FAILS, UNCLEAR, FEW = "replicates", "does not replicate", "unclear", "too few models"
+SAME_RUNS = "same runs"  # of two prints of one run
+COLUMNS = [*SIDES, "data", "subset", "same", "models", "median", "size", "usual", "within_one", "orders", "changed"]
+COLUMNS += ["apart", "changed_apart", "tau", "low", "high", "verdict"]
 
 
 def pairs(measured: pd.DataFrame) -> pd.DataFrame:
@@ -30,8 +35,9 @@ def pairs(measured: pd.DataFrame) -> pd.DataFrame:
     and `b`, with `task_`, `metric_`, `value_` (points) and `source_` of each and the `difference` b - a.
 
     measured: rows of the database's view of that name. Of several metrics of an origin the one that both have is taken.
+    Data with subsets alone have a row `default` too: the mean of those that both have, `subsets` in number.
     """
-    rows = measured.assign(value=measured["value"] * measured["scale"])
+    rows = measured.assign(value=measured["value"] * measured["scale"]).sort_values(["origin", "task", "metric"])
     rank = {origin: at for at, origin in enumerate(origins_in(rows["origin"].unique()))}
     columns = [*CELL, "origin", "task", "metric", "value", "source"]
     both = rows[columns].merge(rows[columns], on=CELL, suffixes=("_a", "_b"))
@@ -39,6 +45,13 @@ def pairs(measured: pd.DataFrame) -> pd.DataFrame:
     both = both.rename(columns={"origin_a": "a", "origin_b": "b"})
     both["same"] = both["metric_a"] == both["metric_b"]
     both = both.sort_values("same", ascending=False, kind="stable").drop_duplicates([*CELL, *SIDES])
+    parts = both[~both["data"].isin(both.loc[both["subset"] == WHOLE, "data"])]
+    keys = ["data", "model", *SIDES]
+    whole = parts.drop_duplicates(keys).drop(columns=["value_a", "value_b"]).assign(subset=WHOLE)
+    counts = parts.groupby(keys).size().rename("subsets")
+    means = parts.groupby(keys, as_index=False)[["value_a", "value_b"]].mean()
+    whole = whole.merge(means, on=keys).merge(counts, on=keys)
+    both = pd.concat([both.assign(subsets=0), whole], ignore_index=True)
     both["difference"] = both["value_b"] - both["value_a"]
     return both.sort_values([*SIDES, *CELL], ignore_index=True)
 
@@ -46,15 +59,17 @@ def pairs(measured: pd.DataFrame) -> pd.DataFrame:
 def agreement(found: pd.DataFrame) -> pd.DataFrame:
     """How two origins agree on each data set over the models that both measured: a row an `a`, `b`, `data`, `subset`.
 
-    `models`, `median` of the differences and `size` of their absolute values (points), `usual`: the size that WITHIN of
-    them have at most; `within_one`: share of at most one point; `changed`: share of pairs of models whose order
-    differs, `changed_apart` of those more than APART points apart in `a`; Kendall's `tau` with its 95% interval `low`
-    to `high`; and the `verdict`.
+    `same`: whether by one metric; `models`; `median` of the differences and `size` of their absolute values (points);
+    `usual`: the size that WITHIN of them have at most; `within_one`: share of at most one point; `orders`: pairs of
+    models; `changed`: share of these whose order differs; `changed_apart` of the `apart` ones, over APART points apart
+    in `a`; Kendall's `tau` with its 95% interval `low` to `high`; and the `verdict`.
     """
+    copied = found["difference"].abs().lt(ROUNDING).groupby([found[side] for side in SIDES]).mean() >= COPIED
     rows = []
-    for key, same in found.groupby([*SIDES, "data", "subset"], sort=False):
-        rows.append(dict(zip([*SIDES, "data", "subset"], key, strict=True)) | _agreement(same))
-    return pd.DataFrame(rows)
+    for key, group in found.groupby(COLUMNS[:4], sort=False):
+        row = dict(zip(COLUMNS, (*key, bool(group["same"].all())), strict=False)) | _agreement(group)
+        rows.append(row | ({"verdict": SAME_RUNS} if copied[key[:2]] else {}))
+    return pd.DataFrame(rows, columns=COLUMNS)
 
 
 def means(found: pd.DataFrame) -> pd.DataFrame:
@@ -63,7 +78,7 @@ def means(found: pd.DataFrame) -> pd.DataFrame:
     Over the models that both measured on every data set of which most of the models were (`sets` of them).
     """
     rows = []
-    for key, same in found[found["subset"] == "default"].groupby(SIDES, sort=False):
+    for key, same in found[found["subset"] == WHOLE].groupby(SIDES, sort=False):
         wide = same.pivot_table(index="model", columns="data", values=["value_a", "value_b"])
         few = wide["value_a"].notna().mean() < 0.5
         wide = wide.drop(columns=[(side, data) for side in ("value_a", "value_b") for data in few.index[few]]).dropna()
@@ -72,7 +87,7 @@ def means(found: pd.DataFrame) -> pd.DataFrame:
         both = pd.DataFrame({side: wide[side].mean(axis=1) for side in ("value_a", "value_b")})
         both["difference"] = both["value_b"] - both["value_a"]
         rows.append(dict(zip(SIDES, key, strict=True)) | {"sets": len(wide["value_a"].columns)} | _agreement(both))
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows, columns=["sets", *(name for name in COLUMNS if name not in ("data", "subset", "same"))])
 
 
 def _agreement(same: pd.DataFrame) -> dict[str, float | int | str]:
@@ -81,8 +96,10 @@ def _agreement(same: pd.DataFrame) -> dict[str, float | int | str]:
     first, second = np.array(list(combinations(range(len(same)), 2)), int).reshape(-1, 2).T
     gaps = values[first] - values[second]
     changed, apart = gaps[:, 0] * gaps[:, 1] < 0, np.abs(gaps[:, 0]) > APART
-    found = correlate(scores=values)
-    tau, low, high = (float(part[0, 1]) for part in (found.r, found.low, found.high))
+    tau, low, high = np.nan, np.nan, np.nan
+    if len(same) >= FEWEST:
+        found = correlate(scores=values)
+        tau, low, high = (float(part[0, 1]) for part in (found.r, found.low, found.high))
     return {
         "models": len(same),
         "median": float(np.median(difference)),
@@ -102,12 +119,13 @@ def _agreement(same: pd.DataFrame) -> dict[str, float | int | str]:
 
 def verdict(*, models: int, tau: float, low: float, high: float) -> str:
     """Whether an order replicates: the interval of Kendall's tau lies above AGREES; not: below it; of at least FEWEST
-    models. At tau = 1 there is no interval."""
+    models. Of equal and of reversed orders there is no
+    interval."""
     if models < FEWEST:
         return FEW
     if low > AGREES or tau == 1:
         return REPLICATES
-    return FAILS if high < AGREES else UNCLEAR
+    return FAILS if high < AGREES or tau == -1 else UNCLEAR
 
 
 class Cause(NamedTuple):

@@ -18,7 +18,7 @@ from compute.analysis.ranks.means import binomial_stderr
 from compute.catalog.catalog import Catalog
 from compute.io.tables import read_csv
 from compute.paths import PUBLISHED
-from compute.types import WHOLE, BadInput, Metric, Run, Score, Task
+from compute.types import SELF_REPORTED, WHOLE, BadInput, Metric, Run, Score, Task
 
 OWN = "laboratories.csv"  # scores of their own models that laboratories print in their repositories
 DASH = "-"  # the paper prints no value; an empty cell could not be read from our text
@@ -45,7 +45,6 @@ def load(catalog: Catalog, *, folder: Path = PUBLISHED) -> tuple[list[Run], list
     tables = read_csv(folder / "tables.csv", columns=("key", "benchmark", "source", "role"))
     columns = read_csv(folder / "columns.csv", columns=("table", "column", "role", "task", "subset", "metric", "scale"))
     aliases = catalog.printed_names
-    known = {row.key for row in catalog.models}
     runs = {}
     scores = {}  # by run, subset and metric
     gaps = []
@@ -70,14 +69,13 @@ def load(catalog: Catalog, *, folder: Path = PUBLISHED) -> tuple[list[Run], list
             scores[run, subset, metric] = replace(score, printed=printed)
             values.setdefault(cell, value)
     for row in read_csv(folder / OWN).to_dict("records"):
-        if row["model"] in known:
-            about, metric = catalog.task(row["task"]), catalog.metric(row["metric"])
-            run = f"own/{row['model']}/{about.key}"
-            source = f"{row['laboratory']}, {row['source']}"
-            of = {"model": row["model"], "task": about.key, "procedure": about.procedure, "source": source}
-            runs.setdefault(run, Run(id=run, **of))
-            score = score_of(run, about, metric, WHOLE, round(number(row["printed"]) / metric.scale, 10))
-            scores[run, WHOLE, metric.key] = replace(score, printed=row["printed"])
+        about, metric = catalog.task(row["task"]), catalog.metric(row["metric"])
+        run = f"{SELF_REPORTED}/{catalog.model(row['model']).key}/{about.key}"
+        source = f"{row['laboratory']}, {row['source']}"
+        of = {"model": row["model"], "task": about.key, "procedure": about.procedure, "source": source}
+        runs.setdefault(run, Run(id=run, origin=SELF_REPORTED, **of))
+        score = score_of(run, about, metric, WHOLE, round(number(row["printed"]) / metric.scale, 10))
+        scores[run, WHOLE, metric.key] = replace(score, printed=row["printed"])
     return list(runs.values()), list(scores.values()), gaps
 
 

@@ -15,7 +15,7 @@ from compute.engine.settings import Offline
 from compute.engine.workspace import catalog_with_own, stay_offline
 from compute.importing import Imported
 from compute.options import taking
-from compute.types import BadInput, Laboratory, counted, is_origin, shortened, slug
+from compute.types import LONGEST_KEY, BadInput, Laboratory, counted, is_origin, shortened, slug
 
 
 def _report(imported: Imported, *, what: str) -> None:
@@ -72,7 +72,7 @@ def _of_laboratory(
     path: Path,
     layout: str,
     *,
-    laboratory: Annotated[str, "Who measured the scores, as boards show it: 'open_clip', 'Apple'."],
+    laboratory: Annotated[str, "Who measured the scores: 'open_clip', 'Apple'."],
     name: Annotated[str, "Key of the laboratory's results, which is also the collection's name."],
     version: Annotated[str, "Version of the harness: scores of two versions are never ranked together."] = "",
     date: Annotated[str, "Date of the results, YYYY-MM-DD."] = "",
@@ -98,6 +98,10 @@ def _of_laboratory(
     )
     if not is_origin(row.origin):
         raise BadInput(f"--name is {shortened(name)!r}; use small letters, digits and . _ -")
+    if not ship and (paths.IMPORTED / name).is_dir():
+        raise BadInput(f"Likeness ships results called {name}, which yours would be ranked with. Choose another --name")
+    if long := next((text for text in vars(row).values() if not text.isprintable() or len(text) > LONGEST_KEY), ""):
+        raise BadInput(f"{shortened(long)!r} is not one line of at most {LONGEST_KEY} characters")
     _store(
         read_laboratory(path, layout=layout, laboratory=row, catalog=catalog_with_own(None, warn=workspace.warn)),
         kind=layout,

@@ -52,7 +52,7 @@ TABLES = {
         certainty VARCHAR NOT NULL, source VARCHAR NOT NULL, PRIMARY KEY (data, harness, aspect)""",
     "runs": """id VARCHAR PRIMARY KEY, model VARCHAR NOT NULL REFERENCES models(key),
         task VARCHAR NOT NULL REFERENCES tasks(key), procedure VARCHAR,
-        origin VARCHAR NOT NULL CHECK (origin IN ('published', 'imported', 'computed') OR origin LIKE 'imported:%'),
+        origin VARCHAR NOT NULL CHECK (origin IN ('published', 'imported', 'computed') OR origin LIKE '%:%'),
         source VARCHAR NOT NULL,
         settings JSON, fingerprint VARCHAR, code VARCHAR, seed BIGINT, dtype VARCHAR, device VARCHAR, seconds DOUBLE,
         started VARCHAR, status VARCHAR NOT NULL, error VARCHAR, main BOOLEAN NOT NULL""",

@@ -18,11 +18,12 @@ from typing import Any, NamedTuple
 from pydantic import BaseModel
 
 from compute.catalog import Catalog
+from compute.catalog.catalog import MODEL_KEY
 from compute.catalog.published import score_of
 from compute.importing.collection import Imported, SkippedFile, fingerprint, outside
 from compute.io.files import validated
 from compute.io.tables import MOST_BYTES, read_table
-from compute.types import BadInput, Laboratory, Model, Run, counted, shortened
+from compute.types import LONGEST_KEY, BadInput, Laboratory, Model, Run, counted, shortened
 
 HEADLINE = ""  # in place of a metric: the task's first
 WAYS = {"image": "captions to images", "text": "images to captions"}  # what is retrieved
@@ -80,7 +81,7 @@ def _open_clip(path: Path) -> Iterator[Measurement]:
     for row in frame.to_dict("records") if names else ():
         size = row.get("params (M)")
         about = {"file": path.name, "model": f"{row[names[0]]} {row[names[1]]}"}
-        about["parameters_m"] = float(size) if size and re.fullmatch(r"\d+(\.\d+)?", size) else None
+        about["parameters_m"] = float(size) if size and re.fullmatch(r"\d{1,7}(\.\d{1,9})?", size) else None
         for column in frame.columns.difference(ABOUT, sort=False):
             if column.lower().startswith("av") or column.endswith(" avg"):  # means of the others
                 continue
@@ -98,7 +99,7 @@ def _open_clip(path: Path) -> Iterator[Measurement]:
 
 def _datacomp(path: Path) -> Iterator[Measurement]:
     """A model's results in DataComp's JSON Lines, a line a data set; the file is named after the model."""
-    for line in _text(path).splitlines():
+    for line in filter(str.strip, _text(path).split("\n")):
         row = validated(json.loads(line), JsonLine)
         about = {"file": path.name, "model": path.stem}
         yield Measurement(task=row.dataset, metric=HEADLINE, value=row.metrics.get("main_metric"), **about)
@@ -118,7 +119,11 @@ def _mmeb(path: Path) -> Iterator[Measurement]:
         for task, values in tasks.items():
             n = values.get("num_data")
             for metric, field in COUNTED.items():
-                about = {"metric": metric, "value": values.get(field), "n": n if type(n) is int and n > 0 else None}
+                about = {
+                    "metric": metric,
+                    "value": values.get(field),
+                    "n": n if type(n) is int and 0 < n < 1 << 31 else None,
+                }
                 yield Measurement(file=path.name, model=content.metadata.model_name, task=task, **about)
 
 
@@ -150,9 +155,11 @@ def read_laboratory(path: Path, *, layout: str, laboratory: Laboratory, catalog:
         raise BadInput(f"{path} is not a {form.ending} file, nor a folder that has one: give the results of {layout}")
     tasks = {task.title: task for task in catalog.tasks if task.benchmark == form.benchmark}
     metrics = {metric.key: metric for metric in catalog.metrics}
+    measured = {metric for task in tasks.values() for metric in task.metrics}
     names, listed = catalog.printed_names, {row.key for row in catalog.models}
     models, runs, scores, problems = {}, {}, {}, []
     unknown, empty, changed, others = Counter(), 0, Counter(), []
+    wrong: dict[str, SkippedFile] = {}  # by model
     for file in files:
         try:
             cells = list(form.cells(file))
@@ -165,13 +172,13 @@ def read_laboratory(path: Path, *, layout: str, laboratory: Laboratory, catalog:
         for cell in cells:
             task = tasks.get(cell.task)
             metric = cell.metric or (task.metrics[0] if task else "")
-            if task is None:
-                unknown[cell.task] += 1
+            if task is None or cell.subset not in task.subsets or metric not in measured:
+                unknown[" ".join(filter(None, (cell.task, metric, cell.subset if task else "")))] += 1
             if task is None or metric not in task.metrics or cell.subset not in task.subsets:
                 continue
             try:
-                value = float(cell.value)
-            except (TypeError, ValueError):
+                value = math.nan if isinstance(cell.value, bool) else float(cell.value)
+            except (TypeError, ValueError, OverflowError):
                 value = math.nan
             if math.isnan(value):
                 empty += 1
@@ -182,6 +189,13 @@ def read_laboratory(path: Path, *, layout: str, laboratory: Laboratory, catalog:
             key = names.get((form.benchmark, cell.model)) or form.key.format(
                 re.sub(r"[^a-z0-9._/-]+", "-", cell.model.lower())
             )
+            if not (
+                MODEL_KEY.fullmatch(key) and len(key) <= LONGEST_KEY and ".." not in key and cell.model.isprintable()
+            ):
+                wrong[cell.model] = SkippedFile(
+                    file.name, f"{shortened(cell.model)!r} is not a model's name", "Rename it"
+                )
+                continue
             if key not in listed:
                 models[key] = Model(
                     key=key,
@@ -191,7 +205,7 @@ def read_laboratory(path: Path, *, layout: str, laboratory: Laboratory, catalog:
                     abilities=("embed_image", "embed_text"),
                     facts_from=laboratory.title,
                 )
-            run = f"{laboratory.key}/{key}/{task.key}"
+            run = f"{laboratory.origin}/{key}/{task.key}"
             settings = {"file": cell.file, "printed_name": cell.model}
             runs.setdefault(
                 run,
@@ -235,7 +249,7 @@ def read_laboratory(path: Path, *, layout: str, laboratory: Laboratory, catalog:
         scores=tuple(scores.values()),
         models=tuple(models.values()),
         laboratories=(laboratory,),
-        problems=tuple(problems),
+        problems=(*problems, *wrong.values()),
         notes=notes,
     )
 

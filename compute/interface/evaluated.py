@@ -189,7 +189,7 @@ class Evaluation(ShowsItself):
 
     def _scores_of(self, key: str) -> ModelScores:
         """Another model's scores of the first origin that has any. Raises BadInput where it has none."""
-        for origin in ("computed", *ORIGINS[:-1], USUAL):
+        for origin in ("computed", *ORIGINS[:-1], ALL):
             if scores := self._scores_of_origin(key, origin):
                 return scores
         raise BadInput(f"{key} has no score on {self.suite.key}. Evaluate it: compute.evaluate({key!r}, suite=...)")
@@ -209,7 +209,7 @@ class Evaluation(ShowsItself):
                 )
                 if not math.isnan(value)
             }
-            return ModelScores(key=key, origin=origin, scores=scores)
+            return ModelScores(key=key, origin=rows.origins[at], scores=scores)
         if key == self.model.key:
             return None
         stored = {

@@ -11,6 +11,7 @@ import pandas as pd
 
 from compute import paths
 from compute.analysis import replication
+from compute.arrays import Floats
 from compute.database import store
 from compute.io import forms
 from compute.io.forms import Form, FormField
@@ -102,8 +103,7 @@ def replicate(
     measured = frames.pop("measured")
     if table is not None:
         rows = _own(table, measured)
-        unit = "percentages" if rows["percent"].any() else "fractions"
-        notes = (f"Read {counted(len(rows), 'score')} as {unit}.",)
+        notes = (f"Read {counted(len(rows), 'score')}.",)
         measured = pd.concat([measured[measured["origin"] != OWN], rows], ignore_index=True)
     own = measured["origin"] == OWN
     known = sorted(measured.loc[own, "model"].unique())
@@ -140,19 +140,23 @@ def _own(source: Path | pd.DataFrame, measured: pd.DataFrame) -> pd.DataFrame:
         about = known.loc[(row["task"], metric)]
         facts = {"model": row["model"].lower(), "task": row["task"], "metric": metric, "value": row["value"]}
         rows.append({**about[["data", "scale"]], "subset": WHOLE, "origin": OWN, "source": "", **facts})
-    largest = pd.to_numeric(table.frame[next(name for name in table.frame if name.lower() == "value")], errors="coerce")
-    return pd.DataFrame(rows).assign(percent=largest.max() > 1)
+    frame = pd.DataFrame(rows)
+    if (twice := frame.duplicated(["model", "task", "metric"])).any():
+        raise BadInput(
+            f"{table.title}, row {int(twice.idxmax()) + 1}: a score of this model and task stands above already"
+        )
+    return frame
 
 
 def compared(pairs: pd.DataFrame, protocols: pd.DataFrame, laboratories: pd.DataFrame) -> pd.DataFrame:
     """The rows of `Replication.found` of all pairs of origins, of which the later is one's own."""
     sizes = replication.agreement(pairs[pairs["b"] != OWN])
-    sizes = sizes[sizes["models"] >= replication.FEWEST] if len(sizes) else pd.DataFrame(columns=["data", "usual"])
-    usual = sizes.groupby("data")["usual"].max()
+    sizes = sizes[(sizes["models"] >= replication.FEWEST) & (sizes["verdict"] != replication.SAME_RUNS)]
+    usual = sizes.groupby(["data", "subset", "same"])["usual"].max()
     mine = pairs[pairs["b"] == OWN].rename(columns={"value_a": "theirs", "value_b": "mine", "source_a": "source"})
     if mine.empty:
         return mine
-    mine = mine.assign(task=mine["task_b"], who=mine["a"], usual=mine["data"].map(usual).astype(float))
+    mine = mine.assign(task=mine["task_b"], who=mine["a"], usual=_usual(mine, usual))
     inside = mine["difference"].abs() <= mine["usual"]
     mine["inside"] = inside.astype(object).where(mine["usual"].notna(), None)
     mine["cause"] = [
@@ -168,3 +172,9 @@ def compared(pairs: pd.DataFrame, protocols: pd.DataFrame, laboratories: pd.Data
     return mine.loc[order.sort_values(ascending=False, kind="stable").index, [*columns, "source"]].reset_index(
         drop=True
     )
+
+
+def _usual(mine: pd.DataFrame, usual: pd.Series) -> Floats:
+    """What two laboratories differ by, of the data and subset of each row, by equal or by unequal metrics as in it."""
+    keys = zip(mine["data"], mine["subset"], mine["same"], strict=True)
+    return np.array([usual.get(key, np.nan) for key in keys], float)

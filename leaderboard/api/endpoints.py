@@ -65,7 +65,7 @@ def add(suite_cache: SuiteCache, live: Live) -> None:
             answer (string): the result as a sentence
             need (string): what was asked for
             suite (string): the suite of tasks behind the means
-            origin (string): of the scores: published, imported or computed
+            origin (string): of the scores: published, imported, computed or imported:NAME
             unit (string): of means and differences
             tasks (integer): how many count
             ranked (integer): models with a rank on these tasks
@@ -127,7 +127,7 @@ def add(suite_cache: SuiteCache, live: Live) -> None:
         Args:
             suite: key of a suite, such as mieb or unisim-core; list_suites names them.
             limit: how many rows from the top, 1 to 1000.
-            origin: published, imported or computed. Empty: the one with the most models that have every task.
+            origin: published, imported, computed or imported:NAME. Empty: that of most models with every task.
             license: permissive, stated, unknown, or licences such as mit,apache-2.0. Empty: any.
             released: only models of these years, commas between, such as 2024,2025; unknown: not stated.
             trained: only models with these answers, commas between: yes, no, unknown.
@@ -143,7 +143,7 @@ def add(suite_cache: SuiteCache, live: Live) -> None:
             title (string): its name
             kind (string): encoder, metric, mllm, generator or distribution
             facts: of the model
-            origin (string): published, imported or computed
+            origin (string): published, imported, computed or imported:NAME
             mean (number): what the suite ranks by
             mean_low (number): of its 95% interval; at least 95% where few_tasks
             mean_high (number): of the same
@@ -212,7 +212,7 @@ def add(suite_cache: SuiteCache, live: Live) -> None:
         Args:
             model: key of a model; search finds it.
             suite: only the tasks of this suite; list_suites names them. Empty: all tasks.
-            origin: published, imported or computed. Empty: all.
+            origin: published, imported, computed or of one laboratory (imported:NAME). Empty: all.
 
         Returns:
             task (string): its key
@@ -227,7 +227,7 @@ def add(suite_cache: SuiteCache, live: Live) -> None:
             unit (string): of these
             items (integer): of the task
             chance (number): the score of guessing
-            origin (string): published, imported or computed
+            origin (string): published, imported, computed or imported:NAME
             trained (boolean): the model was trained on this data
             facts: of the model
         """

@@ -12,7 +12,7 @@ from compute.analysis import replication
 from compute.analysis.ranking import Ranking
 from compute.analysis.ranks.variance import listed
 from compute.analysis.replication import Cause
-from compute.types import origins_in
+from compute.types import WHOLE, origins_in
 from leaderboard.data.board_table import BoardTable
 from leaderboard.data.database import Database
 from leaderboard.data.memo import shared
@@ -23,6 +23,7 @@ class Unlike(NamedTuple):
     """That the order of models on a task is another with another laboratory."""
 
     data: str
+    origins: tuple[str, str]
     sentence: str
 
 
@@ -38,8 +39,9 @@ class Others(NamedTuple):
     usual: float  # size of difference that 9 of 10 models have at most between the two; NaN: too few models
     models: int  # that both measured
     causes: Sequence[Cause]
-    metric: str
+    metric: str  # its title, empty where it is that of the first
     source: str
+    subsets: int  # whose mean both values are; 0: of the whole task
 
     @property
     def is_usual(self) -> bool:
@@ -49,6 +51,7 @@ class Others(NamedTuple):
     @property
     def sentence(self) -> str:
         """The value, how far it is from the first's, whether that is usual, and why."""
+        value = f"{self.value:.1f}{f' ({self.metric})' if self.metric else ''}"
         size = f"{abs(self.difference):.1f} points {'higher' if self.difference > 0 else 'lower'}"
         if not np.isnan(self.usual):
             size += f", {'usual' if self.is_usual else 'more than usual'} among {self.models} models"
@@ -57,11 +60,8 @@ class Others(NamedTuple):
             for cause in self.causes
         ]
         reasons = "; ".join(why) or "unexplained"
-        return (
-            f"{self.value:.1f}, the same"
-            if self.is_same
-            else f"{self.value:.1f}, {size}. {reasons[:1].upper()}{reasons[1:]}"
-        )
+        reasons = f"{reasons[:1].upper()}{reasons[1:]}"
+        return f"{value}, the same" if self.is_same else f"{value}, {size}. {reasons}"
 
     @property
     def is_same(self) -> bool:
@@ -98,7 +98,7 @@ def means(db: Database) -> pd.DataFrame:
 def failing(db: Database) -> dict[str, Unlike]:
     """The tasks whose order another laboratory does not replicate."""
     rows = agreement(db)
-    found = rows[(rows["verdict"] == replication.FAILS) & (rows["subset"] == "default")]
+    found = rows[(rows["verdict"] == replication.FAILS) & (rows["subset"] == WHOLE)]
     tasks = pairs(db)
     out = {}
     for row in found.itertuples():
@@ -106,6 +106,7 @@ def failing(db: Database) -> dict[str, Unlike]:
         for task in dict.fromkeys((same["task_a"], same["task_b"])):
             out[task] = Unlike(
                 row.data,
+                (row.a, row.b),
                 f"{origin_title(row.a)} and {origin_title(row.b)} put {row.models} models in different orders here: "
                 f"Kendall's τ {row.tau:.2f}, 95% {row.low:.2f} to {row.high:.2f}",
             )
@@ -115,7 +116,8 @@ def failing(db: Database) -> dict[str, Unlike]:
 def sensitivity(db: Database, table: BoardTable, ranked: Ranking | None) -> str:
     """Whether another model leads a suite without the tasks whose order another laboratory does not replicate, as a
     sentence; empty where it has none."""
-    gone = [column for column in table.columns if column.ranked and column.task in failing(db)]
+    tasks = {task for task, unlike in failing(db).items() if table.origin in unlike.origins}
+    gone = [column for column in table.columns if column.ranked and column.task in tasks]
     kept = frozenset(column.task for column in table.columns) - {column.task for column in gone}
     if ranked is None or not gone or not kept:
         return ""
@@ -123,10 +125,13 @@ def sensitivity(db: Database, table: BoardTable, ranked: Ranking | None) -> str:
         [table.rows[row].title for row in table.rows_of(table.origin) if of.rank[row] == 1]
         for of in (ranked, table.ranked(tasks=kept))
     ]
-    before, after = (listed(each) if each else "no model" for each in leaders)
-    tasks = listed([column.title for column in gone])
+    if not all(leaders):
+        return ""
+    before, after = map(listed, leaders)
     leads = f"{before} still leads" if before == after else f"{after} leads instead of {before}"
-    return f"Another laboratory does not replicate the order of models on {tasks}: without it, {leads}."
+    which = listed([column.title for column in gone])
+    without = "it" if len(gone) == 1 else "them"
+    return f"Another laboratory does not replicate the order of models on {which}: without {without}, {leads}."
 
 
 def causes(db: Database, row: Any) -> list[Cause]:
@@ -134,59 +139,48 @@ def causes(db: Database, row: Any) -> list[Cause]:
     return replication.causes(row, protocols=db.query("protocols"), laboratories=db.query("laboratories"))
 
 
-def others(db: Database, *, model: str, data: str, origin: str, subset: str = "default") -> list[Others]:
-    """What other origins than one measured of a model on a data set, in their order."""
+def others(db: Database, *, model: str, origin: str, task: str, metric: str) -> list[Others]:
+    """What other origins measured of a model on the data of a task, beside one origin's score of it by a metric."""
     found, sizes, titles = pairs(db), agreement(db), db.keyed("metrics")["title"]
-    mine = found[(found["data"] == data) & (found["model"] == model) & (found["subset"] == subset)]
-    by_cell = sizes[(sizes["data"] == data) & (sizes["subset"] == subset)]
-    out = []
-    for row in mine[(mine["a"] == origin) | (mine["b"] == origin)].itertuples():
-        side, sign = ("b", 1) if row.a == origin else ("a", -1)
-        who = getattr(row, side)
-        same = by_cell[by_cell["a"].eq(row.a) & by_cell["b"].eq(row.b)]
-        enough = len(same) and same["models"].iloc[0] >= replication.FEWEST
-        value, metric, source = (getattr(row, f"{name}_{side}") for name in ("value", "metric", "source"))
-        out.append(
-            Others(
-                who=who,
-                value=value,
+    mine = found[(found["model"] == model) & (found["subset"] == WHOLE)]
+    out = {}
+    for side, other, sign in (("a", "b", 1), ("b", "a", -1)):
+        is_own = (mine[side] == origin) & (mine[f"task_{side}"] == task) & (mine[f"metric_{side}"] == metric)
+        for row in mine[is_own].itertuples():
+            same = sizes[sizes["a"].eq(row.a) & sizes["b"].eq(row.b) & sizes["data"].eq(row.data)]
+            (about,) = same[same["subset"] == WHOLE].itertuples()
+            of = {name: getattr(row, f"{name}_{other}") for name in ("value", "metric", "source")}
+            out[getattr(row, other)] = Others(
+                who=getattr(row, other),
+                value=of["value"],
                 difference=sign * row.difference,
-                usual=float(same["usual"].iloc[0]) if enough else np.nan,
-                models=int(same["models"].iloc[0]) if len(same) else 1,
+                usual=about.usual if about.models >= replication.FEWEST else np.nan,
+                models=about.models,
                 causes=causes(db, row),
-                metric=titles[metric],
-                source=source,
+                metric="" if of["metric"] == metric else titles[of["metric"]],
+                source=of["source"],
+                subsets=row.subsets,
             )
-        )
-    order = origins_in(each.who for each in out)
-    return sorted(out, key=lambda each: order.index(each.who))
-
-
-def others_of(db: Database, *, model: str, task: str, origin: str) -> list[Others]:
-    """What other origins measured of a model on the data of a task, beside one origin's score of it."""
-    found = pairs(db)
-    mine = found[(found["model"] == model) & ((found["task_a"] == task) | (found["task_b"] == task))]
-    return [
-        each
-        for data in mine.loc[(mine["a"] == origin) | (mine["b"] == origin), "data"].unique()
-        for each in others(db, model=model, data=data, origin=origin)
-    ]
+    return [out[who] for who in origins_in(out)]
 
 
 def measured(db: Database, *, model: str, data: str) -> list[dict[str, Any]]:
-    """Everyone's value of a model on a data set: who, value (points), metric, source, harness."""
+    """Everyone's value of a model on a data set: who, value (points; of several subsets their mean), metric and its
+    title, source, task, harness."""
     rows = db.query("measured")
-    rows = rows[(rows["model"] == model) & (rows["data"] == data) & (rows["subset"] == "default")]
+    rows = rows[(rows["model"] == model) & (rows["data"] == data)]
+    rows = rows[rows["subset"].eq(WHOLE) | ~rows["subset"].eq(WHOLE).any()]
+    keys = ["origin", "task", "metric"]
+    means = rows.groupby(keys, as_index=False).agg({"value": "mean", "scale": "first", "source": "first"})
     titles, laboratories = db.keyed("metrics")["title"], db.query("laboratories")
-    order = origins_in(rows["origin"])
+    order = origins_in(means["origin"])
     return [
         {
-            "who": row.origin,
-            "value": row.value * row.scale,
-            "metric": titles[row.metric],
-            "source": row.source,
-            "task": row.task,
-            "harness": replication.harness_of(row.origin, row.task, laboratories)[1],
+            **row,
+            "who": row["origin"],
+            "value": row["value"] * row["scale"],
+            "title": titles[row["metric"]],
+            "harness": replication.harness_of(row["origin"], row["task"], laboratories)[1],
         }
-        for row in sorted(rows.itertuples(), key=lambda row: order.index(row.origin))
+        for row in sorted(means.to_dict("records"), key=lambda row: order.index(row["origin"]))
     ]

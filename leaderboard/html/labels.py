@@ -10,7 +10,6 @@ import pandas as pd
 from compute.analysis.table import ALL, USUAL
 from compute.catalog.own import suite as own_suite
 from compute.io.files import words_beside
-from compute.types import LABORATORY
 
 TRAINED, SUSPECT, DISPUTED = 1, 2, 4  # bits of a figure's marks
 SIGNS = (
@@ -28,7 +27,7 @@ def origin_title(origin: str) -> str:
 
 def who(origin: str) -> str:
     """An origin as a word within a sentence: `published`, or a laboratory's key."""
-    return origin.removeprefix(LABORATORY)
+    return origin.partition(":")[2] or origin
 
 
 ORIGIN_CHOICES = [("Most complete", USUAL), *((title, key) for key, title in ORIGIN_TITLES.items()), ("All", ALL)]

@@ -267,7 +267,7 @@ function modelColumn(board, narrow) {
   const mixed = state.origin.length !== 1 && originsOf(payload).length > 1;
   const nameFont = font.replace('12px', narrow ? '12px' : '13px');
   const width = (text) => textWidth(text, nameFont);
-  const badgesOf = ({ id, own, origin }) => [state.pin.includes(id) && 'pinned', own && 'own', mixed && origin].filter(Boolean);
+  const badgesOf = ({ id, own, origin }) => [state.pin.includes(id) && 'pinned', own && 'own', mixed && originTitle(origin).toLowerCase()].filter(Boolean);
   const beside = (row) => badgesOf(row).reduce((sum, text) => sum + textWidth(text, font) + BADGE_ROOM, 0);
   const small = (text) => textWidth(text, font.replace('600 12px', '11px'));
   const under = (row, at) => small((ranking.front?.includes(at) ? `${FRONT.sign} ` : '') + (whyNot(ranking, at) || underName(row)));
@@ -291,7 +291,7 @@ function modelColumn(board, narrow) {
       const why = whyNot(ranking, row);
       const front = onFront(ranking, row);
       cell.classList.add('lk-model');
-      cell.setAttribute('aria-label', [title, organisation, kindTitle(kind), badges.includes(origin) && originTitle(origin), frontWords(ranking, row), why].filter(Boolean).join(' · '));
+      cell.setAttribute('aria-label', [title, organisation, kindTitle(kind), badges.includes(originTitle(origin).toLowerCase()) && originTitle(origin), frontWords(ranking, row), why].filter(Boolean).join(' · '));
       const below = narrow ? badges.length || why : true;
       const mark = narrow && front ? width(front.textContent) : 0; // a phone's name has two lines: the mark stands behind them
       const room = board.grid.widthOf('title') - NAME_ROOM - (narrow ? mark : beside(payload.rows[row]));

@@ -58,7 +58,8 @@ def _task(db: Database, table: BoardTable, position: int, column: SuiteColumn) -
         notes.insert(0, "The model was trained on this data set, so the score says little about new data.")
     if is_synthetic(table.suite["benchmark"]):
         notes.insert(0, SYNTHETIC_NOTE)
-    others = replication.others_of(db, model=model, task=column.task, origin=table.rows[position].origin)
+    of_cell = {"model": model, "origin": table.rows[position].origin, "task": column.task, "metric": column.metric}
+    others = [] if parts else [one for one in replication.others(db, **of_cell) if not one.subsets]
     lines = [
         ("No score" if math.isnan(table.scores.values[position, index]) else "Shown", _shown(table, position, index)),
         ("Metric", f"{column.metric_title}, {'higher' if column.higher else 'lower'} is better"),

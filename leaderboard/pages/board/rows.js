@@ -39,7 +39,7 @@ const stated = (value) => (value === null ? 'unknown' : value ? 'yes' : 'no');
 /** A word for a kind of model. */
 export const kindTitle = (kind) => sentence(kindWords(kind));
 /** A word for the origin of a row's scores. */
-export const originTitle = (origin) => ORIGINS.get(origin) ?? (origin.startsWith('imported:') ? origin.slice(9) : sentence(origin));
+export const originTitle = (origin) => ORIGINS.get(origin) ?? sentence(origin.split(':')[1] ?? origin);
 
 const sentence = (text) => (text ? text[0].toUpperCase() + text.slice(1) : 'Not stated');
 
@@ -65,6 +65,7 @@ export const FACETS = [
   { key: 'license', title: 'Licence', of: (row) => [row.license || 'unknown'], label: licenceWords },
   { key: 'released', title: 'Released', of: (row) => [row.released.slice(0, 4) || 'unknown'], label: orUnknown },
   { key: 'trained', title: 'Trained on these data sets', of: (row) => [row.trained], label: trainedTitle, order: [...TRAINED.keys()] },
+  { key: 'paper', title: 'Paper', of: (row) => [row.paper ? 'yes' : 'no'], label: (key) => STATED.get(key), order: ['yes', 'no'] },
   { key: 'origin', title: 'Origin of the scores', of: (row) => [row.origin], label: originTitle },
   { key: 'group', title: 'Group in the paper', of: (row) => (row.group ? [row.group] : []), label: sentence },
 ];

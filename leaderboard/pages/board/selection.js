@@ -2,7 +2,7 @@
 
 import { encodedQuery } from '../../js/address.js';
 import { button, el } from '../../js/dom.js';
-import { originsOf } from './rows.js';
+import { originsOf, originTitle } from './rows.js';
 import { LEAD, tableQuery } from './state.js';
 
 const rowsOf = (payload, select) => select.map((id) => payload.rows.find((row) => row.id === id)).filter(Boolean);
@@ -12,7 +12,7 @@ export function namesOf(payload, select) {
   const rows = rowsOf(payload, select);
   return rows.map(({ title, origin }, at) => {
     const twice = originsOf(payload).length > 1 && rows.filter((row) => row.title === title).length > 1;
-    const words = [twice ? origin : '', at === 0 && rows.length > 1 ? 'reference' : ''].filter(Boolean).join(', ');
+    const words = [twice ? originTitle(origin).toLowerCase() : '', at === 0 && rows.length > 1 ? 'reference' : ''].filter(Boolean).join(', ');
     return words ? `${title} (${words})` : title;
   });
 }

@@ -9,6 +9,7 @@ import pandas as pd
 
 from compute.analysis import replication
 from compute.analysis.figures.ranked import strip
+from compute.types import WHOLE
 from leaderboard.data import replication as data_of
 from leaderboard.data.database import Database
 from leaderboard.html.labels import origin_title
@@ -42,7 +43,7 @@ def draw(site: Site) -> None:
         a, b = pair.split(",")
         frames = data_of.agreement(db), data_of.pairs(db), data_of.means(db)
         rows, first, mean = (frame[(frame["a"] == a) & (frame["b"] == b)] for frame in frames)
-        whole = rows[rows["subset"] == "default"].sort_values("tau")
+        whole = rows[rows["subset"] == WHOLE].sort_values("tau")
         causes = {row.data: data_of.causes(db, row) for row in first.drop_duplicates("data").itertuples()}
         drawn = whole[whole["low"].notna()][::-1]
         return (
@@ -69,7 +70,9 @@ def laboratories(db: Database) -> list[tuple[str, str]]:
 def one(db: Database, model: str, data: str) -> dict[str, Any]:
     """What everyone measured of a model on a data set, and how it compares with the first of them."""
     values = data_of.measured(db, model=model, data=data)
-    found = data_of.others(db, model=model, data=data, origin=values[0]["who"]) if values else []
+    found = []
+    if values:
+        found = data_of.others(db, model=model, **{name: values[0][name] for name in ("origin", "task", "metric")})
     titles = data_of.pairs(db).drop_duplicates("data").set_index("data")["title"]
     return {
         "about": db.keyed("catalogue").loc[model],

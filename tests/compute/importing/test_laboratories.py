@@ -128,3 +128,27 @@ def test_origins_are_told_apart_and_ordered():
     assert is_origin("imported:a-1") and not is_origin("imported:") and not is_origin("computed:x")
     shuffled: Iterator[str] = iter(["computed", "imported:m-2.0", "imported", "imported:m-2.1", "published"])
     assert origins_in(shuffled) == ["published", "imported", "imported:m-2.1", "imported:m-2.0", "computed"]
+
+
+@pytest.mark.parametrize("name", ["", "../../x", "x" * 5000, "a\u202eb"])
+def test_a_name_that_cannot_be_a_key_is_skipped_and_named(tmp_path, name):
+    tasks = {"image": {"ImageNet-1K": {"hit@1": 0.4, "num_data": 10**30}}}
+    for at, own in enumerate(("good", name)):
+        (tmp_path / f"{at}.json").write_text(json.dumps({"metadata": {"model_name": own}, "metrics": tasks}))
+    imported = read_laboratory(tmp_path, layout="mmeb", laboratory=LAB, catalog=shipped())
+    assert [run.model for run in imported.runs] == ["good"] and [one.path for one in imported.problems] == ["1.json"]
+    assert imported.scores[0].n < 1 << 31
+
+
+def test_huge_numbers_and_truths_are_no_scores(tmp_path):
+    lines = [f'{{"dataset": "{task}", "metrics": {{"main_metric": {value}}}}}'
+             for task, value in (("MNIST", "1" + "0" * 400), ("GTSRB", "true"), ("SVHN", "0.5"))]  # fmt: skip
+    (tmp_path / "m.jsonl").write_text("\n\n".join(lines))
+    imported = read_laboratory(tmp_path, layout="datacomp", laboratory=LAB, catalog=shipped())
+    assert [score.value for score in imported.scores] == [0.5] and "2 empty cells" in imported.notes[1]
+
+
+def test_a_name_of_shipped_results_is_refused(tmp_path):
+    (tmp_path / "m.jsonl").write_text('{"dataset": "MNIST", "metrics": {"main_metric": 0.5}}')
+    result = likeness("import", "datacomp", tmp_path, "--laboratory", "Mine", "--name", "apple", "--no-build")
+    assert result.exit_code == 1 and not isinstance(result.exception, KeyError) and "--name" in result.output
