@@ -17,17 +17,21 @@ import numpy as np
 from compute.analysis.table import ScoreTable
 from compute.arrays import Bools, Floats, Ints
 
-PENALTY = 0.15  # of the ridge, per task
-LIMIT, POINTS = 6.0, 0.08  # of a residual over its scale, and by itself, from which on a score is far
+CLIPPED = 3.0  # standard deviations of a score that predicts others
+PENALTY = 0.05  # of the ridge, per task
+LIMIT, APART_BY = 7.0, 0.6  # of a residual over its scale, and over the spread of a task, from which on it is far
+SWAPPED, FITS = 5.0, 1.5  # of two scores of a task over their scales, as they are and exchanged
 CERTAIN = 3.5  # of a score at chance, which is doubtful by itself
-FLOOR = 0.015  # the least scale of a task
+FLOOR = 0.12  # the least scale of a task, over the spread of tasks
 ROUNDS, AT_ONCE = 80, 3
 FEWEST_MODELS, FEWEST_TASKS = 12, 8
+NEEDS = f"It needs {FEWEST_MODELS} models and {FEWEST_TASKS} tasks."
 APART = 3.0  # robust deviations of a model's mean from the others', beyond which no line through them reaches it
 TINY = 1e-9
 SHARE = 0.6  # of the tasks that a model needs to take part
 CHANCES, ABOVE = 2.0, 10.0  # times chance: at most this is one class for all, and the median model has at least that
-MOST = 0.5  # of such tasks of a category, from which on a model is taken to be unable to do them
+NOTHING = 0.01  # of the median of a task: what is taken for chance where it is not known
+MOST, SEVERAL = 0.5, 4  # of such tasks of a category, from which on a model is taken to be unable to do them; at least
 SAME = 6  # tasks with equal digits of two models, from which on a file may be a copy
 DIGITS = 4  # after the point of a value that is continuous: fewer are equal by chance
 Z95 = 1.96
@@ -50,41 +54,43 @@ class Doubt(NamedTuple):
 
 def audit(table: ScoreTable, *, chance: Floats | None = None) -> list[Doubt]:
     """The doubtful scores of a table, the surest first. chance [tasks]: the value of guessing, NaN unknown."""
-    found = _outside(table)
+    found, copies = _outside(table), _copies(table)
     known = ~np.isnan(table.values)
     tasks = np.flatnonzero(known.sum(axis=0) >= FEWEST_MODELS)
     rows = np.flatnonzero(known[:, tasks].mean(axis=1) >= SHARE) if len(tasks) else tasks
     if len(rows) < FEWEST_MODELS or len(tasks) < FEWEST_TASKS:
-        return found
+        return found + copies
     values = table.values[np.ix_(rows, tasks)]
+    unit = float(np.median(np.nanstd(values, axis=0)))
     level = np.nanmean((values - np.nanmean(values, axis=0)) / (np.nanstd(values, axis=0) + TINY), axis=1)
     level = np.abs(level - np.median(level))
     rows, values = (part[level <= APART * 1.4826 * np.median(level)] for part in (rows, values))
-    guess = np.full(len(tasks), np.nan) if chance is None else np.asarray(chance, float)[tasks]
-    telling = np.nanmedian(values, axis=0) >= ABOVE * guess
+    middles = np.nanmedian(values, axis=0)
+    guess = NOTHING * middles if chance is None else np.asarray(chance, float)[tasks]
+    telling = middles >= ABOVE * np.maximum(guess, TINY)
     at_chance = (values <= CHANCES * guess) & telling
-    expected, scale, far = _contradicted(values, at_chance)
-    z = np.abs(values - expected) / scale
-    one_class = (
-        at_chance
-        & (z > CERTAIN)
-        & (expected > ABOVE / 2 * guess)
-        & ~_everywhere(at_chance, telling, table.codes[tasks])
-    )
-    exchanged = _exchanged(values, expected, scale, far)
-    for row, column in sorted(np.argwhere(far | one_class).tolist(), key=lambda cell: -z[tuple(cell)]):
+    expected, scale, far = _contradicted(values, at_chance, unit)
+    z, codes = np.abs(values - expected) / scale, table.codes[tasks]
+    able = ~_everywhere(at_chance, telling, codes)
+    one_class = at_chance & (z > CERTAIN) & (expected > ABOVE / 2 * guess) & able
+    far &= able
+    exchanged = _exchanged(values, expected, scale)
+    swapped = np.zeros_like(far)
+    for cell in exchanged:
+        swapped[cell] = True
+    for row, column in sorted(np.argwhere(far | one_class | swapped).tolist(), key=lambda cell: -z[tuple(cell)]):
         value, middle = float(values[row, column]), float(expected[row, column])
         other = exchanged.get((row, column))
-        kind = ONE_CLASS if one_class[row, column] else FAR if other is None else EXCHANGED
+        kind = EXCHANGED if other is not None else ONE_CLASS if one_class[row, column] else FAR
         reason = {
-            ONE_CLASS: f"at chance ({100 * guess[column]:.2g}%), as if every answer were the same",
+            ONE_CLASS: "as guessing would be, or every answer the same",
             FAR: f"{'below' if value < middle else 'above'} what its other scores predict",
             EXCHANGED: f"fits {table.models[rows[other]] if other is not None else ''}, whose score fits this model",
         }[kind]
         half = Z95 * float(scale[row, column])
         about = (table.models[rows[row]], table.tasks[tasks[column]])
         found.append(Doubt(*about, kind, value, middle, middle - half, middle + half, reason))
-    return found + _copies(table)
+    return found + copies
 
 
 def expectations(values: Floats, aside: Bools) -> tuple[Floats, Floats]:
@@ -94,7 +100,8 @@ def expectations(values: Floats, aside: Bools) -> tuple[Floats, Floats]:
     for row in range(len(values)):
         others = np.delete(values, row, axis=0)
         centre, spread = others.mean(axis=0), others.std(axis=0) + TINY
-        z, own, use = (others - centre) / spread, (values[row] - centre) / spread, ~aside[row]
+        z, use = (others - centre) / spread, ~aside[row]
+        own = np.clip((values[row] - centre) / spread, -CLIPPED, CLIPPED)  # else one fault would speak for all
         near = z[:, use] @ own[use]
         kernel = z[:, use] @ z[:, use].T + PENALTY * use.sum() * np.eye(len(z))
         both = np.linalg.solve(kernel, np.column_stack([z, near]))
@@ -109,22 +116,22 @@ def _everywhere(at_chance: Bools, telling: Bools, categories: Ints) -> Bools:
     """Where a model is at chance on most tasks of a category where others are far above (`telling`): it cannot do its
     kind, such as one whose images and texts share no space."""
     same = (categories[:, None] == categories) & telling[:, None]
-    return at_chance.astype(int) @ same > MOST * np.maximum(same.sum(axis=0), 1)
+    return at_chance.astype(int) @ same > MOST * np.maximum(same.sum(axis=0), SEVERAL)
 
 
-def _contradicted(values: Floats, at_chance: Bools) -> tuple[Floats, Floats, Bools]:
+def _contradicted(values: Floats, suspect: Bools, unit: float) -> tuple[Floats, Floats, Bools]:
     """Expected values, scales of the residuals and which scores are far [models, tasks]."""
-    aside, missing, far = at_chance.copy(), np.isnan(values), np.zeros(values.shape, bool)
+    aside, missing, far = suspect.copy(), np.isnan(values), np.zeros(values.shape, bool)
     filled = np.where(aside | missing, np.nanmedian(np.where(aside, np.nan, values), axis=0), values)
     for _ in range(ROUNDS):
         expected, distance = expectations(filled, aside | missing)
         filled = np.where(aside | missing, expected, filled)
         residual = np.where(aside | missing, np.nan, values - expected)
-        task, model = np.maximum(_spread(residual, 0), FLOOR), _spread(residual, 1)
+        task, model = np.maximum(_spread(residual, 0), FLOOR * unit), _spread(residual, 1)
         wide = np.maximum(model / np.median(model), distance / np.median(distance))
         scale = task * np.maximum(wide, 1)[:, None]
         z = np.abs(residual) / scale
-        worst = np.argwhere((z > LIMIT) & (np.abs(residual) > POINTS))
+        worst = np.argwhere((z > LIMIT) & (np.abs(residual) > APART_BY * unit))
         if not len(worst):
             break
         for row, column in sorted(worst.tolist(), key=lambda cell: -z[tuple(cell)])[:AT_ONCE]:
@@ -137,13 +144,13 @@ def _spread(residual: Floats, axis: int) -> Floats:
     return 1.4826 * np.nanmedian(np.abs(residual), axis=axis)
 
 
-def _exchanged(values: Floats, expected: Floats, scale: Floats, far: Bools) -> dict[tuple[int, int], int]:
-    """The other row of each far score that fits another model of the same task, whose own score fits this one."""
-    found = {}
-    for column in np.flatnonzero(far.sum(axis=0) >= 2):
-        for a, b in combinations(np.flatnonzero(far[:, column]).tolist(), 2):
+def _exchanged(values: Floats, expected: Floats, scale: Floats) -> dict[tuple[int, int], int]:
+    """The other row of each score that does not fit its model, but another model of the task, whose own fits this."""
+    z, found = np.abs(values - expected) / scale, {}
+    for column in np.flatnonzero((z > SWAPPED).sum(axis=0) >= 2):
+        for a, b in combinations(np.flatnonzero(z[:, column] > SWAPPED).tolist(), 2):
             crossed = np.abs(values[[b, a], column] - expected[[a, b], column]) / scale[[a, b], column]
-            if (crossed < LIMIT / 2).all():
+            if (crossed < FITS).all():
                 found |= {(a, column): b, (b, column): a}
     return found
 
