@@ -67,8 +67,9 @@ def audit(table: ScoreTable, *, chance: Floats | None = None) -> list[Doubt]:
     rows, values = (part[level <= APART * 1.4826 * np.median(level)] for part in (rows, values))
     middles = np.nanmedian(values, axis=0)
     guess = NOTHING * middles if chance is None else np.asarray(chance, float)[tasks]
-    telling = middles >= ABOVE * np.maximum(guess, TINY)
-    at_chance = (values <= CHANCES * guess) & telling
+    telling = (middles >= ABOVE * np.maximum(guess, TINY)) & (np.nanmin(values, axis=0) >= 0)
+    least = 0.0 if chance is None else guess / CHANCES  # the same answer throughout is right now and then
+    at_chance = (values <= CHANCES * guess) & (values >= least) & telling
     expected, scale, far = _contradicted(values, at_chance, unit)
     z, codes = np.abs(values - expected) / scale, table.codes[tasks]
     able = ~_everywhere(at_chance, telling, codes)

@@ -118,7 +118,7 @@ def test_two_models_scores_of_a_task_that_were_exchanged_are_told_with_the_other
     rng = np.random.default_rng(4)
     level = rng.normal(0, 1, 40)
     values = level[:, None] * rng.uniform(0.5, 1, 30) + rng.normal(0, 0.1, (40, 30))
-    best, worst = int(level.argmax()), int(level.argmin())
+    worst, best = (int(row) for row in np.argsort(level)[[5, 34]])
     values[[best, worst], 7] = values[[worst, best], 7]
     found = {one.model: one for one in audit(ScoreTable(values=values))}
     assert set(found) == {str(best), str(worst)} and {one.task for one in found.values()} == {"7"}
