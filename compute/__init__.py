@@ -2,7 +2,8 @@
 
 From Python: `compute.evaluate`, `compute.train` and `compute.frechet`; of any table of scores `compute.rank`,
 `correlate`, `lite` and `compare`; a metric of images as a loss on tensors, `compute.metric`; the metrics of scores in
-`compute.metrics`; and `compute.replicate`, own scores beside others'. Importing this package loads nothing heavy.
+`compute.metrics`; `compute.replicate`, own scores beside others'; and `compute.audit`, scores that the others
+contradict. Importing this package loads nothing heavy.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from compute import metrics
     from compute.engine.generators.interface import frechet
+    from compute.interface.audit import audit
     from compute.interface.compare import compare
     from compute.interface.correlate import correlate
     from compute.interface.evaluate import evaluate
@@ -22,7 +24,19 @@ if TYPE_CHECKING:
     from compute.interface.replicate import replicate
     from compute.interface.train import train
 
-__all__ = ("compare", "correlate", "evaluate", "frechet", "lite", "metric", "metrics", "rank", "replicate", "train")
+__all__ = (
+    "audit",
+    "compare",
+    "correlate",
+    "evaluate",
+    "frechet",
+    "lite",
+    "metric",
+    "metrics",
+    "rank",
+    "replicate",
+    "train",
+)
 
 
 def __getattr__(name: str) -> Any:

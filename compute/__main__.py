@@ -19,7 +19,7 @@ from compute.types import ON_COMMAND_LINE, BadInput, LikenessError
 from compute.versions import naming_packages
 
 FILES = {"list": "listing", "import": "imports"}  # the others are called as their files in compute/cli
-OF_TABLES = ("rank", "correlate", "compare", "replicate")  # functions of Python, as they are
+OF_TABLES = ("rank", "correlate", "compare", "replicate", "audit")  # functions of Python, as they are
 COMMANDS = {  # with what `likeness --help` says of them, for which none is loaded
     "fetch": "Downloads models' weights at the pinned revision into the hub's cache; existing files stay.",
     "plan": "Orders a suite's missing tasks by how much an hour of each tells of a model's place.",
@@ -35,6 +35,7 @@ COMMANDS = {  # with what `likeness --help` says of them, for which none is load
     "rank": "Ranks any table of scores: ranks and means with 95% intervals, and tie classes, as on the board.",
     "correlate": "Correlations between the tasks of any table of scores, each over the models that have both scores.",
     "compare": "Two models side by side: the paired difference, its interval and p, and whether it is significant.",
+    "audit": "Lists the scores of any table that the rest of it contradicts: failed runs, copied results.",
     "replicate": "Sets computed scores beside what laboratories measured for the same weights and data.",
     "project": "Computes the maps that the app shows: of tasks and models (UMAP, HDBSCAN).",
     "answers": "Counts judges' stored answers and the invalid ones.",

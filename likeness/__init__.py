@@ -43,10 +43,23 @@ from likeness import compute, leaderboard  # noqa: E402
 from likeness.compute.versions import VERSION as __version__  # noqa: E402
 
 if TYPE_CHECKING:
-    from likeness.compute import compare, correlate, evaluate, frechet, lite, metric, metrics, rank, replicate, train
+    from likeness.compute import (
+        audit,
+        compare,
+        correlate,
+        evaluate,
+        frechet,
+        lite,
+        metric,
+        metrics,
+        rank,
+        replicate,
+        train,
+    )
 
 __all__ = (
     "__version__",
+    "audit",
     "compare",
     "compute",
     "correlate",

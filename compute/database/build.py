@@ -192,6 +192,7 @@ def build(path: Path = paths.DATABASE, *, results: Path = paths.RESULTS) -> Repo
             "averages": published.averages(catalog),
             "notes": notes(catalog),
             "laboratories": frame(()),
+            "task_faults": faults(),
             "protocols": read_csv(paths.CATALOG / "protocols.csv"),
             "same_data": read_csv(paths.CATALOG / "same_data.csv"),
             "claims": frame(all_claims()),
@@ -280,6 +281,12 @@ def notes(catalog: Catalog) -> pd.DataFrame:
         if "not_computable" in model.options
     ]
     return pd.DataFrame(rows).drop_duplicates()
+
+
+def faults() -> pd.DataFrame:
+    """Known faults of tasks, one a row."""
+    listed = read_csv(paths.CATALOG / "task_faults.csv")
+    return listed.assign(task=listed.pop("tasks").str.split(";")).explode("task", ignore_index=True)
 
 
 def add_imports(frames: dict[str, pd.DataFrame], *, catalog: Catalog, folder: Path) -> tuple[list[str], list[str]]:

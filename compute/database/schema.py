@@ -47,6 +47,8 @@ TABLES = {
     "same_data": """data VARCHAR NOT NULL, task VARCHAR NOT NULL REFERENCES tasks(key),
         metric VARCHAR NOT NULL REFERENCES metrics(key), source VARCHAR NOT NULL, doubt VARCHAR,
         PRIMARY KEY (data, task, metric)""",
+    "task_faults": """task VARCHAR NOT NULL REFERENCES tasks(key), fault VARCHAR NOT NULL, effect VARCHAR,
+        certainty VARCHAR NOT NULL, source VARCHAR NOT NULL, date VARCHAR""",
     # How harnesses measure: a difference between two is a cause of one between their scores.
     "protocols": """data VARCHAR NOT NULL, harness VARCHAR NOT NULL, aspect VARCHAR NOT NULL, value VARCHAR NOT NULL,
         certainty VARCHAR NOT NULL, source VARCHAR NOT NULL, PRIMARY KEY (data, harness, aspect)""",

@@ -224,6 +224,11 @@ ORDER BY coalesce(nullif(list_position(tasks.metrics, scores.metric), 0), 99), r
          CASE WHEN metrics.higher_is_better THEN -scores.value ELSE scores.value END, runs.origin, models.title,
          scores.metric
 
+-- name: task_faults
+-- What is known to be wrong with a task, the surest first: fault, effect, certainty, source, date.
+SELECT fault, coalesce(effect, '') AS effect, certainty, source, date FROM task_faults
+WHERE task = $task ORDER BY certainty <> 'confirmed', date DESC, fault
+
 -- name: task_notes
 -- Remarks on one task and on single models' scores there: note, model, metric, specific, title (of the model).
 SELECT DISTINCT notes.note, notes.model, notes.metric, notes.specific, coalesce(models.title, '') AS title

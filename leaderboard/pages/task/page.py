@@ -111,6 +111,7 @@ def page(site: Site, *, task: str) -> tuple:
         **shown,
         metrics=metrics.loc[[key for key in about["metrics"] if not key.endswith("_rank")]].to_dict("records"),
         settings=protocols.settings(settings),
+        faults=db.records("task_faults", task=task),
     )
     runs = db.query("computed_runs", task=task, model="")
     if len(runs):

@@ -1,0 +1,68 @@
+"""`compute.audit`: the scores of a table that the rest of it contradicts."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from compute.analysis import audit as audits
+from compute.analysis.audit import Doubt
+from compute.analysis.table import ScoreTable
+from compute.interface.score_layouts import TableOfScores
+from compute.interface.score_reading import ScoreReading
+from compute.options import taking
+from compute.pages.shown import ShownTable, ShowsItself
+from compute.rounding import decimals, rounded
+from compute.types import counted
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Audit(ShowsItself):
+    """The doubtful scores of a table, the surest first."""
+
+    table: ScoreTable
+    doubts: tuple[Doubt, ...]
+
+    def frame(self) -> pd.DataFrame:
+        """A row a doubt: model, task, kind, value, expected, low, high, reason."""
+        return pd.DataFrame(self.doubts, columns=list(Doubt._fields))
+
+    def shown_table(self) -> ShownTable:
+        """A line a doubt."""
+        digits = decimals(self.table.values)
+
+        def text(value: float) -> str:
+            return "" if math.isnan(value) else rounded(value, digits)
+
+        known = int((~np.isnan(self.table.values)).sum())
+        return ShownTable(
+            heads=("model", "task", "value", "expected", "from", "to", "why"),
+            rows=[
+                (
+                    doubt.model,
+                    doubt.task,
+                    *map(text, (doubt.value, doubt.expected, doubt.low, doubt.high)),
+                    doubt.reason,
+                )
+                for doubt in self.doubts
+            ],
+            above=[
+                f"{len(self.doubts) or 'None'} of {counted(known, 'score')} contradict the others.",
+                *self.table.notes,
+            ],
+            below=[f"Expected from the model's other scores by the other models; from and to: 95%. {audits.NEEDS}"],
+        )
+
+
+@taking(ScoreReading, without=("groups", "shares"))
+def audit(scores: TableOfScores, **reading: Any) -> Audit:
+    """Lists the scores of any table that the rest of it contradicts: failed runs, copied results.
+
+    scores and how to read it as in `compute.rank`; the method is that of `compute.analysis.audit`. Raises BadInput.
+    """
+    table = ScoreReading(**reading).table(scores)
+    return Audit(table=table, doubts=tuple(audits.audit(table)))
