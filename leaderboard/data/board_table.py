@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from compute.analysis.estimates import Estimate, estimates, possible
+from compute.analysis.estimates import Estimated, estimates, possible
 from compute.analysis.intervals import Z95
 from compute.analysis.ranking import Ranking
 from compute.analysis.table import USUAL, ScoreTable, of_long, wide
@@ -33,7 +33,7 @@ PARTIAL, PRINTED, ESTIMATED = 8, 16, 32  # bits of a cell's marks, besides those
 EVERY = slice(None)  # column
 PRESETS = words_beside(__file__)
 APART = SUSPECT | PARTIAL | ESTIMATED  # bits of what is never the best of its column, and anchors no shading
-Estimates = tuple[dict[int, Estimate], dict[int, str]]  # by row; and why others have none
+Estimates = tuple[dict[int, Estimated], dict[int, str]]  # by row; and why others have none
 
 
 class SuiteColumn(NamedTuple):

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from compute.analysis.estimates import Estimate
+from compute.analysis.estimates import Estimated
 from compute.analysis.ranking import Ranking
 from compute.analysis.ranks.means import rank
 from compute.rounding import clean, rounded
@@ -177,7 +177,7 @@ def standing(table: BoardTable, ranked: Ranking | None, estimates: Estimates | N
     return frame
 
 
-def estimate_facts(table: BoardTable, ranked: Ranking, one: Estimate) -> dict[str, Any]:
+def estimate_facts(table: BoardTable, ranked: Ranking, one: Estimated) -> dict[str, Any]:
     """What an estimate says, in words and shown units."""
     return {
         "tasks": one.tasks,

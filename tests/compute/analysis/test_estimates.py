@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from sklearn.linear_model import Ridge
 
-from compute import paths
 from compute.analysis import estimates
 from compute.analysis.estimates import CANNOT, TOO_FEW, UNLIKE, next_tasks, possible
 from compute.analysis.table import ScoreTable, of_database
@@ -176,8 +175,8 @@ def test_of_many_complete_models_some_are_enough():
 
 
 def test_the_shipped_leader_without_a_rank_has_the_first_place(database):
-    (table,) = of_database(paths.DATABASE, suites=("mieb",), origin="imported")
-    rows = store.frames(paths.DATABASE, names=("models",))["models"].set_index("key").loc[list(table.models)]
+    (table,) = of_database(database, suites=("mieb",), origin="imported")
+    rows = store.frames(database, names=("models",))["models"].set_index("key").loc[list(table.models)]
     found, _, _ = estimated(table, families=list(rows["family"].fillna("")), released=list(rows["released"].fillna("")))
     one = found[table.models.index("lco-embedding/lco-embedding-omni-7b")]
     assert one.tasks == 51 and (one.rank_low, one.rank_high) == (1, 1)
