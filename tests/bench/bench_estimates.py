@@ -74,7 +74,7 @@ def line(name, found, groups):
 
 
 def main(suites):
-    estimates.FEWEST_MODELS = 12  # without a family, some suites have fewer than 20
+    estimates.FEWEST_MODELS = 12  # without a family, some suites have fewer
     print("| shown | error | as calibrated | widened: models / families / best / newest | with an estimate |")
     print("| --- | --- | --- | --- | --- |")
     for suite in suites:

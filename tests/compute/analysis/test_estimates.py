@@ -115,7 +115,7 @@ def test_where_there_is_no_estimate_the_reason_is_said():
     found, reasons, _ = estimated(table, possible=can)
     assert list(found) == [30] and reasons == {31: UNLIKE, 32: TOO_FEW.format(8), 33: CANNOT.format(4)}
     assert set(estimated(table.rows(range(12, 34)))[1].values()) == {
-        "only 18 models have every task: an estimate needs 20"
+        "only 18 models have every task: an estimate needs 30"
     }
     (reason,) = set(estimated(table, families=["one"] * 34)[1].values())
     assert "of 1 families" in reason
