@@ -227,6 +227,8 @@ def database(path: Path) -> Documents:
         known = connection.execute("SELECT table_name FROM duckdb_tables() ORDER BY 1").fetchall()
         for (name,) in known:
             source = f'"{name}"'
+            if name == "runs":  # the end of a fingerprint says nothing new, and is half of what is stored
+                source = "(SELECT * REPLACE (left(fingerprint, 20) AS fingerprint) FROM runs)"
             if name in DIGESTED:
                 key, content = DIGESTED[name]
                 rows = f"string_agg(md5({content}::VARCHAR), '' ORDER BY {content}::VARCHAR)"
