@@ -128,7 +128,7 @@ SELECT (SELECT count(DISTINCT model) FROM runs) AS models, (SELECT count(*) FROM
 -- name: origins
 -- How many scores each origin gave: origin, scores.
 SELECT origin, count(*) AS scores FROM scores JOIN runs ON runs.id = scores.run
-GROUP BY origin ORDER BY scores DESC
+GROUP BY origin ORDER BY scores DESC, origin
 
 -- name: metrics
 -- Every metric.

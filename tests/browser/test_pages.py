@@ -32,6 +32,7 @@ PAGES = {
     "generators?set=generators-pictures&metric=clipscore": ".gn-first",
     "smaller-suite": ".js-plotly-plot",
     "cost": "#cost-figure .main-svg",
+    "replication": ".js-plotly-plot",
     "claims": ".lk-claims[data-ready]",
     "sql": ".lk-sql[data-ready]",
     "eyes": "[data-screen=start]",
