@@ -39,7 +39,7 @@ PAGES = {
     "about": ".pg-table",
 }
 PHONE, DESKTOP = 390, 1280
-TOOLS = {"board", "try", "eyes", "choose", "compare", "sql"}  # controls first: they are what the page is for
+TOOLS = {"board", "try", "eyes", "choose", "compare", "replication", "sql"}  # controls first: the page is for them
 SHOWN_BADLY = re.compile(r"Traceback|Exception|Something failed|\bundefined\b|\bNaN\b|\[object|\bcommon\.\w+")
 # Keeps where the parts of the first screen, and then those of Gradio's page in its place, begin.
 # Sums up the layout's shifts by session (less than 1 s apart, at most 5 s), as web.dev/articles/cls has it, and keeps
