@@ -1,14 +1,16 @@
 """Scores that the rest of the evidence contradicts: each is predicted from the model's other scores by other models.
 
 A ridge of the other models predicts every score of a model from its other tasks; the residual is divided by a scale of
-its task times one of its model, both robust. What cannot be right by itself (one class for every image) is set aside
-first, since it would spoil the predictions that should convict it; then the worst is set aside and everything predicted
-again, until none exceeds LIMIT. A score at chance that is also expected there is no fault: a model whose images and
-texts share no space classifies at chance everywhere.
+its task times one of its model, both robust. What cannot be right by itself (one class for every image, a value beyond
+the metric's range) is set aside first, since it would spoil the predictions that should convict it; then the worst is
+set aside and everything predicted again, until none exceeds LIMIT. A score at chance that is also expected there is no
+fault: a model whose images and texts share no space classifies at chance everywhere. RULES say what a doubtful score
+looks like.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import combinations
 from typing import NamedTuple
 
@@ -19,11 +21,13 @@ from compute.arrays import Bools, Floats, Ints
 
 CLIPPED = 3.0  # standard deviations of a score that predicts others
 PENALTY = 0.05  # of the ridge, per task
+MOST_MODELS = 120  # that predict, spread over the levels of all
 LIMIT, APART_BY = 7.0, 0.6  # of a residual over its scale, and over the spread of a task, from which on it is far
-SWAPPED, FITS = 5.0, 1.5  # of two scores of a task over their scales, as they are and exchanged
+STRANGE, FITS = 5.0, 1.5  # scales from what is expected, for a value of another kind; and of that kind's own value
+BOTH, TOGETHER = 3.0, 7.0  # the same of each of two exchanged scores, and of both
 CERTAIN = 3.5  # of a score at chance, which is doubtful by itself
 FLOOR = 0.12  # the least scale of a task, over the spread of tasks
-ROUNDS, AT_ONCE = 80, 3
+ROUNDS, AT_ONCE = 80, 13  # and one score set aside at once for so many models
 FEWEST_MODELS, FEWEST_TASKS = 12, 8
 NEEDS = f"It needs {FEWEST_MODELS} models and {FEWEST_TASKS} tasks."
 APART = 3.0  # robust deviations of a model's mean from the others', beyond which no line through them reaches it
@@ -35,8 +39,8 @@ MOST, SEVERAL = 0.5, 4  # of such tasks of a category, from which on a model is 
 SAME = 6  # tasks with equal digits of two models, from which on a file may be a copy
 DIGITS = 4  # after the point of a value that is continuous: fewer are equal by chance
 Z95 = 1.96
-BEYOND = "outside the range of its metric"
-ONE_CLASS, FAR, COPY, EXCHANGED, OUTSIDE = "one class", "far", "copy", "exchanged", "outside"
+ONE_CLASS, UNIT, TURNED, EXCHANGED, FAR = "one class", "unit", "sign", "exchanged", "far"
+COPY, OUTSIDE = "copy", "outside"
 
 
 class Doubt(NamedTuple):
@@ -52,54 +56,111 @@ class Doubt(NamedTuple):
     reason: str
 
 
+class Cells(NamedTuple):
+    """Scores with what others predict of them [models, tasks]."""
+
+    values: Floats
+    expected: Floats
+    scale: Floats
+    far: Bools
+    at_chance: Bools  # and telling
+    guess: Floats  # [tasks]
+
+    def off(self, values: Floats) -> Floats:
+        """How many scales values are from what is expected."""
+        return np.abs(values - self.expected) / self.scale
+
+    def really(self, values: Floats) -> Bools:
+        """Where another value fits, which 0 would not, and the score is strange."""
+        return (self.off(self.values) > STRANGE) & (self.off(values) < FITS) & (self.off(0 * values) > 2 * FITS)
+
+
+Test = Callable[[Cells], Bools]
+# What a doubtful score looks like: its kind, how it is known, and in words; the first that holds. Values of wrong units
+# come before one class: the smallest of them are near chance.
+RULES: tuple[tuple[str, Test, str], ...] = (
+    (UNIT, lambda cells: cells.really(100 * cells.values), "a hundred times as much fits: a fraction among percentages"),
+    (UNIT, lambda cells: cells.really(cells.values / 100), "a hundredth fits: a percentage among fractions"),
+    (
+        ONE_CLASS,
+        lambda cells: (
+            cells.at_chance & (cells.off(cells.values) > CERTAIN) & (cells.expected > ABOVE / 2 * cells.guess)
+        ),
+        "as guessing would be, or every answer the same",
+    ),
+    (TURNED, lambda cells: cells.really(-cells.values), "fits with its sign turned"),
+    (EXCHANGED, lambda cells: exchanged(cells) >= 0, "fits {other}, whose score fits this model"),
+    (FAR, lambda cells: cells.far & (cells.values < cells.expected), "below what its other scores predict"),
+    (FAR, lambda cells: cells.far, "above what its other scores predict"),
+)
+
+
 def audit(table: ScoreTable, *, chance: Floats | None = None) -> list[Doubt]:
     """The doubtful scores of a table, the surest first. chance [tasks]: the value of guessing, NaN unknown."""
-    found, copies = _outside(table), _copies(table)
+    beyond = (table.values < table.lower) | (table.values > table.upper)
+    found, copies = [], _copies(table)
+    rows, tasks = _comparable(table)
+    if len(rows) < FEWEST_MODELS or len(tasks) < FEWEST_TASKS:
+        return _outside(table, beyond) + copies
+    cells = _cells(table, beyond, rows=rows, tasks=tasks, chance=chance)
+    z, other = cells.off(cells.values), exchanged(cells)
+    open_cells = ~_everywhere(cells, table.codes[tasks])
+    for kind, holds, words in RULES:
+        mask = holds(cells) & open_cells
+        open_cells &= ~mask
+        for row, column in np.argwhere(mask).tolist():
+            middle, half = float(cells.expected[row, column]), Z95 * float(cells.scale[row, column])
+            about = (table.models[rows[row]], table.tasks[tasks[column]], kind, float(cells.values[row, column]))
+            reason = words.format(other=table.models[rows[other[row, column]]])
+            beyond[rows[row], tasks[column]] = False  # said already
+            found.append((-z[row, column], Doubt(*about, middle, middle - half, middle + half, reason)))
+    return [doubt for _, doubt in sorted(found, key=lambda each: each[0])] + _outside(table, beyond) + copies
+
+
+def taking_part(table: ScoreTable) -> Bools:
+    """Which models have enough scores to be judged by them."""
+    out = np.zeros(len(table.models), bool)
+    out[_comparable(table)[0]] = True
+    return out
+
+
+def _comparable(table: ScoreTable) -> tuple[Ints, Ints]:
+    """The models and tasks of a table that can predict one another."""
     known = ~np.isnan(table.values)
     tasks = np.flatnonzero(known.sum(axis=0) >= FEWEST_MODELS)
     rows = np.flatnonzero(known[:, tasks].mean(axis=1) >= SHARE) if len(tasks) else tasks
-    if len(rows) < FEWEST_MODELS or len(tasks) < FEWEST_TASKS:
-        return found + copies
+    if not len(rows):
+        return rows, tasks
     values = table.values[np.ix_(rows, tasks)]
-    unit = float(np.median(np.nanstd(values, axis=0)))
-    level = np.nanmean((values - np.nanmean(values, axis=0)) / (np.nanstd(values, axis=0) + TINY), axis=1)
-    level = np.abs(level - np.median(level))
-    rows, values = (part[level <= APART * 1.4826 * np.median(level)] for part in (rows, values))
+    level = np.abs(_levels(values) - np.median(_levels(values)))
+    return rows[level <= APART * 1.4826 * np.median(level)], tasks
+
+
+def _levels(values: Floats) -> Floats:
+    """How good a model is over all tasks, in their deviations [models]."""
+    z: Floats = np.nanmean((values - np.nanmedian(values, axis=0)) / (np.nanstd(values, axis=0) + TINY), axis=1)
+    return z
+
+
+def _cells(table: ScoreTable, beyond: Bools, *, rows: Ints, tasks: Ints, chance: Floats | None) -> Cells:
+    values = table.values[np.ix_(rows, tasks)]
     middles = np.nanmedian(values, axis=0)
     guess = NOTHING * middles if chance is None else np.asarray(chance, float)[tasks]
     telling = (middles >= ABOVE * np.maximum(guess, TINY)) & (np.nanmin(values, axis=0) >= 0)
     least = 0.0 if chance is None else guess / CHANCES  # the same answer throughout is right now and then
     at_chance = (values <= CHANCES * guess) & (values >= least) & telling
-    expected, scale, far = _contradicted(values, at_chance, unit)
-    z, codes = np.abs(values - expected) / scale, table.codes[tasks]
-    able = ~_everywhere(at_chance, telling, codes)
-    one_class = at_chance & (z > CERTAIN) & (expected > ABOVE / 2 * guess) & able
-    far &= able
-    exchanged = _exchanged(values, expected, scale)
-    swapped = np.zeros_like(far)
-    for cell in exchanged:
-        swapped[cell] = True
-    for row, column in sorted(np.argwhere(far | one_class | swapped).tolist(), key=lambda cell: -z[tuple(cell)]):
-        value, middle = float(values[row, column]), float(expected[row, column])
-        other = exchanged.get((row, column))
-        kind = EXCHANGED if other is not None else ONE_CLASS if one_class[row, column] else FAR
-        reason = {
-            ONE_CLASS: "as guessing would be, or every answer the same",
-            FAR: f"{'below' if value < middle else 'above'} what its other scores predict",
-            EXCHANGED: f"fits {table.models[rows[other]] if other is not None else ''}, whose score fits this model",
-        }[kind]
-        half = Z95 * float(scale[row, column])
-        about = (table.models[rows[row]], table.tasks[tasks[column]])
-        found.append(Doubt(*about, kind, value, middle, middle - half, middle + half, reason))
-    return found + copies
+    expected, scale, far = _contradicted(values, at_chance | beyond[np.ix_(rows, tasks)])
+    return Cells(values, expected, scale, far, at_chance, np.where(telling, guess, np.nan))
 
 
 def expectations(values: Floats, aside: Bools) -> tuple[Floats, Floats]:
-    """Every score [models, tasks] predicted from the model's other scores by the other models, and how far a model lies
-    from those [models]; scores that are `aside` are not learned from. No value may be missing."""
+    """Every score [models, tasks] predicted from the model's other scores by at most MOST_MODELS others, and how far a
+    model lies from those [models]; scores that are `aside` are not learned from. No value may be missing."""
     out, distance = np.empty_like(values), np.empty(len(values))
+    by_level = np.argsort(_levels(values), kind="stable")
+    basis = by_level[np.linspace(0, len(values) - 1, min(len(values), MOST_MODELS)).round().astype(int)]
     for row in range(len(values)):
-        others = np.delete(values, row, axis=0)
+        others = values[np.sort(basis[basis != row])]
         centre, spread = others.mean(axis=0), others.std(axis=0) + TINY
         z, use = (others - centre) / spread, ~aside[row]
         own = np.clip((values[row] - centre) / spread, -CLIPPED, CLIPPED)  # else one fault would speak for all
@@ -113,15 +174,17 @@ def expectations(values: Floats, aside: Bools) -> tuple[Floats, Floats]:
     return out, distance
 
 
-def _everywhere(at_chance: Bools, telling: Bools, categories: Ints) -> Bools:
-    """Where a model is at chance on most tasks of a category where others are far above (`telling`): it cannot do its
-    kind, such as one whose images and texts share no space."""
-    same = (categories[:, None] == categories) & telling[:, None]
-    return at_chance.astype(int) @ same > MOST * np.maximum(same.sum(axis=0), SEVERAL)
+def _everywhere(cells: Cells, categories: Ints) -> Bools:
+    """Where a model is at chance on most tasks of a category where others are far above: it cannot do its kind, such as
+    one whose images and texts share no space."""
+    same = (categories[:, None] == categories) & ~np.isnan(cells.guess)[:, None]
+    out: Bools = cells.at_chance.astype(int) @ same > MOST * np.maximum(same.sum(axis=0), SEVERAL)
+    return out
 
 
-def _contradicted(values: Floats, suspect: Bools, unit: float) -> tuple[Floats, Floats, Bools]:
+def _contradicted(values: Floats, suspect: Bools) -> tuple[Floats, Floats, Bools]:
     """Expected values, scales of the residuals and which scores are far [models, tasks]."""
+    unit = float(np.median(np.nanstd(values, axis=0)))
     aside, missing, far = suspect.copy(), np.isnan(values), np.zeros(values.shape, bool)
     filled = np.where(aside | missing, np.nanmedian(np.where(aside, np.nan, values), axis=0), values)
     for _ in range(ROUNDS):
@@ -135,7 +198,7 @@ def _contradicted(values: Floats, suspect: Bools, unit: float) -> tuple[Floats, 
         worst = np.argwhere((z > LIMIT) & (np.abs(residual) > APART_BY * unit))
         if not len(worst):
             break
-        for row, column in sorted(worst.tolist(), key=lambda cell: -z[tuple(cell)])[:AT_ONCE]:
+        for row, column in sorted(worst.tolist(), key=lambda cell: -z[tuple(cell)])[: len(values) // AT_ONCE]:
             aside[row, column] = far[row, column] = True
     return expected, scale, far
 
@@ -145,39 +208,41 @@ def _spread(residual: Floats, axis: int) -> Floats:
     return 1.4826 * np.nanmedian(np.abs(residual), axis=axis)
 
 
-def _exchanged(values: Floats, expected: Floats, scale: Floats) -> dict[tuple[int, int], int]:
-    """The other row of each score that does not fit its model, but another model of the task, whose own fits this."""
-    z, found = np.abs(values - expected) / scale, {}
-    for column in np.flatnonzero((z > SWAPPED).sum(axis=0) >= 2):
-        for a, b in combinations(np.flatnonzero(z[:, column] > SWAPPED).tolist(), 2):
-            crossed = np.abs(values[[b, a], column] - expected[[a, b], column]) / scale[[a, b], column]
-            if (crossed < FITS).all():
-                found |= {(a, column): b, (b, column): a}
-    return found
+def exchanged(cells: Cells) -> Ints:
+    """The other row of each score that does not fit its model, but another model of the task whose own fits this; -1
+    of others [models, tasks]."""
+    z, out = cells.off(cells.values), np.full(cells.values.shape, -1)
+    for column in np.flatnonzero((z > BOTH).sum(axis=0) >= 2):
+        for a, b in combinations(np.flatnonzero(z[:, column] > BOTH).tolist(), 2):
+            crossed = np.abs(cells.values[[b, a], column] - cells.expected[[a, b], column])
+            if np.hypot(*z[[a, b], column]) > TOGETHER and (crossed < FITS * cells.scale[[a, b], column]).all():
+                out[a, column], out[b, column] = b, a
+    return out
 
 
-def _outside(table: ScoreTable) -> list[Doubt]:
-    """Scores beyond the bounds of their metric."""
-    beyond = (table.values < table.lower) | (table.values > table.upper)
+def _by_itself(table: ScoreTable, row: int, column: int, kind: str, reason: str) -> Doubt:
+    """A doubt about a score without what is expected of it."""
     nothing = (float("nan"),) * 3
-    return [
-        Doubt(table.models[row], table.tasks[column], OUTSIDE, float(table.values[row, column]), *nothing, BEYOND)
-        for row, column in np.argwhere(beyond)
-    ]
+    return Doubt(table.models[row], table.tasks[column], kind, float(table.values[row, column]), *nothing, reason)
+
+
+def _outside(table: ScoreTable, beyond: Bools) -> list[Doubt]:
+    """Scores beyond the bounds of their metric."""
+    cells = np.argwhere(beyond).tolist()
+    return [_by_itself(table, row, column, OUTSIDE, "outside the range of its metric") for row, column in cells]
 
 
 def _copies(table: ScoreTable) -> list[Doubt]:
-    """Pairs of models with the same digits on at least SAME tasks, one doubt a pair: on the first of these tasks."""
-    values = table.values
+    """The scores of each two models that have the same digits on at least SAME tasks."""
+    values, found = table.values, []
     fine = np.abs(values * 10**DIGITS - np.round(values * 10**DIGITS)) > 1e-6
-    nothing = (float("nan"),) * 3
-    found = []
-    for a, b in combinations(range(len(values)), 2):
-        both = ~np.isnan(values[[a, b]]).any(axis=0)
-        same = np.flatnonzero(both & (values[a] == values[b]))
-        if len(same) >= SAME and (fine[a, same].sum() >= SAME or len(same) == both.sum()):
-            reason = f"equal to {table.models[a]} in every digit on {len(same)} of {int(both.sum())} tasks"
-            found.append(
-                Doubt(table.models[b], table.tasks[same[0]], COPY, float(values[b, same[0]]), *nothing, reason)
-            )
+    for a in range(len(values)):
+        same = values[a + 1 :] == values[a]
+        shared = ~np.isnan(values[a + 1 :] - values[a])
+        enough = same.sum(axis=1) >= SAME
+        for b in np.flatnonzero(enough & (((same & fine[a]).sum(axis=1) >= SAME) | (same == shared).all(axis=1))):
+            tasks, of = np.flatnonzero(same[b]).tolist(), int(shared[b].sum())
+            for row, other in ((a, a + 1 + b), (a + 1 + b, a)):
+                reason = f"equal to {table.models[other]} in every digit on {len(tasks)} of {of} tasks"
+                found += [_by_itself(table, row, task, COPY, reason) for task in tasks]
     return found

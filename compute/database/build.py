@@ -23,7 +23,7 @@ from compute.catalog.own import models as own_models
 from compute.catalog.own import suite as own_suite
 from compute.catalog.own import suite_records
 from compute.claims import all_claims
-from compute.database import store
+from compute.database import doubts, store
 from compute.database.store import frame
 from compute.engine import run_folders, speeds, thumbnails, variants
 from compute.engine.run_folders import StoredRun
@@ -194,6 +194,7 @@ def build(path: Path = paths.DATABASE, *, results: Path = paths.RESULTS) -> Repo
             "laboratories": frame(()),
             "task_faults": faults(),
             "protocols": read_csv(paths.CATALOG / "protocols.csv"),
+            "harness_faults": read_csv(paths.CATALOG / "harness_faults.csv"),
             "same_data": read_csv(paths.CATALOG / "same_data.csv"),
             "claims": frame(all_claims()),
         }
@@ -233,6 +234,7 @@ def build(path: Path = paths.DATABASE, *, results: Path = paths.RESULTS) -> Repo
                 if picture[0] in {run.run.task for run in stored}
             ],
         },
+        derived={"doubts": doubts.doubts},
         about={"sources": recorded, "fixed": fixed, "version": published.history()[0]["number"]},
         copied=copied,
     )

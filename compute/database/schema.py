@@ -2,7 +2,7 @@
 
 from compute.types import SEVERITIES, VERDICTS
 
-SCHEMA_VERSION = 14
+SCHEMA_VERSION = 15
 
 # The codes of ratings. That they are those of the tasks and of the procedure, which are above this file, is tested.
 PAIR_TYPES = ("identical", "transformed", "transformed-2", "irrelevant")
@@ -49,6 +49,14 @@ TABLES = {
         PRIMARY KEY (data, task, metric)""",
     "task_faults": """task VARCHAR NOT NULL REFERENCES tasks(key), fault VARCHAR NOT NULL, effect VARCHAR,
         certainty VARCHAR NOT NULL, source VARCHAR NOT NULL, date VARCHAR""",
+    # Scores that the rest contradicts, and what people decided about them.
+    "doubts": """model VARCHAR NOT NULL REFERENCES models(key), task VARCHAR NOT NULL REFERENCES tasks(key),
+        origin VARCHAR NOT NULL, suite VARCHAR, kind VARCHAR NOT NULL, value DOUBLE NOT NULL, expected DOUBLE,
+        low DOUBLE, high DOUBLE, reason VARCHAR NOT NULL, decision VARCHAR NOT NULL, decided VARCHAR NOT NULL,
+        PRIMARY KEY (model, task, origin)""",
+    "harness_faults": """harness VARCHAR NOT NULL, first_version VARCHAR, last_version VARCHAR, tasks VARCHAR,
+        "where" VARCHAR, marks BOOLEAN NOT NULL, fault VARCHAR NOT NULL, effect VARCHAR, certainty VARCHAR NOT NULL,
+        source VARCHAR NOT NULL, date VARCHAR""",
     # How harnesses measure: a difference between two is a cause of one between their scores.
     "protocols": """data VARCHAR NOT NULL, harness VARCHAR NOT NULL, aspect VARCHAR NOT NULL, value VARCHAR NOT NULL,
         certainty VARCHAR NOT NULL, source VARCHAR NOT NULL, PRIMARY KEY (data, harness, aspect)""",

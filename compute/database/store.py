@@ -21,6 +21,8 @@ from compute.io.tables import literal_path
 from compute.paths import DATABASE
 from compute.types import BadInput, CannotWrite, DatabaseError, UnknownKey, first_line
 
+Ask = Callable[[str, list[Any]], pd.DataFrame]  # answers a SELECT with its values
+
 # What is made of run folders, calibrations and measured speeds, and of the database itself: never copied from another.
 OF_RUNS = ("meta", "items", "ratings", "thumbnails", "calibrations", "calibration_domains", "speeds")
 NOT_COMPUTED = {
@@ -142,6 +144,7 @@ def write(
     files: Mapping[str, KeyedFiles] | None = None,
     most_items: int = 0,
     about: Mapping[str, str] | None = None,
+    derived: Mapping[str, Callable[[Ask], pd.DataFrame]] | None = None,
     copied: bool = False,
 ) -> dict[Path, str]:
     """Makes a whole database at `path` from one frame a table; the old file stays until the new one is complete.
@@ -150,8 +153,9 @@ def write(
     rows of suite_tasks, the order of suites and tasks their `position`. `files` are Parquet files by FROM_FILES:
     `items` are runs' ids with theirs, of which the `most_items` of lowest MD5 are taken; `ratings` those of them whose
     rows are all rated pairs; `thumbnails` tasks' keys with theirs. `about` is recorded: `sources` a digest of what all
-    of it is made from, `fixed` one of what no run changes, `version` that of the published scores. Where `copied`, the
-    rows that rest on `fixed` are those of the old file, to which the frames are added. Returns the Parquet files that
+    of it is made from, `fixed` one of what no run changes, `version` that of the published scores. `derived` tables are
+    made of the others, and rest on `fixed`. Where `copied`, the rows that rest on `fixed` are those of the old file, to
+    which the frames are added. Returns the Parquet files that
     are skipped, because they cannot be read or hold what no such file does, with the reasons. Raises DatabaseError
     naming the table.
     """
@@ -173,6 +177,8 @@ def write(
                 connection.execute(f"INSERT INTO {name} SELECT * FROM old.{name} {NOT_COMPUTED.get(name, '')}")
             if name in frames and len(frames[name]):
                 _fill(connection, name, frames[name])
+        for name, made in () if copied else (derived or {}).items():
+            _fill(connection, name, made(lambda query, values: connection.execute(query, values).df()))
         connection.execute(f"SET memory_limit = '{MEMORY}'")
         for name, sql, what, most_rows in FROM_FILES:
             sound = [each for each in listed.get(name, ()) if each[1] not in damaged]
@@ -411,7 +417,7 @@ def frame(rows: Iterable) -> pd.DataFrame:
     return pd.DataFrame.from_records(records).astype(object)
 
 
-def suite_frames(ask: Callable[[str, list], pd.DataFrame], *, suite: str) -> dict[str, pd.DataFrame]:
+def suite_frames(ask: Ask, *, suite: str) -> dict[str, pd.DataFrame]:
     """One suite's frames: about (one row), tasks in catalogue order, values, averages (printed category means), hours.
 
     `ask` answers a SELECT with its values. Hours are the median over the imported runs that say how long they took;
