@@ -12,13 +12,14 @@ from typing import Annotated
 import typer
 from annotated_types import Ge
 
-from compute import paths
+from compute import paths, storage
 from compute.catalog import shipped
 from compute.catalog.own import suite as own_suite
 from compute.catalog.own import suite_file, suite_records
 from compute.cli.command import grouped
 from compute.cli.workspace import Results
 from compute.engine.checking.findings import findings, hashed, within
+from compute.engine.checking.labels import in_words
 from compute.engine.checking.resolution import sentence
 from compute.engine.settings import Columns, Images, Offline, RunSettings, Shape
 from compute.metrics.registry import METRICS
@@ -37,13 +38,27 @@ def check(
     decode: Annotated[int, "Of more images, decode and compare this many at random; 0: all.", Ge(0)] = 5000,
     offline: Offline = False,
     results: Results = None,
+    after: Annotated[
+        Path | None,
+        typer.Option(
+            parser=storage.opened,
+            metavar="PATH or URL",
+            help="Results with runs of these data: also list the items whose label may be wrong.",
+        ),
+    ] = None,
 ) -> Iterator[str]:
     """Reports how your data were read, and what is wrong with them.
 
     Exit code 1 if they cannot be run as they are.
     """
     settings = RunSettings(
-        data=data, data_name=name, shape=shape, columns=columns, images=images, results=results, offline=offline
+        data=data,
+        data_name=name,
+        shape=shape,
+        columns=columns,
+        images=images,
+        results=after or results,
+        offline=offline,
     )
     data, root, images = settings.data, settings.results, settings.images
     source = Source.keeping(root, root=None, offline=offline)
@@ -78,6 +93,7 @@ def check(
     bad = 0
     for (title, part), row in zip(parts, rows, strict=True):
         lines, unreadable = _checked(part, row=row, most=decode, root=root)
+        lines += in_words(row, root=root) if row and after else []
         yield from (title, *(f"  {line}" for line in lines))
         bad += unreadable
     if problem:
@@ -90,6 +106,7 @@ def check(
         ("--shape", shape),
         ("--columns", ",".join(f"{column}={of}" for column, of in settings.columns.items())),
         *(("--images", str(folder)) for folder in images),
+        ("--results", str(root) if after else ""),
     ]
     words = " ".join(f"{option} {shlex.quote(value)}" for option, value in options if value)
     yield f"Run it: likeness run {words} --models tiny{' --skip-bad-items' * bool(bad)}"

@@ -35,6 +35,7 @@ PROCEDURES: tuple[Procedure, ...] = tuple(
     )
 )
 
+LABELLED = ("choice", "odd_one_out", "probe", "zero_shot", "neighbours")  # an answer is one of the items' labels
 VIEWS: dict[str, ItemView] = {each.key: each.view for each in PROCEDURES} | {
     "labels": probe.LABELS,
     "frechet": GENERATED,

@@ -47,6 +47,7 @@ def test_it_says_what_it_understood_and_what_is_odd(folder):
     ):
         assert words in result.output
     assert not (folder / "results" / "suites").exists(), "nothing is recorded"
+    assert "Labels: not checked" in done(checked("choices.csv", "--after", "results")).output, "there is no run"
 
 
 def test_faults_are_named_by_row_and_come_before_everything_else(folder):

@@ -61,12 +61,26 @@ def _shown(value: float, metric: Metric) -> str:
 
 
 def _scores(task: Task, metric: Metric, *, roots: Sequence[Path]) -> list[np.ndarray]:
-    """The metric item by item, a row a model that has run on the task, in the order of the same items.
+    """The metric item by item, a row a model that has run on the task, in the order of the same items."""
+    runs = items_by_model(task, roots=roots).items()
+    frame = pd.DataFrame(
+        {model: of.set_index("item")[metric.key].astype(float) for model, of in runs if metric.key in of}
+    )
+    return [frame[model].to_numpy() for model in frame]
+
+
+def baselines() -> set[str]:
+    """The models that only stand for chance."""
+    return {key for suite in shipped().suites for key in suite.baselines}
+
+
+def items_by_model(task: Task, *, roots: Sequence[Path]) -> dict[str, pd.DataFrame]:
+    """The stored items of each model that has run on the task.
 
     Of each model its main run, complete and over all items; and of no model that only stands for chance, which answers
     unlike any other, so that differences would seem harder to see than they are.
     """
-    chance = {key for suite in shipped().suites for key in suite.baselines}
+    chance = baselines()
     every = (folder for root in roots for folder in run_folders.every(root))
     stored, _ = run_folders.newest(folder for folder in every if folder.parts[-2] == run_folders.slug(task.key))
     whole = [run for run in stored if run.run.status == "complete" and run.coverage == 1]
@@ -74,7 +88,6 @@ def _scores(task: Task, metric: Metric, *, roots: Sequence[Path]) -> list[np.nda
     for run in variants.main_runs([run for run in whole if run.run.model not in chance], tasks=[task]).values():
         with contextlib.suppress(LikenessError):
             items = store.read_parquet(run.folder / run_folders.ITEMS)
-            if metric.key in items.columns and items["item"].is_unique:
-                by_model[run.run.model] = items.set_index("item")[metric.key].astype(float)
-    frame = pd.DataFrame(by_model)
-    return [frame[model].to_numpy() for model in frame]
+            if items["item"].is_unique:
+                by_model[run.run.model] = items
+    return by_model

@@ -28,6 +28,7 @@ export function drawItem(item, { task, scored, several, expected: word }) {
     el('p', { class: 'lk-item-name' }, el('b', {}, item.item), item.subset && ` · subset ${item.subset}`),
     ...listed(item.parts, { item, task, picked, withScores: !several }),
     expected(item, word),
+    item.why && el('p', { class: 'lk-expected' }, item.why),
     ...item.verdicts.map((verdict) => answer(verdict, { item, task, scored, several })));
 }
 

@@ -11,9 +11,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from compute.procedures import PROCEDURES, VIEWS
+from compute.engine.checking.labels import doubts
+from compute.engine.checking.resolution import baselines
+from compute.procedures import LABELLED, PROCEDURES, VIEWS
 from compute.procedures.evidence import ItemView
-from compute.types import UnknownKey, suggestion
+from compute.types import Undefined, UnknownKey, suggestion
 from leaderboard.data.database import Database
 from leaderboard.data.memo import shared
 from leaderboard.html.formatting import blank, number
@@ -23,12 +25,26 @@ from leaderboard.pages.task.protocols import EXPLAINED
 
 PER_PAGE = 24
 LABELS = "labels"  # probes of items with several labels, which have their own score and no margin
+NOTHING = pd.DataFrame({"why": [], "doubt": []})
 
 
 @partial(shared, most=16)
 def prepared(site: Any, run: str, task: str, kind: str) -> pd.DataFrame:
     """The items of a run."""
     return with_margins(site.db.query("items", run=run, task=task), view=VIEWS[kind])
+
+
+@partial(shared, most=16)
+def doubtful(site: Any, task: str) -> pd.DataFrame:
+    """The task's items whose label may be wrong: `why` in words, and `doubt`, 0 for the most certain."""
+    runs = site.db.query("computed_runs", task=task, model="")
+    runs = runs[runs["main"] & ~runs["model"].isin(baselines())]
+    try:
+        found, models = doubts({run: site.db.query("items", run=run, task=task) for run in runs["id"]})
+    except Undefined:
+        return NOTHING
+    why = [f"Label to look at: {row.votes} of {len(models)} models answer {row.answer}" for row in found.itertuples()]
+    return pd.DataFrame({"why": why, "doubt": range(len(why))}, index=found.index)
 
 
 def listing(
@@ -79,18 +95,27 @@ def listing(
     if subset:
         pool = pool[pool["subset"] == subset]
     shows = filters(pool, titles=own["title"].astype(str).tolist(), view=view)
+    is_drawn = is_synthetic(about["benchmark"])
+    pool = pool.join(doubtful(site, task) if kind in LABELLED and not is_drawn else NOTHING)
+    if (doubted := pool["doubt"].notna().to_numpy()).any():
+        shows["doubtful"] = ("Labels to look at", doubted)
     filled = (key for key, (_, mask) in shows.items() if mask.any())
     show = show if show in shows else next(filled, next(iter(shows)))
-    is_drawn = is_synthetic(about["benchmark"])
     reference = "the truth" if is_drawn else "people"
     orders = {**(view.orders_of_two if len(own) == 2 else {}), **view.orders}
     if view.margin is None and not pool["margin"].notna().any():
         orders = {}
+    if show == "doubtful":
+        orders = {"doubt": "Most certain first"}
     order = order if order in orders else next(iter(orders), "worst")
     matches = sort(pool[shows[show][1]], order=order, apart=show == "disagree" or order == "apart")
     parts = max(1, math.ceil(len(matches) / PER_PAGE))
     part = min(max(part, 1), parts)
     explained = EXPLAINED.get(kind, "").format(reference=reference)
+    if show == "doubtful":
+        explained = (
+            "Models that are better than chance agree on another answer, so the label may be wrong. " + explained
+        )
     if is_drawn:
         explained = explained.removeprefix("Right means what the data set labels so. ")
     if len(own) == 2 and view.graded:
@@ -220,8 +245,8 @@ def filters(pool: pd.DataFrame, *, titles: Sequence[str], view: ItemView) -> dic
 
 def sort(items: pd.DataFrame, *, order: str, apart: bool) -> pd.DataFrame:
     """Items in order; those without a margin last, equal ones by name. `apart`: the farthest apart are the worst."""
-    if order == "far":
-        worth = items["off"]
+    if order in ("far", "doubt"):
+        worth = items["off" if order == "far" else order]
     else:
         worth = -items["apart"] if apart else items["margin"].abs() if order == "close" else items["margin"]
     if order == "best" or (order == "close" and apart):
@@ -266,6 +291,7 @@ def _items(db: Database, page: pd.DataFrame, *, about: pd.Series, runs: pd.DataF
                 "item": name.removeprefix(f"{row['subset']}/"),
                 "subset": "" if row["subset"] == "default" else row["subset"],
                 "expected": "" if blank(row["expected"]) else str(row["expected"]),
+                "why": "" if blank(row["why"]) else row["why"],
                 "parts": parts,
                 "verdicts": verdicts,
             }

@@ -95,6 +95,12 @@ def test_pages_follow_each_other_without_gap(stand_in_suite_cache):
     assert len(names) == len(set(names)) == first["count"] and last["part"] == first["parts"]
 
 
+def test_labels_that_may_be_wrong_can_come_first(stand_in_suite_cache):
+    page = listing(stand_in_suite_cache, task="unisim/nights", show="doubtful")
+    assert page["items"] and all("models answer" in item["why"] for item in page["items"])
+    assert listing(stand_in_suite_cache, task="unisim/roxford", show="doubtful")["show"] == "wrong"
+
+
 @pytest.mark.parametrize(
     ("task", "command"),
     [
