@@ -79,7 +79,7 @@ Test = Callable[[Cells], Bools]
 # What a doubtful score looks like: its kind, how it is known, and in words; the first that holds. Values of wrong units
 # come before one class: the smallest of them are near chance.
 RULES: tuple[tuple[str, Test, str], ...] = (
-    (UNIT, lambda cells: cells.really(100 * cells.values), "a hundred times as much fits: a fraction among percentages"),
+    (UNIT, lambda cells: cells.really(100 * cells.values), "a hundred times it fits: a fraction among percentages"),
     (UNIT, lambda cells: cells.really(cells.values / 100), "a hundredth fits: a percentage among fractions"),
     (
         ONE_CLASS,

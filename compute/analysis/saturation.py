@@ -27,6 +27,7 @@ class Saturation:
     used: float  # (best - chance) / (ceiling - chance): share of the room that is used up
     below_chance: int  # models that score no better than by guessing
     at_chance: bool  # whether not even the best is better than guessing by more than its noise
+    at_ceiling: bool  # whether the best is within its noise of the highest score
 
 
 def saturation(
@@ -72,4 +73,5 @@ def saturation(
         used=used,
         below_chance=int((above <= 0).sum()),
         at_chance=bool(above[top] <= Z95 * np.nan_to_num(error[top])),
+        at_ceiling=ceiling is not None and bool(abs(ceiling - x[top]) <= Z95 * np.nan_to_num(error[top])),
     )

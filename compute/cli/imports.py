@@ -17,6 +17,8 @@ from compute.importing import Imported
 from compute.options import taking
 from compute.types import LONGEST_KEY, BadInput, Laboratory, counted, is_origin, shortened, slug
 
+SHOWN = 10  # doubtful scores
+
 
 def _report(imported: Imported, *, what: str) -> None:
     """Prints what was read, and what was not."""
@@ -61,8 +63,25 @@ def _store(
         f"{counted(len(imported.problems), what)} skipped"
     )
     workspace.rebuild(paths.RESULTS, wanted=build)
+    if build:
+        _say_doubts(imported)
     if imported.problems:
         raise typer.Exit(1)
+
+
+def _say_doubts(imported: Imported) -> None:
+    """Prints which of the scores that were read the rest of the evidence contradicts."""
+    from compute.database import doubts, store
+
+    rows = store.frames(paths.DATABASE, names=["doubts"])["doubts"]
+    runs = {(run.model, run.task, run.origin) for run in imported.runs}
+    mine = rows[[key in runs for key in zip(rows["model"], rows["task"], rows["origin"], strict=True)]]
+    mine = mine[mine["decision"] != doubts.RIGHT].drop_duplicates(["model", "kind", "reason"])
+    for row in mine.head(SHOWN).itertuples():
+        expected = "" if row.expected != row.expected else f", expected {row.low:.4g} to {row.high:.4g}"
+        typer.echo(f"Doubtful: {row.model} on {row.task}: {row.value:.4g}{expected}: {row.reason}")
+    if len(mine) > SHOWN:
+        typer.echo(f"{len(mine) - SHOWN} more are doubtful: see the page Claims, or the table doubts")
 
 
 storing = taking(_store, without=("imported", "kind", "source", "what", "folder"))

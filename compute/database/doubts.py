@@ -65,7 +65,8 @@ class Row(NamedTuple):
 
 def doubts(ask: Ask) -> pd.DataFrame:
     """A row a doubtful score, with `decision` and `decided`, its reason and source, where people looked at it."""
-    rows = {(row.model, row.task, row.origin): row for row in (*_of_versions(ask), *_of_fewer(ask), *_contradicted(ask))}
+    found = [*_of_versions(ask), *_of_fewer(ask), *_contradicted(ask)]
+    rows = {(row.model, row.task, row.origin): row for row in found}  # the last says most
     frame = pd.DataFrame(list(rows.values()), columns=list(Row._fields))
     decisions = {}
     for one in read_csv(paths.CATALOG / "decisions.csv").itertuples():
@@ -121,7 +122,8 @@ def _of_versions(ask: Ask) -> Iterator[Row]:
         first, last = version_key(fault.first_version), version_key(fault.last_version)
         for row in ask(VERSIONS, [fault.tasks.split(";")]).itertuples():
             if first <= version_key(row.version or "") <= last:
-                yield _by_itself(row, HARNESS, f"made by mteb {row.version}, which has a fault here: {fault.fault} ({fault.source})")
+                why = f"made by mteb {row.version}, which has a fault here: {fault.fault} ({fault.source})"
+                yield _by_itself(row, HARNESS, why)
 
 
 def _by_itself(row: Any, kind: str, reason: str) -> Row:

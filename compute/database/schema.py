@@ -48,7 +48,7 @@ TABLES = {
         metric VARCHAR NOT NULL REFERENCES metrics(key), source VARCHAR NOT NULL, doubt VARCHAR,
         PRIMARY KEY (data, task, metric)""",
     "task_faults": """task VARCHAR NOT NULL REFERENCES tasks(key), fault VARCHAR NOT NULL, effect VARCHAR,
-        certainty VARCHAR NOT NULL, source VARCHAR NOT NULL, date VARCHAR""",
+        certainty VARCHAR NOT NULL, severe BOOLEAN NOT NULL, source VARCHAR NOT NULL, date VARCHAR""",
     # Scores that the rest contradicts, and what people decided about them.
     "doubts": """model VARCHAR NOT NULL REFERENCES models(key), task VARCHAR NOT NULL REFERENCES tasks(key),
         origin VARCHAR NOT NULL, suite VARCHAR, kind VARCHAR NOT NULL, value DOUBLE NOT NULL, expected DOUBLE,

@@ -112,6 +112,8 @@ class BoardTable:
     presets: dict[str, dict[str, float]] = field(default_factory=dict)
     choices: ScopeChoices  # the scopes that the suite has
     scope: Scope = WHOLE
+    expected: np.ndarray | None = None  # of doubtful scores, by the other scores; NaN: not known
+    left_out: bool = False  # whether doubtful scores are missing
     parts: pd.DataFrame | None = None  # of one condition or language: its tasks, sources and subsets
 
     @cached_property
@@ -119,6 +121,26 @@ class BoardTable:
         """The model, its origin and title of every row."""
         models = self.scores.models
         return tuple(map(SuiteRow, models, self.scores.origins, self.models["title"].reindex(models)))
+
+    @cached_property
+    def sound(self) -> BoardTable:
+        """The table without its doubtful scores, which are missing."""
+        gone, scores = self.marks & SUSPECT > 0, self.scores
+        values = np.where(gone, np.nan, scores.values)
+        scores = replace(
+            scores,
+            values=values,
+            reasons=(*scores.reasons, "Left out as doubtful"),
+            missing=np.where(gone, len(scores.reasons), scores.missing),
+        )
+        return replace(self, scores=scores, marks=np.where(gone, 0, self.marks), left_out=True)
+
+    @property
+    def likely(self) -> BoardTable:
+        """The same with what is expected in place of the doubtful scores, where it is known."""
+        values = self.sound.scores.values if self.expected is None else self.expected
+        values = np.where(np.isnan(values), self.sound.scores.values, values)
+        return replace(self.sound, scores=replace(self.sound.scores, values=values))
 
     def ranked(
         self,
@@ -247,6 +269,16 @@ class BoardTable:
         """Of `rows` the one with most scores in `columns`; of equals as in `rows_of`."""
         return min(rows, key=self._fullest_first(columns))
 
+    def scored_rows(self, column: int) -> tuple[str, list[int]]:
+        """The table's origin, or another where it has no score in a column that is not in doubt, and the origin's rows
+        with one, best first: scores of two origins are never in one order."""
+        scored = np.flatnonzero(~np.isnan(self.scores.values[:, column]) & (self.marks[:, column] & SUSPECT == 0))
+        found = {self.rows[row].origin for row in scored}
+        origin = next((each for each in (self.origin, *origins_in(found)) if each in found), self.origin)
+        rows = [int(row) for row in scored if self.rows[row].origin == origin]
+        sign = -1 if self.columns[column].higher else 1
+        return origin, sorted(rows, key=lambda row: sign * self.scores.values[row, column])
+
     def headline(self, task: str) -> int | None:
         """The index of a task's first column, None where it has none."""
         return next((index for index, column in enumerate(self.columns) if column.task == task), None)
@@ -305,7 +337,9 @@ def load(db: Database, *, suite: str, scope: Scope = WHOLE) -> BoardTable:
     columns = tuple(column._replace(default=column.default or alone) for column in columns)
     reasons, missing = _reasons(db, suite, rows, columns)
     trained = set(db.query("trained_on", suite=suite).itertuples(index=False, name=None))
-    long = long.assign(marks=_marks(db, suite, long, trained=trained, means=set(tasks["key"][~tasks["ranked"]])))
+    doubts = db.query("doubts", suite=suite).iloc[: 0 if scope else None]  # they are about whole tasks
+    long = long.merge(doubts, on=["model", "task", "origin", "metric"], how="left")
+    long["marks"] = _marks(db, suite, long, trained=trained, means=set(tasks["key"][~tasks["ranked"]]))
     low, high = (wide(long, end, rows=rows, columns=facts) for end in ("low", "high"))
     own, half = ~np.isnan(low), Z95 * np.where(np.isfinite(scores.stderr), scores.stderr, np.nan)
     return BoardTable(
@@ -316,6 +350,7 @@ def load(db: Database, *, suite: str, scope: Scope = WHOLE) -> BoardTable:
         low=np.where(own, low, np.maximum(scores.values - half, scores.lower)),
         high=np.where(own, high, np.minimum(scores.values + half, scores.upper)),
         marks=np.nan_to_num(wide(long, "marks", rows=rows, columns=facts)).astype(int),
+        expected=wide(long, "expected", rows=rows, columns=facts),
         category_columns=_category_columns(columns, scores.categories, own=is_own(about["benchmark"]), shown=not alone),
         presets=presets(about, scores.categories),
         averages=averages,
@@ -427,7 +462,8 @@ def _marks(
         noted = published and bool({(*pair, ""), (*pair, row.metric)} & suspect)
         # A printed mean that is not that of the printed scores is no doubtful score: the tables disagree
         other = (noted and is_mean) or (published and pair in disputed)
-        marks.append(TRAINED * (pair in trained) + SUSPECT * (noted and not is_mean) + DISPUTED * other)
+        doubted = isinstance(row.kind, str) or (noted and not is_mean)
+        marks.append(TRAINED * (pair in trained) + SUSPECT * doubted + DISPUTED * other)
     return marks
 
 

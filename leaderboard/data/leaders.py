@@ -5,16 +5,12 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import quote
 
-import numpy as np
-
 from compute.analysis.ranking import Ranking
-from compute.types import origins_in
 from leaderboard.data import payload
 from leaderboard.data.board_table import BoardTable
 from leaderboard.data.languages import MULTILINGUAL, name_of
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html.formatting import number, rank_range
-from leaderboard.html.labels import SUSPECT
 
 
 def ranked_rows(table: BoardTable, ranked: Ranking) -> list[int]:
@@ -39,17 +35,6 @@ def leading(table: BoardTable, ranked: Ranking | None) -> list[dict[str, Any]]:
         }
         for row in known.sort_index().sort_values("rank", kind="stable").itertuples()
     ]
-
-
-def scored_rows(table: BoardTable, *, column: int) -> tuple[str, list[int]]:
-    """The table's origin, or another where it has no score in a column that is not in doubt, and the origin's rows with
-    one, best first: scores of two origins are never in one order."""
-    scored = np.flatnonzero(~np.isnan(table.scores.values[:, column]) & (table.marks[:, column] & SUSPECT == 0))
-    found = {table.rows[row].origin for row in scored}
-    origin = next((each for each in (table.origin, *origins_in(found)) if each in found), table.origin)
-    rows = [int(row) for row in scored if table.rows[row].origin == origin]
-    sign = -1 if table.columns[column].higher else 1
-    return origin, sorted(rows, key=lambda row: sign * table.scores.values[row, column])
 
 
 def by_language(suite_cache: SuiteCache, model: str) -> list[dict[str, Any]]:

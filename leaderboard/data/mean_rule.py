@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 from urllib.parse import parse_qs
 
 from compute.analysis.ranking import Ranking
 from compute.types import BadInput
 from leaderboard.data.board_table import BoardTable
 from leaderboard.data.languages import name_of
+from leaderboard.data.scope import WHOLE, Scope, scope_of
 from leaderboard.html.labels import CONDITIONS
 from leaderboard.web.parameters import Number
 
@@ -21,8 +23,18 @@ COVERAGE = Number(key="coverage", default=0, low=0, high=1)
 MOST_NAMES = 3  # tasks that are named; of more the number is given
 
 
-def choice(query: str) -> tuple[tuple[tuple[str, float], ...], frozenset[str] | None, float | None]:
-    """Weights, tasks and coverage of a query string, sorted so that equal choices are equal. Raises BadInput."""
+class Choice(NamedTuple):
+    """What a visitor changed of how a suite is ranked; equal choices are equal."""
+
+    weights: tuple[tuple[str, float], ...] = ()  # by category, sorted
+    tasks: frozenset[str] | None = None  # that count; None: all
+    coverage: float | None = None
+    scope: Scope = WHOLE
+    sound: bool = False  # without doubtful scores
+
+
+def choice(query: str) -> Choice:
+    """The choice of a query string. Raises BadInput."""
     params = {key: values[-1] for key, values in parse_qs(query[:8000]).items()}
     weights = []
     for part in filter(None, params.get("w", "").split(",")):
@@ -34,7 +46,7 @@ def choice(query: str) -> tuple[tuple[tuple[str, float], ...], frozenset[str] | 
     coverage = COVERAGE.read(params["coverage"]) if "coverage" in params else None
     if "coverage" in params and coverage is None:
         raise BadInput("The minimum coverage is a number from 0 to 1")
-    return tuple(sorted(weights)), tasks, coverage
+    return Choice(tuple(sorted(weights)), tasks, coverage, scope_of(query), params.get("doubtful") == "hide")
 
 
 def with_estimates(query: str) -> bool:
@@ -82,6 +94,8 @@ def changed_rule(table: BoardTable, ranked: Ranking | None) -> str:
     own, least = table.weights(), ranked.table.least
     chosen = dict(zip(table.scores.categories, ranked.table.weights.tolist(), strict=True))
     parts = ["" if _same(chosen, own) else _weights(chosen) or "equal weights", _tasks(table, ranked)]
+    if table.left_out:
+        parts.append("without doubtful scores")
     if least != table.scores.least:
         parts.append(f"minimum coverage {100 * least:.4g}%")
     return "; ".join(filter(None, parts))

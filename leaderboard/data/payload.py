@@ -21,6 +21,7 @@ from leaderboard.data.fronts import size_front
 from leaderboard.data.languages import name_of
 from leaderboard.data.mean_rule import changed_rule, description, suite_rule
 from leaderboard.data.models.model_facts import is_usable, own_facts
+from leaderboard.data.task_doubts import TaskDoubt, task_doubts
 from leaderboard.html import labels
 from leaderboard.html.formatting import rank_range
 
@@ -50,6 +51,7 @@ def board(db: Database, table: BoardTable, ranked: Ranking | None) -> dict[str, 
     values, marks = cells(table, ranked)
     shown, of_means = values * [column.scale for column in columns], len(table.category_columns)
     rates_pairs = any(column.metric == "mmscore" for column in table.columns)
+    unlike, doubts = replication.failing(db), task_doubts(db, table)
     missing = np.pad(np.isnan(table.scores.values) * table.scores.missing, ((0, 0), (of_means, 0)))
     return {
         "version": db.version,
@@ -74,7 +76,7 @@ def board(db: Database, table: BoardTable, ranked: Ranking | None) -> dict[str, 
         "categories": list(table.scores.categories),
         "choices": _choices(db, table),
         "columns": [
-            _column(column, shown[:, index], replication.failing(db).get(column.task))
+            _column(column, shown[:, index], unlike.get(column.task), doubts.get(column.task))
             for index, column in enumerate(columns)
         ],
         "rows": _rows(db, table),
@@ -249,14 +251,17 @@ def _choices(db: Database, table: BoardTable) -> dict[str, Any]:
     }
 
 
-def _column(column: SuiteColumn, shown: np.ndarray, unlike: replication.Unlike | None) -> dict[str, Any]:
+def _column(
+    column: SuiteColumn, shown: np.ndarray, unlike: replication.Unlike | None, doubt: TaskDoubt | None
+) -> dict[str, Any]:
     known = shown[~np.isnan(shown)]
     low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 0.0)
     return {
         **{name: getattr(column, name) for name in COLUMN_FACTS},
         "chance": column.shown(column.chance),
-        "hint": "; ".join(filter(None, (labels.hint(column.title), unlike and unlike.sentence))),
+        "hint": "; ".join(filter(None, (labels.hint(column.title), unlike and unlike.sentence, doubt and doubt.words))),
         "unlike": unlike is not None,
+        "doubtful": doubt is not None and doubt.severe,
         "short": labels.SHORT.get(column.title, ""),
         "low": clean(low),
         "high": clean(high),

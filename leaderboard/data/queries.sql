@@ -83,6 +83,26 @@ WHERE task IN (SELECT task FROM suite_tasks WHERE suite = $suite)
 SELECT DISTINCT model, task, metric FROM notes
 WHERE specific AND task IN (SELECT task FROM suite_tasks WHERE suite = $suite)
 
+-- name: doubts
+-- Headline scores of the suite that the rest contradicts, but for those that people found right: model, task, origin,
+-- metric, kind, expected.
+SELECT doubts.model, doubts.task, doubts.origin, tasks.metrics[1] AS metric, doubts.kind, doubts.expected
+FROM doubts JOIN tasks ON tasks.key = doubts.task
+WHERE decision <> 'right' AND doubts.task IN (SELECT task FROM suite_tasks WHERE suite = $suite)
+
+-- name: doubtful
+-- Every row of the table of doubts with titles, units and source, the newest import first.
+SELECT doubts.*, models.title, tasks.title AS task_title, metrics.scale, metrics.digits, coalesce(metrics.unit, '') AS unit,
+       runs.source, coalesce(laboratories.date, runs.started, '') AS date
+FROM doubts JOIN models ON models.key = doubts.model JOIN tasks ON tasks.key = doubts.task
+JOIN metrics ON metrics.key = tasks.metrics[1] JOIN runs USING (model, task, origin)
+LEFT JOIN laboratories ON origin = 'imported:' || laboratories.key
+WHERE runs.main ORDER BY date DESC, doubts.kind <> 'one class', origin, model, task
+
+-- name: doubt
+-- Why a score is doubtful, as at most one row of the table of doubts.
+SELECT * FROM doubts WHERE model = $model AND task = $task AND origin = $origin
+
 -- name: disagreements
 -- Pairs (model, task) for which another table of the same paper prints another number.
 SELECT DISTINCT model, task FROM runs
@@ -228,6 +248,11 @@ ORDER BY coalesce(nullif(list_position(tasks.metrics, scores.metric), 0), 99), r
 -- What is known to be wrong with a task, the surest first: fault, effect, certainty, source, date.
 SELECT fault, coalesce(effect, '') AS effect, certainty, source, date FROM task_faults
 WHERE task = $task ORDER BY certainty <> 'confirmed', date DESC, fault
+
+-- name: fault_counts
+-- How many faults of each task are known, the severe one if there is: task, faults, severe, fault.
+SELECT task, count(*) AS faults, bool_or(severe) AS severe, any_value(fault) FILTER (severe) AS fault
+FROM task_faults GROUP BY task
 
 -- name: task_notes
 -- Remarks on one task and on single models' scores there: note, model, metric, specific, title (of the model).

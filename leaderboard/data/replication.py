@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -117,6 +117,12 @@ def sensitivity(db: Database, table: BoardTable, ranked: Ranking | None) -> str:
     """Whether another model leads a suite without the tasks whose order another laboratory does not replicate, as a
     sentence; empty where it has none."""
     tasks = {task for task, unlike in failing(db).items() if table.origin in unlike.origins}
+    said = without(table, ranked, tasks)
+    return f"Another laboratory does not replicate the order of models on {said}." if said else ""
+
+
+def without(table: BoardTable, ranked: Ranking | None, tasks: Collection[str]) -> str:
+    """Some of a suite's tasks by name, and who leads it without them; empty where it has none of them."""
     gone = [column for column in table.columns if column.ranked and column.task in tasks]
     kept = frozenset(column.task for column in table.columns) - {column.task for column in gone}
     if ranked is None or not gone or not kept:
@@ -130,8 +136,7 @@ def sensitivity(db: Database, table: BoardTable, ranked: Ranking | None) -> str:
     before, after = map(listed, leaders)
     leads = f"{before} still leads" if before == after else f"{after} leads instead of {before}"
     which = listed([column.title for column in gone])
-    without = "it" if len(gone) == 1 else "them"
-    return f"Another laboratory does not replicate the order of models on {which}: without {without}, {leads}."
+    return f"{which}: without {'it' if len(gone) == 1 else 'them'}, {leads}"
 
 
 def causes(db: Database, row: Any) -> list[Cause]:

@@ -5,15 +5,16 @@ from __future__ import annotations
 from functools import partial
 
 from compute.analysis.ranking import Ranking
-from leaderboard.data import board_table, payload
+from leaderboard.data import board_table, doubtful, payload
 from leaderboard.data.board_table import BoardTable, Estimates
 from leaderboard.data.database import Database
 from leaderboard.data.languages import MULTILINGUAL
+from leaderboard.data.mean_rule import Choice
 from leaderboard.data.memo import shared
 from leaderboard.data.scope import WHOLE, Scope
 from leaderboard.web.responses import compress
 
-Weights = tuple[tuple[str, float], ...]  # by category, sorted
+USUAL = Choice()
 
 
 class SuiteCache:
@@ -37,51 +38,37 @@ class SuiteCache:
         """A suite's table. Raises as `leaderboard.data.board_table.load` does."""
         return board_table.load(self.db, suite=suite, scope=scope)
 
-    @partial(shared, most=256)
-    def ranked(
-        self,
-        suite: str,
-        weights: Weights = (),
-        tasks: frozenset[str] | None = None,
-        coverage: float | None = None,
-        scope: Scope = WHOLE,
-    ) -> Ranking | None:
-        """The ranking of a suite's table under one choice. Raises as `table` and `BoardTable.ranked` do."""
-        return self.table(suite, scope).ranked(weights=dict(weights), tasks=tasks, coverage=coverage)
+    def chosen_table(self, suite: str, chosen: Choice) -> BoardTable:
+        """The table of one choice."""
+        table = self.table(suite, chosen.scope)
+        return table.sound if chosen.sound else table
 
     @partial(shared, most=256)
-    def estimates(
-        self,
-        suite: str,
-        weights: Weights = (),
-        tasks: frozenset[str] | None = None,
-        coverage: float | None = None,
-        scope: Scope = WHOLE,
-        only: int | None = None,
-    ) -> Estimates | None:
+    def ranked(self, suite: str, chosen: Choice = USUAL) -> Ranking | None:
+        """The ranking of a suite's table under one choice. Raises as `table` and `BoardTable.ranked` do."""
+        table = self.chosen_table(suite, chosen)
+        return table.ranked(weights=dict(chosen.weights), tasks=chosen.tasks, coverage=chosen.coverage)
+
+    @partial(shared, most=256)
+    def estimates(self, suite: str, chosen: Choice = USUAL, only: int | None = None) -> Estimates | None:
         """`BoardTable.estimates` under one choice; None for a suite that people rank."""
-        ranked = self.ranked(suite, weights, tasks, coverage, scope)
-        return ranked and self.table(suite, scope).estimates(ranked, only=only)
+        ranked = self.ranked(suite, chosen)
+        return ranked and self.chosen_table(suite, chosen).estimates(ranked, only=only)
 
     @partial(shared, most=96)
     def board(self, suite: str, scope: Scope = WHOLE) -> bytes:
         """The payload of a table, compressed."""
-        ranked = self.ranked(suite, scope=scope)
+        ranked = self.ranked(suite, Choice(scope=scope))
         return compress(payload.encode(payload.board(self.db, self.table(suite, scope), ranked)))
 
     @partial(shared, most=256)
-    def ranking(
-        self,
-        suite: str,
-        weights: Weights,
-        tasks: frozenset[str] | None,
-        coverage: float | None,
-        scope: Scope,
-        estimated: bool = False,
-    ) -> bytes:
+    def ranking(self, suite: str, chosen: Choice, estimated: bool = False) -> bytes:
         """The ranking under one choice, as the browser gets it; `estimated`: with estimates of incomplete rows."""
-        key = (suite, weights, tasks, coverage, scope)
-        table, ranked, added = self.table(suite, scope), self.ranked(*key), self.estimates(*key) if estimated else None
-        # Only other tasks and estimates make other means of categories: else the browser has them, with the table.
-        with_categories = tasks is not None or added is not None
-        return payload.encode(payload.ranking(table, ranked, added, with_categories=with_categories))
+        table, ranked = self.chosen_table(suite, chosen), self.ranked(suite, chosen)
+        added = self.estimates(suite, chosen) if estimated else None
+        # Only other scores and estimates make other means of categories: else the browser has them, with the table.
+        with_categories = chosen.tasks is not None or added is not None or chosen.sound
+        out = payload.ranking(table, ranked, added, with_categories=with_categories)
+        if chosen.sound and ranked is not None:
+            out["effect"] = doubtful.effect(self.table(suite, chosen.scope), chosen)
+        return payload.encode(out)

@@ -10,7 +10,7 @@ import { createNotice, debounce, el, gridStyles, stylesheet, writeQuery } from '
 import { createCopyLink, createExport } from './export.js';
 import { createChips, createFilters, createSearch, withoutFilters } from './filters.js';
 import { Grid } from '../../js/grid.js';
-import { createChanged, createEmpty, createEstimates, createFailure, createLegend, createOrigins, createSuites, createUnknown } from './parts.js';
+import { createChanged, createEmpty, createDoubtful, createEstimates, createFailure, createLegend, createOrigins, createSuites, createUnknown } from './parts.js';
 import { Source } from './payload.js';
 import { createPicker } from './picker.js';
 import { FACETS, filterRows, originsOf, shownRows } from './rows.js';
@@ -24,8 +24,8 @@ const NARROW = 560;
 const ROW = 36;
 const URL_WAIT = 150;
 const RANK_WAIT = 20;
-const RANKING = ['weights', 'coverage', 'tasks', 'estimates'];
-const CARRIED = ['q', 'language', 'estimates', ...FACETS.map(({ key }) => key), ...SIZE_KEYS, 'models', 'pin', 'select'];
+const RANKING = ['weights', 'coverage', 'tasks', 'estimates', 'doubtful'];
+const CARRIED = ['q', 'language', 'estimates', 'doubtful', ...FACETS.map(({ key }) => key), ...SIZE_KEYS, 'models', 'pin', 'select'];
 
 /** Mounts the board into `root` (`data-suite` names the suite shown without a query string). The app's address is `appRoot`, or what this file's own address says. Mounting twice does nothing. */
 export function mount(root, { root: appRoot = new URL('../../../', import.meta.url).href } = {}) {
@@ -52,13 +52,13 @@ class Board {
     this.status = el('span', { class: 'lk-status', role: 'status' });
     const [search, filters, picker, exports, link] = [createSearch, createFilters, createPicker, createExport, createCopyLink].map((make) => make(this));
     const [changed, unknown, chips, empty, legend, selection] = [createChanged, createUnknown, createChips, createEmpty, createLegend, createSelection].map((make) => make(this));
-    const [origins, scope, estimates] = [createOrigins(this), createScope(this), createEstimates(this)];
+    const [origins, scope, estimates, doubtful] = [createOrigins, createScope, createEstimates, createDoubtful].map((make) => make(this));
     this.failure = createFailure();
     this.menus = [filters, picker, exports];
-    this.parts = [this.suites, search, filters, picker, this.weights, exports, link, origins, scope, estimates, changed, unknown, chips, empty, legend, selection];
+    this.parts = [this.suites, search, filters, picker, this.weights, exports, link, origins, scope, estimates, doubtful, changed, unknown, chips, empty, legend, selection];
     this.main = el('div', { class: 'lk-main' },
       el('div', { class: 'lk-bar', role: 'group', 'aria-label': 'Table controls' }, ...search.nodes, ...filters.nodes, ...picker.nodes, ...this.weights.nodes,
-        ...scope.nodes, ...estimates.nodes, this.status, ...origins.nodes, ...exports.nodes, ...link.nodes),
+        ...scope.nodes, ...estimates.nodes, ...doubtful.nodes, this.status, ...origins.nodes, ...exports.nodes, ...link.nodes),
       this.weights.panel, ...changed.nodes, ...unknown.nodes, ...chips.nodes, this.grid.node, ...empty.nodes, ...legend.nodes, ...selection.nodes);
     this.nodes = [this.suites.node, this.notice.node, this.failure.node, this.main, this.dialog.node, this.card.node];
   }

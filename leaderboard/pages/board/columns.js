@@ -6,11 +6,10 @@ import { el } from '../../js/dom.js';
 import { rounded } from '../../js/number.js';
 import { axisOf, partOf } from './interval.js';
 import { linesOf, shortNames } from './names.js';
-import { cellAt, FACTS, familyIndex, kindTitle, originsOf, originTitle } from './rows.js';
+import { cellAt, DOUBTFUL, FACTS, isLeftOut, familyIndex, kindTitle, originsOf, originTitle } from './rows.js';
 import { usualColumns } from './state.js';
 import { breakable, textWidth, titleSize, widthFor } from './titles.js';
 
-const DOUBTFUL = 2;
 const PARTIAL = 8;
 export const ESTIMATED = 32;
 export const APART = DOUBTFUL | PARTIAL | ESTIMATED; // never the best of its column, and an end of its shading
@@ -48,6 +47,7 @@ export function marksAt(payload, ranking, row, column) {
 
 /** Why a cell is empty. */
 export function reasonAt(payload, ranking, row, column) {
+  if (isLeftOut(payload, ranking, row, column)) return 'left out as doubtful';
   if (ranking.changed && payload.columns[column].kind === 'family') return 'no score on the tasks that count';
   return payload.reasons[payload.missing[`${row},${column}`] ?? 0] ?? 'No score';
 }
@@ -436,8 +436,8 @@ export function columnScale(rows, score, higher) {
 function scoreColumn(board, at) {
   const { payload, ranking, font, tight } = board;
   const column = payload.columns[at];
-  const { digits, higher, chance, low, high, unlike } = column;
-  const heading = (tight && column.short ? column.short : column.title) + (higher ? '' : '\u00a0↓') + (unlike ? '\u00a0≠' : '');
+  const { digits, higher, chance, low, high, unlike, doubtful } = column;
+  const heading = (tight && column.short ? column.short : column.title) + (higher ? '' : '\u00a0↓') + (unlike ? '\u00a0≠' : '') + (doubtful ? '\u00a0?' : '');
   const fit = titleSize(heading, font, [rounded(low, digits), rounded(high, digits)], tight);
   let [rows, scale] = [null, null];
   const below = column.private ? 'private' : payload.suite.synthetic && chance !== null ? `chance ${rounded(chance, digits)}` : '';

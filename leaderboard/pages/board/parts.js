@@ -3,7 +3,7 @@
 import { APART, FRONT, isEstimated, MARKS } from './columns.js';
 import { button, el } from '../../js/dom.js';
 import { createNoResults } from '../../js/no_results.js';
-import { differingRanks, originsOf, originTitle } from './rows.js';
+import { differingRanks, DOUBTFUL, originsOf, originTitle } from './rows.js';
 
 /** The groups of suites as tabs, the suites of the open group with what the open one is. */
 export function createSuites(board) {
@@ -87,11 +87,29 @@ export function createEstimates(board) {
   };
 }
 
+/** The switch that leaves out the scores which the rest of the evidence contradicts, with how many there are. */
+export function createDoubtful(board) {
+  const node = button('No doubtful', () => board.change({ doubtful: board.state.doubtful ? '' : 'hide' }));
+  return {
+    nodes: [node],
+    refresh() {
+      const { payload, state } = board;
+      const shown = Object.entries(payload.marks).filter(([cell, bits]) => {
+        const [row, column] = cell.split(',');
+        return bits & DOUBTFUL && payload.columns[column].kind === 'task' && (!state.origin.length || state.origin.includes(payload.rows[row].origin));
+      });
+      node.hidden = payload.suite.aggregate === 'human' || (!shown.length && !state.doubtful);
+      node.setAttribute('aria-pressed', String(state.doubtful === 'hide'));
+      node.title = `Leave out ${shown.length} scores, marked ?, which other evidence contradicts: ranks then count them as missing`;
+    },
+  };
+}
+
 /** The line above a table whose mean is not the suite's own: what was changed, how many ranks differ, and the way back. */
 export function createChanged(board) {
-  const words = el('span', { role: 'status' });
+  const [words, effect] = [el('span', { role: 'status' }), el('span')];
   const node = el('p', { class: 'lk-changed', hidden: true }, words,
-    button('Reset', () => board.resetRule(), { class: 'lk-link', 'aria-label': 'Reset to the suite’s own mean' }));
+    button('Reset', () => board.resetRule(), { class: 'lk-link', 'aria-label': 'Reset to the suite’s own mean' }), effect);
   return {
     nodes: [node],
     refresh() {
@@ -99,6 +117,7 @@ export function createChanged(board) {
       node.hidden = !ranking.changed;
       const { differ, of } = ranking.changed ? differingRanks(payload, ranking, state) : {};
       words.textContent = ranking.changed ? `Your mean: ${ranking.changed} · ${differ} of ${of} ranks differ · ` : '';
+      effect.textContent = ranking.effect ? ` · ${ranking.effect}` : '';
     },
   };
 }

@@ -15,6 +15,7 @@ from compute.types import BadInput
 from leaderboard.data import replication
 from leaderboard.data.board_table import SUSPECT, TRAINED, BoardTable, SuiteColumn
 from leaderboard.data.database import Database
+from leaderboard.data.doubtful import reason
 from leaderboard.data.scores import answered
 from leaderboard.html.labels import SYNTHETIC_NOTE, is_synthetic, origin_title
 
@@ -59,11 +60,13 @@ def _task(db: Database, table: BoardTable, position: int, column: SuiteColumn) -
     if is_synthetic(table.suite["benchmark"]):
         notes.insert(0, SYNTHETIC_NOTE)
     of_cell = {"model": model, "origin": table.rows[position].origin, "task": column.task, "metric": column.metric}
+    doubt = [] if parts else db.records("doubt", model=model, task=column.task, origin=table.rows[position].origin)
     others = [] if parts else [one for one in replication.others(db, **of_cell) if not one.subsets]
     lines = [
         ("No score" if math.isnan(table.scores.values[position, index]) else "Shown", _shown(table, position, index)),
         ("Metric", f"{column.metric_title}, {'higher' if column.higher else 'lower'} is better"),
         *([] if column.chance is None else [("By chance", column.text(column.chance))]),
+        *((f"Looked at: {one['decision']}" if one["decided"] else "Doubtful", reason(column, one)) for one in doubt),
         *((origin_title(other.who), other.sentence) for other in others),
     ]
     return lines, sources, notes

@@ -12,7 +12,7 @@ from starlette.routing import Route
 
 from compute.types import BadInput, CannotWrite, DatabaseError
 from leaderboard.data import payload
-from leaderboard.data.mean_rule import choice, with_estimates
+from leaderboard.data.mean_rule import Choice, choice, with_estimates
 from leaderboard.data.scope import scope_of
 from leaderboard.page import Site
 from leaderboard.pages.board import export, provenance
@@ -48,12 +48,12 @@ def routes(site: Site) -> list[Route]:
         if request.query_params.get("version", db.version) != db.version:
             raise BadInput("The scores were updated after this page was opened. Reload it to see them")
         suite, query = request.path_params["suite"], request.url.query
-        content = suite_cache.ranking(suite, *choice(query), scope_of(query), estimated=with_estimates(query))
+        content = suite_cache.ranking(suite, choice(query), with_estimates(query))
         return respond(request, content)
 
     def cell(request: Request) -> Response:
-        suite, query, scope = request.path_params["suite"], request.url.query, scope_of(request.url.query)
-        table, ranked = suite_cache.table(suite, scope), suite_cache.ranked(suite, *choice(query), scope=scope)
+        suite, chosen = request.path_params["suite"], choice(request.url.query)
+        table, ranked = suite_cache.chosen_table(suite, chosen), suite_cache.ranked(suite, chosen)
         row, column = (request.query_params.get(name, "") for name in ("row", "column"))
         content = payload.encode(provenance.cell(db, table, ranked, row_id=row, key=column))
         return respond(request, content, cache="")
@@ -64,14 +64,14 @@ def routes(site: Site) -> list[Route]:
         except ValidationError as error:
             raise BadInput("The export needs format, rows and columns as JSON") from error
         suite, query = request.path_params["suite"], asked.query.removeprefix("?")
-        scope = scope_of(query)
+        chosen = choice(query)
         shown = export.BoardView(
-            table=suite_cache.table(suite, scope),
-            ranked=suite_cache.ranked(suite, *choice(query), scope=scope),
+            table=suite_cache.chosen_table(suite, chosen),
+            ranked=suite_cache.ranked(suite, chosen),
             rows=asked.rows,
             columns=asked.columns,
-            suite_ranked=suite_cache.ranked(suite, scope=scope),
-            estimates=suite_cache.estimates(suite, *choice(query), scope=scope) if with_estimates(query) else None,
+            suite_ranked=suite_cache.ranked(suite, Choice(scope=chosen.scope)),
+            estimates=suite_cache.estimates(suite, chosen) if with_estimates(query) else None,
         )
         return shown.file(asked.format, filters=asked.filters[:MOST_FILTERS], beside=asked.shown)
 

@@ -137,9 +137,16 @@ export function familyIndex(payload, column) {
   return families.get(payload).get(column);
 }
 
+/** A bit of a cell's marks. */
+export const DOUBTFUL = 2;
+
+/** Whether a ranking leaves a task's score out as doubtful. */
+export const isLeftOut = (payload, ranking, row, column) => ranking.effect !== undefined && (payload.marks[`${row},${column}`] & DOUBTFUL) > 0 && payload.columns[column].kind === 'task';
+
 /** The stored integer of a cell (shown value x 10^digits) or null; a ranking over chosen tasks brings its own families. */
 export function cellAt(payload, ranking, row, column) {
   const family = ranking.families ? familyIndex(payload, column) : undefined;
+  if (isLeftOut(payload, ranking, row, column)) return null;
   return family === undefined ? payload.cells[row][column] : ranking.families[row][family] ?? null;
 }
 

@@ -8,7 +8,7 @@ import { ANY_SIZE, readSizes, writeSizes } from './sizes.js';
 
 export const LEAD = ['rank', 'title', 'coverage', 'mean', ...FACTS.map(({ key }) => key)];
 /** What is off until it is switched on, columns and estimates: each has its key in the address. */
-const SWITCHED = ['estimates', 'interval', ...FACTS.slice(1).map(({ key }) => key)];
+const SWITCHED = ['estimates', 'doubtful', 'interval', ...FACTS.slice(1).map(({ key }) => key)];
 const MOST_FAMILIES = 12;
 export const MOST_SELECTED = 6;
 export const MOST_PINNED = 20;
@@ -34,7 +34,7 @@ export const usualColumns = (payload, counted = []) => ({ families: defaultFamil
 const defaultWeights = (payload) => presetWeights(payload, payload.presets[0]);
 
 /** The part of the state that makes the mean, as the suite itself has it. */
-export const suiteRule = (payload) => ({ weights: defaultWeights(payload), coverage: payload.suite.minimum_coverage, tasks: [] });
+export const suiteRule = (payload) => ({ weights: defaultWeights(payload), coverage: payload.suite.minimum_coverage, tasks: [], doubtful: '' });
 
 /** A preset's weight of each category, as a Map in the categories' order. */
 export function presetWeights(payload, preset) {
@@ -198,6 +198,7 @@ export function rankQuery(state, payload) {
   if (state.coverage !== payload.suite.minimum_coverage) query.push(['coverage', String(state.coverage)]);
   if (state.tasks.length) query.push(['tasks', state.tasks.join(',')]);
   if (state.estimates === 'show') query.push(['estimates', 'show']);
+  if (state.doubtful === 'hide') query.push(['doubtful', 'hide']);
   return encodedQuery(query);
 }
 

@@ -75,10 +75,14 @@ export function createWeights(board) {
         head: (keys) => `${keys.size} of ${all.length} tasks count towards the headline`,
         onChange: (keys) => board.change({ tasks: keys.size === all.length ? [] : all.map(({ key }) => key).filter((key) => keys.has(key)) }),
       });
-      box.append(el('div', { class: 'lk-foot' }, button('Count all tasks', () => {
-        list.set(all.map(({ key }) => key));
-        board.change({ tasks: [] });
-      }), button('Close', menu.close)));
+      const sound = all.filter(({ doubtful }) => !doubtful).map(({ key }) => key);
+      const count = (keys) => () => {
+        list.set(keys);
+        board.change({ tasks: keys.length === all.length ? [] : keys });
+      };
+      box.append(el('div', { class: 'lk-foot' }, button('Count all tasks', count(all.map(({ key }) => key))),
+        ...(sound.length && sound.length < all.length ? [button(`Leave out ${all.length - sound.length} doubtful`, count(sound), { title: 'Tasks with a severe known fault, at chance for every model, or without a correlation with any other: each column says which' })] : []),
+        button('Close', menu.close)));
     }, { name: 'Tasks counted', panelClass: 'lk-picker' });
     updates.push(() => { menu.opener.textContent = `Tasks counted ${board.state.tasks.length || all.length}/${all.length}`; });
     return [menu.opener, menu.panel];

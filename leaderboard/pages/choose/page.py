@@ -12,12 +12,14 @@ from markupsafe import Markup
 from compute.types import BadInput
 from leaderboard.data.languages import NAMES, SPELLINGS
 from leaderboard.data.leaders import by_language
+from leaderboard.data.mean_rule import Choice
 from leaderboard.data.models.loading_code import evaluation_command, loading_code
 from leaderboard.data.models.model_facts import license_kind
-from leaderboard.data.replication import sensitivity
+from leaderboard.data.replication import sensitivity, without
 from leaderboard.data.scope import MOST_LANGUAGES
 from leaderboard.data.shortlist import MANY, MOST, NEEDS, Conditions, shortlist
 from leaderboard.data.suite_cache import SuiteCache
+from leaderboard.data.task_doubts import task_doubts
 from leaderboard.html.templates import render
 from leaderboard.page import Canvas, Site, View, controls, static_html
 from leaderboard.web.parameters import Text
@@ -134,7 +136,12 @@ def shown(
         languages=by_language(suite_cache, result.choices[0].facts["key"])[:MOST] if result.choices else [],
         many=MANY in language,
         hardware=hardware,
-        sensitivity=sensitivity(suite_cache.db, result.table, suite_cache.ranked(about["key"], scope=scope)),
+        sensitivity=sensitivity(suite_cache.db, result.table, suite_cache.ranked(about["key"], Choice(scope=scope))),
+        doubtful=without(
+            result.table,
+            suite_cache.ranked(about["key"], Choice(scope=scope)),
+            {task for task, doubt in task_doubts(suite_cache.db, result.table).items() if doubt.severe},
+        ),
         suite=about,
         board=f"board?suite={about['key']}" + (f"&language={scope.language}" if scope.language else ""),
     )

@@ -12,9 +12,10 @@ from starlette.routing import Route
 
 from compute.types import BadInput
 from leaderboard.data.memo import shared
-from leaderboard.html.components import scripted
+from leaderboard.html.components import html, scripted
 from leaderboard.html.templates import render
-from leaderboard.page import PAPERS, Site, View, static_html
+from leaderboard.page import PAPERS, Site, View, fill, static_html
+from leaderboard.pages.claims.doubts import doubts
 from leaderboard.pages.claims.listing import claims
 from leaderboard.web.responses import download, safe_csv
 
@@ -33,6 +34,8 @@ def draw(site: Site) -> None:
         rows=lambda query: rows(site),
     )
     static_html(render("pages/claims/verdicts.html"))
+    below = html()
+    fill(site, section="Doubtful scores", outputs=[below], make=lambda: [doubts(site)])
 
 
 @shared

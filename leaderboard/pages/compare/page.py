@@ -16,7 +16,7 @@ from compute.analysis.table import ALL
 from compute.types import BadInput, origins_in
 from leaderboard.data.comparison import MOST, ComparedLine, common_ground, compare, rows_of
 from leaderboard.data.leaders import ranked_rows
-from leaderboard.data.mean_rule import choice
+from leaderboard.data.mean_rule import Choice, choice
 from leaderboard.data.scope import scope_of
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html.components import mounted
@@ -145,12 +145,12 @@ def shown(
         table = suite_cache.table(suite, scope_of(query))
     except BadInput as error:
         notes.append(f"{error}. The whole suite is compared.")
-    weights, tasks, coverage = choice(query)
-    known = tuple((name, weight) for name, weight in weights if name in table.scores.categories)
-    tasks = (tasks or frozenset()) & {column.task for column in table.columns} or None
-    if known != weights:
+    chosen = choice(query)
+    known = tuple((name, weight) for name, weight in chosen.weights if name in table.scores.categories)
+    tasks = (chosen.tasks or frozenset()) & {column.task for column in table.columns} or None
+    if known != chosen.weights:
         notes.append(f"{table.suite['title']} has other categories than the weights of the address name.")
-    ranked = suite_cache.ranked(suite, known, tasks, coverage, scope=table.scope)
+    ranked = suite_cache.ranked(suite, Choice(known, tasks, chosen.coverage, table.scope))
     found, titles = rows_of(table, models, origin=origin), suite_cache.db.keyed("models")["title"]
     without = [titles[key.partition("~")[0]] for key, row in zip(models, found, strict=True) if row is None]
     rows = list(dict.fromkeys(row for row in found if row is not None))

@@ -14,6 +14,7 @@ from compute.analysis.correlation import ENOUGH, extreme_pairs
 from compute.analysis.figures.heatmap import WIDTHS, WRITTEN, group_colours, heatmap
 from compute.analysis.figures.style import PALETTE, SYMBOLS, at_sides, label_sides, plain
 from compute.types import unknown
+from leaderboard.data.task_doubts import task_doubts
 from leaderboard.html.components import figure_bridge, lazy_tables
 from leaderboard.html.formatting import number
 from leaderboard.html.labels import SIGNS, explained, explained_signs, is_synthetic, suite_choices
@@ -151,7 +152,7 @@ def page(site: Site, known: Sequence[Parameter], *, pair: str, **values: Any) ->
         note(site, query.suites) + finding(matrix, choice=choice),
         texts.presets(STARTS, preset_of(query, known)),
         gr.update(value=figure, visible=True),
-        legend(matrix),
+        legend(site, matrix),
         texts.below(choice),
         *opened_pair(site, matrix, keys=pair),
     )
@@ -191,8 +192,10 @@ def finding(matrix: CorrelationMatrix, *, choice: str) -> str:
     )
 
 
-def legend(matrix: CorrelationMatrix) -> str:
-    """What the matrix is computed from, its colours, and what was excluded."""
+def legend(site: Site, matrix: CorrelationMatrix) -> str:
+    """What the matrix is computed from, its colours, what was excluded, and which of its tasks are doubtful."""
+    tables = map(site.suite_cache.table, matrix.query.suites)
+    doubts = {task: doubt for table in tables for task, doubt in task_doubts(site.db, table).items() if doubt.severe}
     axes, correlation = matrix.table.axes, matrix.correlation
     others, blank = ~np.eye(len(axes), dtype=bool), np.isnan(correlation.r)
     return texts.legend(
@@ -203,6 +206,7 @@ def legend(matrix: CorrelationMatrix) -> str:
         counts=correlation.n[others & ~blank],
         blanks=int((blank & others).sum() // 2),
         left_out=matrix.left_out,
+        doubtful=[(axis.title, doubts[axis.task].words) for axis in axes if axis.task in doubts],
         short_names=explained(axis.title for axis in axes),
         groups=group_colours([axis.group for axis in axes]) if len(axes) > WRITTEN else {},
         widths=WIDTHS,

@@ -14,9 +14,8 @@ import pandas as pd
 from markupsafe import Markup
 
 from compute.analysis.figures.ranked import strip
-from leaderboard.data import replication
+from leaderboard.data import replication, task_doubts
 from leaderboard.data.board_table import BoardTable, SuiteColumn, SuiteRow
-from leaderboard.data.leaders import scored_rows
 from leaderboard.html import drawn_examples
 from leaderboard.html.components import lazy_tables
 from leaderboard.html.formatting import number, span
@@ -86,8 +85,10 @@ def page(site: Site, *, task: str) -> tuple:
         figure = best_scores(points.head(SHOWN), column)
         doubtful = points["marks"] & SUSPECT > 0
         best = points[~doubtful].head(10)
-        reading = _reading(table, index)
-        leaders = points[~doubtful & (points["origin"] == reading["origin"])]
+        origin, _ = table.scored_rows(index)
+        read = task_doubts.reading(table, index)
+        reading = {"column": column, "saturation": read, "verdict": verdict(read)}
+        leaders = points[~doubtful & (points["origin"] == origin)]
         leader, trained = next(leaders.itertuples(), None), leaders["marks"] & TRAINED > 0
         untrained = next(leaders[~trained].itertuples(), None)
         shown = {
@@ -104,6 +105,7 @@ def page(site: Site, *, task: str) -> tuple:
         untrained=untrained,
         trained=int(trained.cummin().sum()),  # of the first, how many in a row
         unlike=replication.failing(db).get(task),
+        doubt=task_doubts.task_doubts(db, table).get(task) if table else None,
     )
     rest = render(
         "pages/task/rest.html",
@@ -164,28 +166,6 @@ def best_scores(points: pd.DataFrame, column: SuiteColumn) -> go.Figure:
         notes=["<br>".join(filter(None, words)) for words in said],
         x=f"{column.metric_title}{', %' * bool(column.unit)}",
     )
-
-
-def _reading(table: BoardTable, index: int) -> dict[str, Any]:
-    """The verdict on the task from the spread of scores, without doubtful ones."""
-    from compute.analysis.saturation import saturation
-
-    column = table.columns[index]
-    origin, rows = scored_rows(table, column=index)
-    rows = rows or np.flatnonzero(~np.isnan(table.scores.values[:, index])).tolist()  # all in doubt
-    result = saturation(
-        scores=table.scores.values[rows, index],
-        stderr=table.scores.stderr[rows, index],
-        chance=column.chance,
-        ceiling=column.upper if np.isfinite(column.upper) else None,
-        higher=column.higher,
-    )
-    return {
-        "column": column,
-        "saturation": result,
-        "verdict": verdict(result),
-        "origin": origin,
-    }
 
 
 def verdict(saturation: Saturation) -> str:

@@ -13,7 +13,6 @@ from compute.rounding import rounded
 from leaderboard.data.board_table import BoardTable
 from leaderboard.data.database import Database
 from leaderboard.data.languages import NAMES, codes_of
-from leaderboard.data.leaders import scored_rows
 from leaderboard.data.memo import shared
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html.components import html
@@ -100,7 +99,7 @@ def _scores(table: BoardTable | None, task: str) -> dict[str, Any]:
     if table is None or index is None:
         return NO_SCORES
     column = table.columns[index]
-    _, rows = scored_rows(table, column=index)
+    _, rows = table.scored_rows(index)
     values = table.scores.values[rows, index]
     found = NO_SCORES | {"chance": column.shown(column.chance), "digits": column.digits}
     if not len(values):
