@@ -17,7 +17,7 @@ easy ones. One that lacks fewer is ranked by its mean as if it had all (`means.a
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -75,6 +75,7 @@ class Ranking(ShowsItself):
     unknown: tuple[str, ...]  # why the intervals of a ranked model are not known; empty where they are
     why: tuple[str, ...]  # why a model has no rank; empty where it has
     tested: PairTest | None = None  # what decided `better`, where it is not `significance.decisions`
+    more: Callable[[], Sequence[str]] = tuple  # notes that are made when they are read
 
     @classmethod
     def of(cls, table: ScoreTable, *, apart: bool = False, test: str = "") -> Ranking:
@@ -230,7 +231,7 @@ class Ranking(ShowsItself):
             notes.append(f"No {what}{'' if len(those) == len(models) else f' of {_shown(those)}'}: {reason}.")
         for reason in dict.fromkeys(filter(None, self.why)):
             notes.append(f"{reason}: {_shown([m for m, own in zip(models, self.why, strict=True) if own == reason])}.")
-        return (*self.lead, *notes, *self.table.unlike_scales)
+        return (*self.lead, *notes, *self.table.unlike_scales, *self.more())
 
     def frame(self) -> pd.DataFrame:
         """A row a model, best first: rank, model, rank_low, rank_high, class, mean, mean_low, mean_high, few, tasks,

@@ -8,7 +8,7 @@ from compute.analysis.intervals import Z95, bias_note, score_interval
 from compute.catalog import Catalog
 from compute.engine import run_folders, variants
 from compute.engine.plan import Plan, grouped
-from compute.engine.run import Outcome
+from compute.engine.run import Outcome, doubted
 from compute.engine.run_folders import StoredRun
 from compute.io.tables import markdown
 from compute.rounding import rounded
@@ -38,6 +38,7 @@ def lines(plan: Plan, outcomes: Sequence[Outcome], *, catalog: Catalog) -> list[
     if any(run.tied > TIES_SHOWN for run in cells.values()):
         text.append("Tied: the share of items that exact ties decide.")
     text += [line for run in cells.values() for line in how_answers_were_read(run)]
+    text += [line for run in cells.values() for line in doubted(run)]
     text += _compared(plan, stored, cells)
     failed = [outcome for outcome in outcomes if outcome.state == "failed"]
     text += ["", *_grouped("Failed", failed), *traced(failed)] if failed else []
@@ -109,12 +110,13 @@ def cell_text(stored: StoredRun, metric: Metric) -> str:
 
 def cell_notes(stored: StoredRun, metric: Metric) -> list[str]:
     """The share of items, where some are missing, the score without a bias that is known, the lower bound of a judge's
-    score, and the share of items that exact ties decide, where it is over 1%."""
+    score, the share of items that exact ties decide, where it is over 1%, and that the run is doubtful."""
     score = run_folders.headline(stored)
     notes = [f"{rounded(stored.coverage, 1, scale=100)}% of items"] if stored.coverage < 1 else []
     notes += [note] if (note := bias_note(score.value, score.bias, digits=metric.digits, scale=metric.scale)) else []
     notes += [f"at least {_number(score.lower_bound, metric)}"] if score.lower_bound is not None else []
     notes += [f"{rounded(stored.tied, 1, scale=100)}% tied"] if stored.tied > TIES_SHOWN else []
+    notes += ["doubtful"] if stored.doubts else []
     return notes
 
 

@@ -18,6 +18,7 @@ import numpy as np
 from compute import tasks, versions
 from compute.content.items import Column
 from compute.engine import run_folders, scoring, thumbnails
+from compute.engine.doubts import doubts
 from compute.engine.plan import Job, Plan
 from compute.engine.run_folders import StoredRun
 from compute.engine.workspace import Bench
@@ -249,6 +250,7 @@ def _run(job: Job, subject: Any, execution: Execution, encoding: Encoding) -> St
             "timings": {stage: round(seconds, 3) for stage, seconds in timings.items()},
             "encodings": [vars(done) for done in (*encoding.passes, *subject.done[before:])],
             "left_out": _skipped_items(job, subject, whole),
+            "doubts": doubts(job, subject, prepared_columns(job, data), evidence),
         },
     )
     shares = {subset: rated[subset] / size for subset, size in sizes.items()}
@@ -386,7 +388,13 @@ def _line(outcome: Outcome, *, repeated: bool = False) -> str:
         part += f", {rounded(stored.tied, 1, scale=100)}% decided by exact ties"
     known = stored.run.settings.get("catalogue_items")
     other = f"; {stored.run.settings['items']:,} items here, {known:,} in the catalogue" if known else ""
-    return f"{name}: {job.task.metrics[0]} {score.value:.4f}{part} ({stored.run.seconds:.1f} s){other}"
+    line = f"{name}: {job.task.metrics[0]} {score.value:.4f}{part} ({stored.run.seconds:.1f} s){other}"
+    return "\n".join([line, *doubted(stored)])
+
+
+def doubted(stored: StoredRun) -> list[str]:
+    """A line for each reason to doubt a run."""
+    return [f"{stored.run.model}, {stored.run.task}: doubtful: {doubt}" for doubt in stored.doubts]
 
 
 @cache

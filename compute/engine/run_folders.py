@@ -84,6 +84,7 @@ SettingsPart = _part(
     metrics=list,
     encodings=list[_part("PassRecord", encoded=Count, seconds=Amount)],
     left_out=list[str],
+    doubts=list[str],
     variant=Name,
     contents=str,
     items=int,
@@ -159,6 +160,11 @@ class StoredRun:
     def tied(self) -> float:
         """The share of items that exact ties decide; 0 where none were counted."""
         return float(self.run.settings.get("tied") or 0.0)
+
+    @property
+    def doubts(self) -> list[str]:
+        """Why the result is doubtful, in sentences."""
+        return self.run.settings.get("doubts") or []
 
 
 def fingerprint(settings: Mapping[str, Any]) -> str:

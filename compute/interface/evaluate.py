@@ -14,7 +14,7 @@ from compute.catalog import Catalog
 from compute.engine import named_models, plan, ray_cluster, results_table, workspace
 from compute.engine.plan import Plan
 from compute.engine.ray_cluster import RayCluster
-from compute.engine.run import Outcome, execute
+from compute.engine.run import Outcome, doubted, execute
 from compute.engine.settings import RunSettings
 from compute.interface.evaluated import Evaluation
 from compute.models.own import checkpoints, wrapping
@@ -116,6 +116,9 @@ def evaluate(
     if failed:
         first = f"{counted(len(failed), 'run')} of {len(outcomes)} failed, the first because: {failed[0].reason}"
         _warn(". ".join([first, *results_table.traced(failed)]))
+    made = [outcome.stored for outcome in outcomes if outcome.state == "made" and outcome.stored]
+    if lines := [line for run in made for line in doubted(run)]:
+        _warn(f"{lines[0]}. {len(lines) - 1:,} more: print the evaluation" if lines[1:] else lines[0])
     return Evaluation(plan=planned, outcomes=tuple(outcomes), catalog=catalog, results=settings.results)
 
 

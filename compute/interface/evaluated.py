@@ -21,7 +21,7 @@ from compute.catalog import Catalog
 from compute.database import store
 from compute.engine import results_table, run_folders, variants
 from compute.engine.plan import Plan, reasons
-from compute.engine.run import Outcome
+from compute.engine.run import Outcome, doubted
 from compute.engine.run_folders import StoredRun
 from compute.importing.scores_csv import DECLARING, OPTIONAL, REQUIRED
 from compute.interface import estimated, standing
@@ -91,7 +91,8 @@ class Evaluation(ShowsItself):
         coverage, state, reason.
 
         low and high are the ends of the 95% interval, which is of the value without its bias. A task without a score
-        has one row, whose state (failed, skipped, stopped) and reason say why; subset `default` is the whole task.
+        has one row, whose state (failed, skipped, stopped) and reason say why; else reason says what makes the
+        score doubtful. Subset `default` is the whole task.
         """
         rows: list[dict[str, Any]] = []
         for task in self.plan.tasks:
@@ -101,12 +102,13 @@ class Evaluation(ShowsItself):
                 state, reason = self._why(task)
                 rows.append({**of_task, "metric": task.metrics[0], "state": state, "reason": reason})
                 continue
+            reason = "; ".join(filter(None, (run.run.error, *run.doubts)))
             for score in run.scores:
                 low, high = interval(score, self.catalog.metric(score.metric)) or (None, None)
                 of_score = {name: getattr(score, name) for name in ("subset", "metric", "value", "stderr", "bias", "n")}
                 coverage = run.coverage if score.coverage is None else score.coverage
                 ends = {"low": low, "high": high, "coverage": coverage}
-                rows.append({**of_task, **of_score, **ends, "state": run.run.status, "reason": run.run.error})
+                rows.append({**of_task, **of_score, **ends, "state": run.run.status, "reason": reason})
         numbers = dict.fromkeys(("value", "stderr", "low", "high", "bias", "coverage"), float)
         return pd.DataFrame(rows, columns=list(FRAME)).astype({**numbers, "n": "Int64"})
 
@@ -332,7 +334,7 @@ class Evaluation(ShowsItself):
             heads=("task", "metric", "n", "chance", self.model.key, "notes" if any(row[-1] for row in rows) else ""),
             rows=rows,
             above=self._summary,
-            below=missing,
+            below=[*missing, *(line for run in self.runs.values() for line in doubted(run))],
         )
 
     def plot(self) -> Any:

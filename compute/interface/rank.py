@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import replace
+from functools import partial
+from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 
+from compute.analysis.audit import audit
 from compute.analysis.ranking import Ranking
 from compute.analysis.ranks.friedman import TESTS
 from compute.analysis.ranks.means import CATEGORY_MEAN, TASK_MEAN
+from compute.analysis.table import ScoreTable
 from compute.interface.score_checks import check_scales
 from compute.interface.score_layouts import TableOfScores
 from compute.interface.score_reading import ScoreReading
 from compute.options import taking
-from compute.types import BadInput, argument
+from compute.types import BadInput, argument, counted
 
 RULES = (CATEGORY_MEAN, TASK_MEAN)
 
@@ -53,4 +58,12 @@ def rank(
     least, most = (np.full(len(table.tasks), limit) for limit in limits)
     chosen = replace(table, aggregate=aggregate, least=coverage, lower=least, upper=most).weighted(weights)
     check_scales(chosen, told=weights)
-    return Ranking.of(chosen, test=test)
+    return replace(Ranking.of(chosen, test=test), more=partial(_audited, table, scores))
+
+
+def _audited(table: ScoreTable, scores: TableOfScores) -> list[str]:
+    """How many of a table's scores an audit doubts, and how to list them; nothing where it doubts none."""
+    if not (found := len(audit(table))):
+        return []
+    command = f"likeness audit {shlex.quote(str(scores))}" if isinstance(scores, str | Path) else "compute.audit"
+    return [f"An audit finds {counted(found, 'doubtful score')} in this table: {command}"]

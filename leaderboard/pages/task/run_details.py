@@ -85,6 +85,7 @@ def _run(run: Mapping[str, Any], settings: Mapping[str, Any]) -> list[Line]:
         ("Way of asking", settings.get("variant")),
         ("State", state if run["main"] else f"{state}; the board shows another run of it"),
         ("Problem", run["error"]),
+        ("Doubtful", "; ".join(settings.get("doubts") or ())),
         ("Coverage", coverage),
         # The share of items that exact ties decide, where it is large enough to matter
         ("Exact ties", f"decide {percent(tied, digits=1)} of items" if (tied or 0) > TIES_SHOWN else ""),

@@ -109,3 +109,12 @@ def test_arguments_that_mean_nothing_are_refused():
             compute.rank(table(), **options)
     with pytest.raises(BadInput, match="1 model"):
         compute.rank(table(models=1))
+
+
+def test_scores_that_an_audit_doubts_are_counted_in_a_line(tmp_path):
+    frame, path = table(models=20, tasks=30), tmp_path / "scores.csv"
+    assert "audit" not in str(compute.rank(frame))
+    frame.loc[3, "task 7"] = 0.001
+    frame.to_csv(path, index=False)
+    (line,) = (line for line in str(compute.rank(path)).splitlines() if "audit" in line)
+    assert "1 doubtful score in" in line and line.endswith(f"likeness audit {path}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from importlib.metadata import version
+from types import SimpleNamespace
 
 import pytest
 
@@ -45,3 +46,12 @@ def test_what_a_judge_could_not_be_read_is_counted(stand_in_suite_cache, runs):
     assert f"n\u00a0=\u00a0{answered}" in said["Accuracy"]
     least = rounded(run["value"] * answered / 260, 1, scale=100)
     assert said["Accuracy"].endswith(f"of the items; at least {least} if the rest count as wrong")
+
+
+def test_why_a_run_is_doubtful_is_said(stand_in_suite_cache, runs):
+    def records(name, *, key):
+        rows = stand_in_suite_cache.db.records(name, key=key)
+        return [row | {"settings": json.dumps({"doubts": ["One answer", "One vector"]})} for row in rows]
+
+    said = lines(details(SimpleNamespace(records=records), key=runs.iloc[0]["id"]))
+    assert said["Doubtful"] == "One answer; One vector"
