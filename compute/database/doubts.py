@@ -48,7 +48,7 @@ WHERE runs.main AND runs.origin = 'imported' AND scores.metric = tasks.metrics[1
 """
 
 
-class Row(NamedTuple):
+class DoubtRow(NamedTuple):
     """One row of the table `doubts`."""
 
     model: str
@@ -67,7 +67,7 @@ def doubts(ask: Ask) -> pd.DataFrame:
     """A row a doubtful score, with `decision` and `decided`, its reason and source, where people looked at it."""
     found = [*_of_versions(ask), *_of_fewer(ask), *_contradicted(ask)]
     rows = {(row.model, row.task, row.origin): row for row in found}  # the last says most
-    frame = pd.DataFrame(list(rows.values()), columns=list(Row._fields))
+    frame = pd.DataFrame(list(rows.values()), columns=list(DoubtRow._fields))
     decisions = {}
     for one in read_csv(paths.CATALOG / "decisions.csv").itertuples():
         decisions[one.model, one.task, one.origin] = (one.decision, f"{one.reason} ({one.source}, {one.date})")
@@ -78,7 +78,7 @@ def doubts(ask: Ask) -> pd.DataFrame:
     return frame.assign(decision=[one for one, _ in known], decided=[why for _, why in known])
 
 
-def _contradicted(ask: Ask) -> Iterator[Row]:
+def _contradicted(ask: Ask) -> Iterator[DoubtRow]:
     """What the audit finds in each suite and origin. Of suites with the same task the largest one judges a model that
     has enough of its tasks: it has most to compare with."""
     suites = ask(SUITES, [HUMAN, audit.SAME])["key"]
@@ -91,7 +91,7 @@ def _contradicted(ask: Ask) -> Iterator[Row]:
             for doubt in audit.audit(table, chance=about["chance"].reindex(table.tasks).to_numpy(float)):
                 if (origin, doubt.model, doubt.task) not in judged:
                     reason = doubt.reason + (_beside(table, doubt, about) if doubt.kind == audit.ONE_CLASS else "")
-                    yield Row(doubt.model, doubt.task, origin, *doubt[2:-1], reason, str(suite))
+                    yield DoubtRow(doubt.model, doubt.task, origin, *doubt[2:-1], reason, str(suite))
             for row in np.flatnonzero(audit.taking_part(table)):
                 judged |= {(origin, table.models[row], task) for task in table.tasks}
 
@@ -108,14 +108,14 @@ def _beside(table: ScoreTable, doubt: audit.Doubt, about: pd.DataFrame) -> str:
     return "".join(others)
 
 
-def _of_fewer(ask: Ask) -> Iterator[Row]:
+def _of_fewer(ask: Ask) -> Iterator[DoubtRow]:
     for row in ask(PARTIAL, []).itertuples():
         few = f"{row.parts} of {row.usual_parts} parts" if row.parts < row.usual_parts else f"{row.items} items"
         usual = "" if row.parts < row.usual_parts else f" where most models' are of {row.usual_items}"
         yield _by_itself(row, FEWER, f"measured on {few}{usual}")
 
 
-def _of_versions(ask: Ask) -> Iterator[Row]:
+def _of_versions(ask: Ask) -> Iterator[DoubtRow]:
     faults = read_csv(paths.CATALOG / "harness_faults.csv")
     faults = faults[(faults["harness"] == "mteb") & (faults["marks"] == "true")]
     for fault in faults.itertuples():
@@ -126,5 +126,5 @@ def _of_versions(ask: Ask) -> Iterator[Row]:
                 yield _by_itself(row, HARNESS, why)
 
 
-def _by_itself(row: Any, kind: str, reason: str) -> Row:
-    return Row(row.model, row.task, row.origin, kind, row.value, *(math.nan,) * 3, reason)
+def _by_itself(row: Any, kind: str, reason: str) -> DoubtRow:
+    return DoubtRow(row.model, row.task, row.origin, kind, row.value, *(math.nan,) * 3, reason)

@@ -38,23 +38,22 @@ class Audit(ShowsItself):
         def text(value: float) -> str:
             return "" if math.isnan(value) else rounded(value, digits)
 
+        copies = any(one.kind == audits.COPY for one in self.doubts)
         known = int((~np.isnan(self.table.values)).sum())
         return ShownTable(
             heads=("model", "task", "value", "expected", "from", "to", "why"),
             rows=[
-                (
-                    doubt.model,
-                    doubt.task,
-                    *map(text, (doubt.value, doubt.expected, doubt.low, doubt.high)),
-                    doubt.reason,
-                )
-                for doubt in self.doubts
+                (one.model, one.task, *map(text, (one.value, one.expected, one.low, one.high)), one.reason)
+                for one in {
+                    (one.model, one.reason, one.kind == audits.COPY or one.task): one for one in self.doubts
+                }.values()
             ],
             above=[
                 f"{len(self.doubts) or 'None'} of {counted(known, 'score')} contradict the others.",
                 *self.table.notes,
             ],
-            below=[f"Expected from the model's other scores by the other models; from and to: 95%. {audits.NEEDS}"],
+            below=["Of results that are equal to another model's, one task is listed."] * copies
+            + [f"Expected from the model's other scores by the other models; from and to: 95%. {audits.NEEDS}"],
         )
 
 

@@ -10,13 +10,13 @@ import numpy as np
 from compute.analysis.ranks.means import rank
 from compute.types import counted
 from leaderboard.data.board_table import SUSPECT, BoardTable, SuiteColumn
-from leaderboard.data.mean_rule import Choice
+from leaderboard.data.mean_rule import RankChoice
 
 MEAN = "the mean"
 MOST, FIRST = 3, 10  # moves that are named; places of which it is said whether any changes
 
 
-def effect(table: BoardTable, chosen: Choice) -> str:
+def effect(table: BoardTable, chosen: RankChoice) -> str:
     """How the ranks of a table's usual origin change with what the other scores predict in place of doubtful ones."""
     own = table.rows_of(table.origin)
     marked = table.marks[own] & SUSPECT > 0
@@ -43,7 +43,7 @@ def reason(column: SuiteColumn, doubt: Mapping[str, Any]) -> str:
     return f"{column.text(doubt['value'])}, {doubt['reason']}{expected}{doubt['decided'] and '. ' + doubt['decided']}"
 
 
-def _places(table: BoardTable, rows: list[int], chosen: Choice) -> dict[str, np.ndarray]:
+def _places(table: BoardTable, rows: list[int], chosen: RankChoice) -> dict[str, np.ndarray]:
     """Places of some rows among themselves, in the mean and in each category."""
     ranked = table.ranked(weights=dict(chosen.weights), tasks=chosen.tasks, coverage=chosen.coverage)
     assert ranked is not None

@@ -23,7 +23,7 @@ COVERAGE = Number(key="coverage", default=0, low=0, high=1)
 MOST_NAMES = 3  # tasks that are named; of more the number is given
 
 
-class Choice(NamedTuple):
+class RankChoice(NamedTuple):
     """What a visitor changed of how a suite is ranked; equal choices are equal."""
 
     weights: tuple[tuple[str, float], ...] = ()  # by category, sorted
@@ -33,7 +33,7 @@ class Choice(NamedTuple):
     sound: bool = False  # without doubtful scores
 
 
-def choice(query: str) -> Choice:
+def choice(query: str) -> RankChoice:
     """The choice of a query string. Raises BadInput."""
     params = {key: values[-1] for key, values in parse_qs(query[:8000]).items()}
     weights = []
@@ -46,7 +46,7 @@ def choice(query: str) -> Choice:
     coverage = COVERAGE.read(params["coverage"]) if "coverage" in params else None
     if "coverage" in params and coverage is None:
         raise BadInput("The minimum coverage is a number from 0 to 1")
-    return Choice(tuple(sorted(weights)), tasks, coverage, scope_of(query), params.get("doubtful") == "hide")
+    return RankChoice(tuple(sorted(weights)), tasks, coverage, scope_of(query), params.get("doubtful") == "hide")
 
 
 def with_estimates(query: str) -> bool:

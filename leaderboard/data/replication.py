@@ -122,9 +122,10 @@ def sensitivity(db: Database, table: BoardTable, ranked: Ranking | None) -> str:
 
 
 def without(table: BoardTable, ranked: Ranking | None, tasks: Collection[str]) -> str:
-    """Some of a suite's tasks by name, and who leads it without them; empty where it has none of them."""
-    gone = [column for column in table.columns if column.ranked and column.task in tasks]
-    kept = frozenset(column.task for column in table.columns) - {column.task for column in gone}
+    """Which of some tasks count in a ranking, by name, and who leads it without them; empty where none does."""
+    counted = [] if ranked is None else [table.columns[at] for at in np.flatnonzero(ranked.table.chosen)]
+    gone = [column for column in counted if column.task in tasks]
+    kept = frozenset(column.task for column in counted) - {column.task for column in gone}
     if ranked is None or not gone or not kept:
         return ""
     leaders = [

@@ -18,7 +18,7 @@ from leaderboard.data.comparison import ComparedLine, of_mean
 from leaderboard.data.database import Database
 from leaderboard.data.languages import NAMES, codes_in, name_of
 from leaderboard.data.leaders import ranked_rows
-from leaderboard.data.mean_rule import Choice
+from leaderboard.data.mean_rule import RankChoice
 from leaderboard.data.models.loading_code import loading_code
 from leaderboard.data.models.model_facts import facts, license_kind, own_facts
 from leaderboard.data.scope import WHOLE, Scope
@@ -229,7 +229,7 @@ def shortlist(
     tasks = about.tasks(table, language=language) if same else frozenset()
     nothing = Shortlist(table=table, tasks=tasks, language=in_words, categories=about.asked(language))
     try:
-        ranked = suite_cache.ranked(about.suite, Choice(tasks=tasks, scope=scope)) if tasks else None
+        ranked = suite_cache.ranked(about.suite, RankChoice(tasks=tasks, scope=scope)) if tasks else None
     except BadInput:
         ranked = None
     if ranked is None or not (ranked.rank > 0).any():
@@ -289,7 +289,7 @@ def _weakest(
     found: dict[str, tuple[str, float]] = {}
     for code in codes if len(codes) > 1 else ():
         scope = Scope(language=code)
-        table, ranked = suite_cache.table(suite, scope), suite_cache.ranked(suite, Choice(tasks=tasks, scope=scope))
+        table, ranked = suite_cache.table(suite, scope), suite_cache.ranked(suite, RankChoice(tasks=tasks, scope=scope))
         for row in rows:
             mean = float(ranked.mean[table.row(row)]) * table.category_columns[0].scale
             if mean < found.get(row, ("", np.inf))[1]:

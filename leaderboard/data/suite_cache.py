@@ -9,12 +9,12 @@ from leaderboard.data import board_table, doubtful, payload
 from leaderboard.data.board_table import BoardTable, Estimates
 from leaderboard.data.database import Database
 from leaderboard.data.languages import MULTILINGUAL
-from leaderboard.data.mean_rule import Choice
+from leaderboard.data.mean_rule import RankChoice
 from leaderboard.data.memo import shared
 from leaderboard.data.scope import WHOLE, Scope
 from leaderboard.web.responses import compress
 
-USUAL = Choice()
+USUAL = RankChoice()
 
 
 class SuiteCache:
@@ -38,19 +38,19 @@ class SuiteCache:
         """A suite's table. Raises as `leaderboard.data.board_table.load` does."""
         return board_table.load(self.db, suite=suite, scope=scope)
 
-    def chosen_table(self, suite: str, chosen: Choice) -> BoardTable:
+    def chosen_table(self, suite: str, chosen: RankChoice) -> BoardTable:
         """The table of one choice."""
         table = self.table(suite, chosen.scope)
         return table.sound if chosen.sound else table
 
     @partial(shared, most=256)
-    def ranked(self, suite: str, chosen: Choice = USUAL) -> Ranking | None:
+    def ranked(self, suite: str, chosen: RankChoice = USUAL) -> Ranking | None:
         """The ranking of a suite's table under one choice. Raises as `table` and `BoardTable.ranked` do."""
         table = self.chosen_table(suite, chosen)
         return table.ranked(weights=dict(chosen.weights), tasks=chosen.tasks, coverage=chosen.coverage)
 
     @partial(shared, most=256)
-    def estimates(self, suite: str, chosen: Choice = USUAL, only: int | None = None) -> Estimates | None:
+    def estimates(self, suite: str, chosen: RankChoice = USUAL, only: int | None = None) -> Estimates | None:
         """`BoardTable.estimates` under one choice; None for a suite that people rank."""
         ranked = self.ranked(suite, chosen)
         return ranked and self.chosen_table(suite, chosen).estimates(ranked, only=only)
@@ -58,11 +58,11 @@ class SuiteCache:
     @partial(shared, most=96)
     def board(self, suite: str, scope: Scope = WHOLE) -> bytes:
         """The payload of a table, compressed."""
-        ranked = self.ranked(suite, Choice(scope=scope))
+        ranked = self.ranked(suite, RankChoice(scope=scope))
         return compress(payload.encode(payload.board(self.db, self.table(suite, scope), ranked)))
 
     @partial(shared, most=256)
-    def ranking(self, suite: str, chosen: Choice, estimated: bool = False) -> bytes:
+    def ranking(self, suite: str, chosen: RankChoice, estimated: bool = False) -> bytes:
         """The ranking under one choice, as the browser gets it; `estimated`: with estimates of incomplete rows."""
         table, ranked = self.chosen_table(suite, chosen), self.ranked(suite, chosen)
         added = self.estimates(suite, chosen) if estimated else None

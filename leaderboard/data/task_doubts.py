@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
-from scipy.stats import norm, rankdata
 
 from compute.analysis.saturation import Saturation, saturation
-from compute.arrays import Floats
+from compute.arrays import Floats, ranks
+from compute.types import counted
 from leaderboard.data.board_table import BoardTable
 from leaderboard.data.database import Database
 
@@ -41,7 +42,7 @@ def task_doubts(db: Database, table: BoardTable) -> dict[str, TaskDoubt]:
             own.append("no correlation with any other task beyond chance")
         severe = bool(own) and not read.at_ceiling
         if fault is not None and not fault.severe:
-            own.append(f"{fault.faults} known, on its page")
+            own.append(f"{counted(fault.faults, 'known fault')} of its data")
         if own:
             out[column.task] = TaskDoubt("; ".join(own), severe)
     return out
@@ -70,7 +71,7 @@ def _unrelated(table: BoardTable) -> np.ndarray:
     whole = values[~np.isnan(values[:, used]).any(axis=1)][:, used]
     if min(whole.shape[0], whole.shape[1] - 1) < FEWEST:
         return out
-    r = np.corrcoef(rankdata(whole, axis=0), rowvar=False) - np.eye(len(used))
-    bound = np.tanh(norm.isf(0.025 / (len(used) - 1)) / np.sqrt(len(whole) - 3))
+    r = np.corrcoef(ranks(whole), rowvar=False) - np.eye(len(used))
+    bound = np.tanh(NormalDist().inv_cdf(1 - 0.025 / (len(used) - 1)) / np.sqrt(len(whole) - 3))
     out[used] = np.nanmax(np.abs(r), axis=1) < bound
     return out

@@ -12,7 +12,7 @@ from starlette.routing import Route
 
 from compute.types import BadInput, CannotWrite, DatabaseError
 from leaderboard.data import payload
-from leaderboard.data.mean_rule import Choice, choice, with_estimates
+from leaderboard.data.mean_rule import RankChoice, choice, with_estimates
 from leaderboard.data.scope import scope_of
 from leaderboard.page import Site
 from leaderboard.pages.board import export, provenance
@@ -70,7 +70,7 @@ def routes(site: Site) -> list[Route]:
             ranked=suite_cache.ranked(suite, chosen),
             rows=asked.rows,
             columns=asked.columns,
-            suite_ranked=suite_cache.ranked(suite, Choice(scope=chosen.scope)),
+            suite_ranked=suite_cache.ranked(suite, RankChoice(scope=chosen.scope)),
             estimates=suite_cache.estimates(suite, chosen) if with_estimates(query) else None,
         )
         return shown.file(asked.format, filters=asked.filters[:MOST_FILTERS], beside=asked.shown)

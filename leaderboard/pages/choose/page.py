@@ -12,7 +12,7 @@ from markupsafe import Markup
 from compute.types import BadInput
 from leaderboard.data.languages import NAMES, SPELLINGS
 from leaderboard.data.leaders import by_language
-from leaderboard.data.mean_rule import Choice
+from leaderboard.data.mean_rule import RankChoice
 from leaderboard.data.models.loading_code import evaluation_command, loading_code
 from leaderboard.data.models.model_facts import license_kind
 from leaderboard.data.replication import sensitivity, without
@@ -127,6 +127,8 @@ def shown(
     conditions = Conditions(language=",".join(language), max_parameters=min(limits, default=0), license=license)
     result = shortlist(suite_cache, need=need, conditions=conditions, suite=suite, smallest=order == SMALLEST)
     about, scope = result.table.suite, result.table.scope
+    ranked = suite_cache.ranked(about["key"], RankChoice(tasks=result.tasks, scope=scope)) if result.choices else None
+    doubts = task_doubts(suite_cache.db, result.table)
     return render(
         "pages/choose/page.html",
         list=result,
@@ -136,12 +138,8 @@ def shown(
         languages=by_language(suite_cache, result.choices[0].facts["key"])[:MOST] if result.choices else [],
         many=MANY in language,
         hardware=hardware,
-        sensitivity=sensitivity(suite_cache.db, result.table, suite_cache.ranked(about["key"], Choice(scope=scope))),
-        doubtful=without(
-            result.table,
-            suite_cache.ranked(about["key"], Choice(scope=scope)),
-            {task for task, doubt in task_doubts(suite_cache.db, result.table).items() if doubt.severe},
-        ),
+        sensitivity=sensitivity(suite_cache.db, result.table, ranked),
+        doubtful=without(result.table, ranked, {task for task, doubt in doubts.items() if doubt.severe}),
         suite=about,
         board=f"board?suite={about['key']}" + (f"&language={scope.language}" if scope.language else ""),
     )

@@ -8,14 +8,11 @@ from markupsafe import Markup
 
 from compute.database.doubts import RIGHT
 from compute.rounding import rounded
-from compute.types import counted
 from leaderboard.data.database import Database
 from leaderboard.data.memo import shared
 from leaderboard.data.task_doubts import task_doubts
 from leaderboard.html.templates import render
 from leaderboard.page import Site
-
-NAMED = 3  # tasks of one finding that are named
 
 
 @shared
@@ -41,16 +38,19 @@ def doubts(site: Site) -> Markup:
 
 
 def findings(db: Database) -> list[dict[str, Any]]:
-    """The rows of the table of doubts, those of one model and reason as one, the newest import first. Values are texts
-    in shown units."""
+    """The doubtful scores of a model of one kind as one row, the newest import first: `why`, `scores` as texts with
+    `tasks` and `sources` of each, and the `origins`."""
     out: dict[tuple[str, ...], dict[str, Any]] = {}
     for row in db.records("doubtful"):
-        found = out.setdefault((row["origin"], row["model"], row["kind"], row["reason"]), {**row, "tasks": []})
-        found["tasks"].append(row["task_title"])
-        for name in ("value", "expected", "low", "high"):
-            found[name] = (
-                "" if row[name] is None else rounded(row[name], row["digits"], scale=row["scale"]) + row["unit"]
-            )
+        why, _, beside = row["reason"].partition("; ")
+        found = out.setdefault((row["model"], row["kind"], why, row["decision"]), {**row, "why": why, "scores": {}})
+        value, *expected = (
+            "" if row[name] is None else rounded(row[name], row["digits"], scale=row["scale"]) + row["unit"]
+            for name in ("value", "expected", "low", "high")
+        )
+        said = [value, "{} expected ({} to {})".format(*expected) if expected[0] else "", beside]
+        about = found["scores"].setdefault((row["task"], row["task_title"]), {})
+        about[row["origin"]] = f"{'; '.join(filter(None, said))} [{row['source']}]"
     return list(out.values())
 
 
@@ -58,11 +58,8 @@ def reports(rows: list[dict[str, Any]]) -> dict[str, str]:
     """A report on each origin's doubtful scores, facts only, as its keepers' issue tracker can take it."""
     out: dict[str, list[str]] = {}
     for row in rows:
-        lines = out.setdefault(row["origin"], ["Scores that other scores contradict", ""])
-        tasks, more = ", ".join(row["tasks"][:NAMED]), len(row["tasks"]) - NAMED
-        tasks += f" and {counted(more, 'more task')}" if more > 0 else ""
-        value = f": {row['value']}" if len(row["tasks"]) == 1 else ""
-        expected = f"; expected from its other scores {row['expected']} ({row['low']} to {row['high']})"
-        where = f" [{row['source']}]"
-        lines.append(f"- {row['title']}, {tasks}{value}: {row['reason']}{expected if row['expected'] else ''}{where}")
+        for origin in dict.fromkeys(origin for about in row["scores"].values() for origin in about):
+            lines = out.setdefault(origin, ["Scores that other scores contradict"])
+            lines.append(f"\n{row['title']} ({row['model']}): {row['why']}")
+            lines += [f"- {title}: {about[origin]}" for (_, title), about in row["scores"].items() if origin in about]
     return {origin: "\n".join(lines) for origin, lines in out.items()}

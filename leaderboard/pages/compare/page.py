@@ -16,7 +16,7 @@ from compute.analysis.table import ALL
 from compute.types import BadInput, origins_in
 from leaderboard.data.comparison import MOST, ComparedLine, common_ground, compare, rows_of
 from leaderboard.data.leaders import ranked_rows
-from leaderboard.data.mean_rule import Choice, choice
+from leaderboard.data.mean_rule import RankChoice, choice
 from leaderboard.data.scope import scope_of
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html.components import mounted
@@ -150,7 +150,7 @@ def shown(
     tasks = (chosen.tasks or frozenset()) & {column.task for column in table.columns} or None
     if known != chosen.weights:
         notes.append(f"{table.suite['title']} has other categories than the weights of the address name.")
-    ranked = suite_cache.ranked(suite, Choice(known, tasks, chosen.coverage, table.scope))
+    ranked = suite_cache.ranked(suite, RankChoice(known, tasks, chosen.coverage, table.scope))
     found, titles = rows_of(table, models, origin=origin), suite_cache.db.keyed("models")["title"]
     without = [titles[key.partition("~")[0]] for key, row in zip(models, found, strict=True) if row is None]
     rows = list(dict.fromkeys(row for row in found if row is not None))

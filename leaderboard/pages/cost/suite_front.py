@@ -20,7 +20,7 @@ from leaderboard.data import fronts
 from leaderboard.data.database import Database
 from leaderboard.data.fronts import AGE, DIMENSION, GPU, LAPTOP, MEMORY, SIZE
 from leaderboard.data.leaders import ranked_rows
-from leaderboard.data.mean_rule import Choice, suite_rule
+from leaderboard.data.mean_rule import RankChoice, suite_rule
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html.formatting import memory_text, parameters_text
 from leaderboard.html.labels import suite_choices
@@ -129,7 +129,7 @@ def suite_front(suite_cache: SuiteCache, *, suite: str, category: str = "", axis
 
     def front(category: str) -> tuple[Ranking, list[int], Front]:
         others = tuple((name, 0.0) for name in table.scores.categories if name != category) if category else ()
-        ranked = suite_cache.ranked(suite, Choice(others))
+        ranked = suite_cache.ranked(suite, RankChoice(others))
         if ranked is None:
             raise BadInput(f"{table.suite['title']} has no scores that make a mean. Choose another suite")
         rows = ranked_rows(table, ranked)

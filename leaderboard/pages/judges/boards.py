@@ -15,6 +15,7 @@ from compute.analysis.ranking import Ranking
 from compute.analysis.table import ScoreTable
 from compute.metrics import judge
 from compute.metrics.judge import CONDITIONS, METRICS
+from leaderboard.data.mean_rule import RankChoice
 from leaderboard.data.memo import shared
 from leaderboard.data.scope import WHOLE, Scope
 from leaderboard.data.suite_cache import SuiteCache
@@ -55,7 +56,7 @@ def boards(cache: SuiteCache, suite: str, images: bool) -> dict[str, Board]:
         judges = _of_means(printed, even if metric == "controllability" else even[:0])
         if metric in ranked_by:
             scope = Scope(metric=metric) if len(ranked_by) > 1 else WHOLE
-            ranked = cache.ranked(suite, tasks=frozenset(chosen), scope=scope)
+            ranked = cache.ranked(suite, RankChoice(tasks=frozenset(chosen), scope=scope))
             own = pd.DataFrame(ranked.table.values[:, ranked.table.counted])
             by_split = _judges(ranked, means=own.mean(axis=1), splits=own.count(axis=1))
             judges = pd.concat([by_split, judges[~judges["origin"].isin(by_split["origin"])]])

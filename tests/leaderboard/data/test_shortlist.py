@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from compute.types import LikenessError
+from leaderboard.data.mean_rule import RankChoice
 from leaderboard.data.models.model_facts import PERMISSIVE
 from leaderboard.data.scope import Scope
 from leaderboard.data.shortlist import MOST, NEEDS, Conditions, shortlist
@@ -34,7 +35,7 @@ def test_the_best_that_fits_leads_and_no_significantly_worse_model_follows(suite
     assert {choice.reading for choice in tested} <= {"same"} and {each.reading for each in untested} <= {"unknown"}
     assert best.test is None and all(choice.mean <= best.mean for choice in others)
     assert all(choice.test.low <= choice.test.difference <= choice.test.high for choice in tested)
-    ranked = suite_cache.ranked(NEEDS[need].suite, (), result.tasks)
+    ranked = suite_cache.ranked(NEEDS[need].suite, RankChoice(tasks=result.tasks))
     rows = [result.table.row(choice.row) for choice in result.choices]
     assert not ranked.better[np.ix_(rows[:1], rows)].any()
     order = [
@@ -50,7 +51,7 @@ def test_of_several_languages_the_mean_is_over_tasks_in_each_and_the_weakest_is_
     together = shortlist(suite_cache, need="search", conditions=Conditions(language="German,swa,ja"))
     [task] = together.tasks
     alone = {
-        name: suite_cache.ranked("mieb", (), together.tasks, scope=Scope(language=code))
+        name: suite_cache.ranked("mieb", RankChoice(tasks=together.tasks, scope=Scope(language=code)))
         for name, code in {"German": "deu", "Swahili": "swa", "Japanese": "jpn"}.items()
     }
     for choice in together.choices:

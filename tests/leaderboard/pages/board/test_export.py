@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 from leaderboard.data.board_table import SUSPECT
+from leaderboard.data.mean_rule import RankChoice
 from leaderboard.pages.board import export
 
 NASTY = ("a|b\nc", "<img src=x>", "50% & #1_{x}$ ~^\\", "\t=1", "\r=1")
@@ -74,7 +75,7 @@ def test_a_changed_mean_is_said_in_every_file(suite_cache):
     """Files for programs have the rule and the suite's own rank in each row; those for people say it in the caption."""
     table, own = suite_cache.table("mieb"), suite_cache.ranked("mieb")
     chosen = dict.fromkeys(table.scores.categories, 0.0) | {"Retrieval": 1.0, "Multilingual Retrieval": 1.0}
-    ranked = suite_cache.ranked("mieb", tuple(chosen.items()))
+    ranked = suite_cache.ranked("mieb", RankChoice(tuple(chosen.items())))
     rows = [row.id for row in table.rows]
 
     view = export.BoardView(table=table, ranked=ranked, rows=rows, columns=[], suite_ranked=own)

@@ -12,7 +12,7 @@ import pytest
 
 from compute.types import BadInput
 from leaderboard.data.database import Database
-from leaderboard.data.mean_rule import choice
+from leaderboard.data.mean_rule import RankChoice, choice
 from leaderboard.data.suite_cache import SuiteCache
 from tests.leaderboard.served import client as client_of
 
@@ -112,7 +112,7 @@ def test_a_full_disk_is_no_fault_of_the_visitor_and_leaves_no_draft(database, mo
 
 def test_the_choice_of_an_address_is_the_same_whatever_its_order():
     assert choice("w=B:2,A:0.5&coverage=0.5&tasks=x,y") == choice("tasks=y,x&coverage=.5&w=A:.5,B:2")
-    assert choice("") == ((), None, None)
+    assert choice("") == RankChoice()
     with pytest.raises(BadInput):
         choice("w=A:x")
 
