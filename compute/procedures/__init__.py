@@ -35,6 +35,8 @@ PROCEDURES: tuple[Procedure, ...] = tuple(
     )
 )
 
+ONE_VECTOR = frozenset(each.key for each in PROCEDURES if not each.late_interaction)  # take no model of many an item
+
 VIEWS: dict[str, ItemView] = {each.key: each.view for each in PROCEDURES} | {
     "labels": probe.LABELS,
     "frechet": GENERATED,
