@@ -13,15 +13,17 @@ ones. docs/ranks.md has the coverage.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from compute.analysis.table import ScoreTable
 from compute.arrays import Bools, Floats, Ints
+from compute.types import CannotDo
 
 LEVEL, TINY = 0.95, 1e-9
 FOLDS = 25  # of families, for the check: as many as there are, on the shipped suites
@@ -41,7 +43,7 @@ CANNOT = "it cannot do {} of the missing tasks"
 
 
 class Estimated(NamedTuple):
-    """Where one model would stand with all tasks of the suite: mean and scores with 95% intervals, and its places."""
+    """Where one model would stand with all tasks of the suite: mean and scores with 95% intervals, and its place."""
 
     tasks: int  # that it has
     mean: float
@@ -49,17 +51,9 @@ class Estimated(NamedTuple):
     high: float
     rank_low: int  # the best place that it could have among the complete models
     rank_high: int
-    places: Floats  # share of each place [complete + 1]
+    complete: int  # how many these are
     scores: Floats  # [tasks, 3]: of a missing task its estimate, low and high end; else NaN
     categories: Floats  # [categories, 3]: means
-
-
-class Step(NamedTuple):
-    """A task to run next."""
-
-    task: int  # of those that count
-    hours: float
-    half: float  # of the mean's interval with this task and those before it; NaN where that is no estimate yet
 
 
 class Check(NamedTuple):
@@ -186,12 +180,14 @@ def quantile(ratios: Floats) -> float:
     return float(np.sort(np.abs(ratios))[at - 1])
 
 
-def complete(table: ScoreTable, *, families: Sequence[str], released: Sequence[str]) -> Complete | str:
-    """The complete models of a table; or why they are too few. Arguments as of `estimates`."""
+def complete(table: ScoreTable, models: pd.DataFrame | None = None) -> Complete | str:
+    """The complete models of a table; or why they are too few. `models` as of `estimates`; None: nothing is known."""
     used = table.counted
     whole = np.flatnonzero(~np.isnan(table.values[:, used]).any(axis=1))
     if len(whole) < FEWEST_MODELS:
         return f"only {len(whole)} models have every task: an estimate needs {FEWEST_MODELS}"
+    known = pd.DataFrame(models, table.models, ["family", "released"], dtype=object).fillna("")
+    families, released = known.to_numpy(str).T
     codes = np.unique([families[row] or str(row) for row in whole], return_inverse=True)[1]
     if codes.max() < 2:
         return f"the models that have every task are of {codes.max() + 1} families: an estimate needs 3"
@@ -207,18 +203,18 @@ def complete(table: ScoreTable, *, families: Sequence[str], released: Sequence[s
 
 
 def estimates(
-    table: ScoreTable, *, families: Sequence[str], released: Sequence[str], possible: Bools | None = None
+    table: ScoreTable, models: pd.DataFrame | None = None, *, possible: Bools | None = None
 ) -> tuple[dict[int, Estimated], dict[int, str], list[Check]]:
     """Estimates of the incomplete rows of a table of one origin, why others have none, and the check of each pattern.
 
-    families, released [models]: which models go together, and dates as texts. possible [models, tasks]: whether a model
-    can do a task. Scores and means are in stored units. Raises BadInput as `ScoreTable.blocks` does.
+    models: their family, of which none says anything of another, and date of release, by key. possible [models, tasks]:
+    whether a model can do a task. Scores and means are in stored units. Raises BadInput as `ScoreTable.blocks` does.
     """
     values = table.values[:, table.counted]
     missing = np.isnan(values)
     never = missing & ~possible[:, table.counted] if possible is not None else np.zeros_like(missing)
     partial = [int(row) for row in np.flatnonzero(missing.any(axis=1) & ~missing.all(axis=1))]
-    of = complete(table, families=families, released=released)
+    of = complete(table, models)
     if isinstance(of, str):
         return {}, dict.fromkeys(partial, of), []
     found, reasons, patterns = {}, {}, {}
@@ -257,14 +253,12 @@ def _estimate(pattern: Pattern, scores: Floats) -> Estimated | str:
     unseen = np.isnan(scores)
     own = np.where(unseen, 0.0, scores)
     own[unseen] = found
-    errors = pattern.project(pattern.errors)
-    half = pattern.half(errors, scale)
+    half = pattern.half(pattern.project(pattern.errors), scale)
     centre = own @ of.weights
-    mean, low, high = sign * centre[0], sign * centre[0] - half[0], sign * centre[0] + half[0]
+    low, high = sign * centre[0] - half[0], sign * centre[0] + half[0]
     best, worst = 1 + int((means > high).sum()), 1 + int((means > low).sum())
     if pattern.check.widened > WIDEST or half[0] > LARGEST * means.std() or worst - best > MOST * len(means):
         return TOO_WIDE
-    places = 1 + (means > mean + sign * scale * errors[:, :1] / pattern.scales[:, None]).sum(axis=1)
     each = np.full((len(scores), 3), np.nan)
     width = pattern.half(pattern.errors, scale)
     each[unseen] = np.column_stack([found, found - width, found + width])
@@ -275,7 +269,7 @@ def _estimate(pattern: Pattern, scores: Floats) -> Estimated | str:
         high=float(centre[0] + half[0]),
         rank_low=best,
         rank_high=worst,
-        places=np.bincount(places, minlength=len(means) + 2)[1:] / len(places),
+        complete=len(means),
         scores=each,
         categories=np.column_stack([centre[1:], centre[1:] - half[1:], centre[1:] + half[1:]]),
     )
@@ -300,7 +294,32 @@ def held_out(of: Complete, seen: Ints) -> Held:
     return Held(len(error), pattern.check.error, float(np.abs(error).max()), float(moved.mean()), int(moved.max()))
 
 
-def next_tasks(of: Complete, scores: Floats, *, hours: Floats, budget: float, among: Bools) -> list[Step]:
+class Order(NamedTuple):
+    """Which missing tasks of a model to run, one after another."""
+
+    of: Complete
+    scores: Floats  # of the model [tasks], those that count; NaN missing
+    hours: Floats  # what each of these takes
+    tasks: list[int]  # to run, of these
+
+    def halves(self, after: Iterable[int]) -> list[float]:
+        """Half the interval of the mean after some numbers of the tasks; NaN where that is no estimate yet."""
+        of, seen, ratio, out = self.of, np.flatnonzero(~np.isnan(self.scores)), 1.0, []
+        if len(seen) >= of.needed:
+            pattern = Pattern.fit(of, seen)
+            ratio = of.predict(self.scores, seen, pattern.penalty)[1] / float(np.median(pattern.scales))
+        for number in after:
+            known = np.sort(np.append(seen, self.tasks[:number]).astype(int))
+            half = 0.0 if len(known) == len(self.scores) else math.nan
+            if of.needed <= len(known) < len(self.scores):
+                pattern = Pattern.fit(of, known)
+                scale = ratio * float(np.median(pattern.scales))
+                half = float(pattern.half(pattern.project(pattern.errors)[:, :1], scale)[0])
+            out.append(half)
+        return out
+
+
+def next_tasks(of: Complete, scores: Floats, *, hours: Floats, budget: float, among: Bools) -> Order:
     """The missing tasks `among` which are to be run [tasks], in the order that narrows the interval of the mean most
     per hour, as many as a budget of hours has room for.
 
@@ -314,31 +333,44 @@ def next_tasks(of: Complete, scores: Floats, *, hours: Floats, budget: float, am
     def know(task: int) -> Floats:
         return covariance - np.outer(covariance[:, task], covariance[task]) / covariance[task, task]
 
-    seen = list(map(int, np.flatnonzero(~np.isnan(scores))))
-    for task in seen:
+    for task in map(int, np.flatnonzero(~np.isnan(scores))):
         covariance = know(task)
-    ratio, steps, left = 1.0, [], among & np.isnan(scores)
-    if len(seen) >= of.needed:
-        pattern = Pattern.fit(of, np.array(seen))
-        ratio = of.predict(scores, pattern.seen, pattern.penalty)[1] / float(np.median(pattern.scales))
+    tasks, left = [], among & np.isnan(scores)
     while len(can := np.flatnonzero(left & (hours <= budget))):
         gain = (covariance[can] @ weights) ** 2 / covariance[can, can] / hours[can]
         task = int(can[np.argmax(gain)])
-        covariance, left[task], budget, seen = know(task), False, budget - hours[task], sorted([*seen, task])
-        half = 0.0 if len(seen) == len(scores) else math.nan
-        if of.needed <= len(seen) < len(scores):
-            pattern = Pattern.fit(of, np.array(seen))
-            half = float(
-                pattern.half(pattern.project(pattern.errors)[:, :1], ratio * float(np.median(pattern.scales)))[0]
-            )
-        steps.append(Step(task, float(hours[task]), half))
-    return steps
+        covariance, left[task], budget = know(task), False, budget - hours[task]
+        tasks.append(task)
+    return Order(of, scores, hours, tasks)
 
 
-def possible(abilities: Sequence[Sequence[str]], modalities: Sequence[Sequence[str]]) -> Bools:
+def first_next(table: ScoreTable, models: pd.DataFrame, *, possible: Bools, among: Bools, budget: float) -> Order:
+    """The tasks that the first model of a table is to run next, as `next_tasks`: of those that it can do the ones
+    `among` these [tasks]. A task takes the hours of the table, or else the median of the others.
+
+    Raises CannotDo where nothing tells an order.
+    """
+    of, used = complete(table, models), table.counted
+    hours, never = table.hours[used], int((np.isnan(table.values[0]) & ~possible)[used].sum())
+    if isinstance(of, str) or never or np.isnan(hours).all():
+        why = of if isinstance(of, str) else CANNOT.format(never) if never else "nobody says how long a task takes"
+        raise CannotDo(f"No order of tasks for {table.models[0]} on {table.name}: {why}. Choose them yourself: --tasks")
+    hours = np.where(np.isnan(hours), np.nanmedian(hours), hours)
+    return next_tasks(of, table.values[0, used], hours=hours, budget=budget, among=among[used])
+
+
+def possible(
+    abilities: Sequence[Sequence[str]],
+    modalities: Sequence[Sequence[str]],
+    *,
+    late: Sequence[bool],
+    one_vector: Sequence[bool],
+) -> Bools:
     """Whether models can do tasks, as far as it is stated [models, tasks]: one without a text encoder has no score on a
-    task with texts, by any effort. Of a model whose abilities nobody states it is taken that it can."""
+    task with texts, and one of many vectors an item (`late`) none where one vector is compared, by any effort. Of a
+    model whose abilities nobody states it is taken that it can."""
     lacks = np.array([[bool(own) and f"embed_{kind}" not in own for kind in KINDS] for own in abilities], bool)
     needs = np.array([[kind in task for kind in KINDS] for task in modalities], bool)
     judges = np.array(["compare" in own or "choose" in own or "score_pair" in own for own in abilities], bool)
-    return ~(lacks[:, None, :] & needs[None, :, :]).any(axis=2) | judges[:, None]
+    never = np.outer(np.array(late, bool), np.array(one_vector, bool))
+    return (~(lacks[:, None, :] & needs[None, :, :]).any(axis=2) | judges[:, None]) & ~never

@@ -12,7 +12,7 @@ from compute.database import store
 from compute.options import taking
 
 
-@taking(smaller.choose, without=("scores", "families"))
+@taking(smaller.choose, without=("scores", "models"))
 def lite(
     *,
     suite: Annotated[str, "Which suite to make smaller: likeness list suites."] = "mieb",
@@ -22,6 +22,5 @@ def lite(
 ) -> Iterator[str]:
     """Selects a smaller suite that ranks models like the full one, after MIEB section 6.3."""
     (scores,) = suite_scores(database, suites=(suite,), origin=origin)
-    rows = store.frames(database or paths.DATABASE, names=("models",))["models"]
-    families = dict(zip(rows["key"], rows["family"].fillna(""), strict=True))
-    return smaller.lines(smaller.choose(scores, families=families, **choice))
+    models = store.frames(database or paths.DATABASE, names=("models",))["models"].set_index("key")
+    return smaller.lines(smaller.choose(scores, models=models, **choice))

@@ -63,6 +63,13 @@ HAVING value IS NOT NULL
 ORDER BY model, origin, task, metric
 """
 
+# The median over the imported runs that say how long they took; on which hardware is not known.
+TASK_HOURS = """
+SELECT task, median(seconds) / 3600 AS hours FROM runs
+WHERE origin LIKE 'imported%' AND seconds IS NOT NULL AND task IN (SELECT task FROM suite_tasks WHERE suite = ?)
+GROUP BY task
+"""
+
 # What a Parquet file of items, pictures or a map may hold: one above it is skipped whole.
 MAX_ROWS = 20_000_000  # of a file
 MAX_UNPACKED = 4 << 30  # bytes of a file
@@ -420,8 +427,7 @@ def frame(rows: Iterable) -> pd.DataFrame:
 def suite_frames(ask: Ask, *, suite: str) -> dict[str, pd.DataFrame]:
     """One suite's frames: about (one row), tasks in catalogue order, values, averages (printed category means), hours.
 
-    `ask` answers a SELECT with its values. Hours are the median over the imported runs that say how long they took;
-    on which hardware is not known. Raises UnknownKey.
+    `ask` answers a SELECT with its values. Raises UnknownKey.
     """
     about = ask("SELECT * FROM suites WHERE key = ?", [suite])
     if about.empty:
@@ -439,10 +445,5 @@ def suite_frames(ask: Ask, *, suite: str) -> dict[str, pd.DataFrame]:
         ),
         "values": ask(TASK_VALUES, [suite]),
         "averages": ask("SELECT category, model, value FROM averages WHERE suite = ?", [suite]),
-        "hours": ask(
-            """SELECT task, median(seconds) / 3600 AS hours, count(*) AS runs FROM runs
-                        WHERE origin LIKE 'imported%' AND seconds IS NOT NULL
-                          AND task IN (SELECT task FROM suite_tasks WHERE suite = ?) GROUP BY task""",
-            [suite],
-        ),
+        "hours": ask(TASK_HOURS, [suite]),
     }

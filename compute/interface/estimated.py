@@ -15,9 +15,9 @@ from compute.analysis.estimates import Estimated
 from compute.analysis.table import ScoreTable
 from compute.engine.plan import obstacle
 from compute.io.tables import aligned
-from compute.procedures import PROCEDURES
+from compute.procedures import ONE_VECTOR, PROCEDURES
 from compute.progress import duration
-from compute.types import BadInput, CannotDo, Model, Task
+from compute.types import BadInput, Model, Task
 
 BUDGET = re.compile(r"(\d+(?:\.\d+)?) ?(m|h)")
 
@@ -55,13 +55,16 @@ def beside(
     what else `estimates` takes. `frames`: models and runs of the database."""
     whole = ~np.isnan(others.values[:, others.counted]).any(axis=1)
     rows = [at for at, key in enumerate(others.models) if whole[at] and key != model.key]
-    known = frames["models"].set_index("key").loc[[others.models[at] for at in rows]]
     hours = pd.Series(others.hours, others.tasks).reindex(mine.tasks)
     hours = hours.fillna(frames["runs"].groupby("task")["seconds"].median() / 3600)
-    own = estimates.possible([model.abilities], [task.modalities for task in tasks])
+    own = estimates.possible(
+        [model.abilities],
+        [task.modalities for task in tasks],
+        late=[bool(model.late_interaction)],
+        one_vector=[task.procedure in ONE_VECTOR for task in tasks],
+    )
     return replace(mine.beside(others.rows(rows)), hours=hours.to_numpy(float)), {
-        "families": [model.family, *known["family"].fillna("")],
-        "released": [model.released, *known["released"].fillna("")],
+        "models": frames["models"].set_index("key"),
         "possible": np.vstack([own, np.ones((len(rows), len(tasks)), bool)]),
     }
 
@@ -92,24 +95,19 @@ def next_tasks(
 
     Raises BadInput for a budget that is none, and CannotDo where nothing tells an order.
     """
-    hours, timed = hours_of(budget), ~np.isnan(table.hours)
-    of = estimates.complete(table, families=known["families"], released=known["released"])
-    never = np.isnan(table.values[0]) & ~known["possible"][0]
-    why = of if isinstance(of, str) else "" if timed.any() else "nobody says how long a task takes"
-    if why := why or (estimates.CANNOT.format(int(never.sum())) if never.any() else ""):
-        raise CannotDo(f"No order of tasks for {model.key} on {table.name}: {why}. Choose them yourself: --tasks")
     procedures = {each.key: each for each in PROCEDURES}
     can = np.array([not obstacle(model, task, procedures) for task in tasks])
-    each, used = np.where(timed, table.hours, np.nanmedian(table.hours)), np.flatnonzero(table.counted)
-    steps = estimates.next_tasks(of, table.values[0, used], hours=each[used], budget=hours, among=can[used])
-    at = used[[step.task for step in steps]]
+    order = estimates.first_next(
+        table, known["models"], possible=known["possible"][0], among=can, budget=hours_of(budget)
+    )
+    at, each = np.flatnonzero(table.counted)[order.tasks], order.hours[order.tasks]
     columns = {
         "task": [tasks[one].key for one in at],
         "items": pd.array([tasks[one].n_items for one in at], dtype="Int64"),
-        "hours": each[at],
-        "total": np.cumsum(each[at]),
-        "half": [step.half for step in steps],
-        "timed": timed[at],
+        "hours": each,
+        "total": np.cumsum(each),
+        "half": order.halves(range(1, len(at) + 1)),
+        "timed": ~np.isnan(table.hours[at]),
     }
     return pd.DataFrame(columns)
 

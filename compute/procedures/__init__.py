@@ -36,6 +36,8 @@ PROCEDURES: tuple[Procedure, ...] = tuple(
 )
 
 LABELLED = ("choice", "odd_one_out", "probe", "zero_shot", "neighbours")  # an answer is one of the items' labels
+ONE_VECTOR = frozenset(each.key for each in PROCEDURES if not each.late_interaction)  # take no model of many an item
+
 VIEWS: dict[str, ItemView] = {each.key: each.view for each in PROCEDURES} | {
     "labels": probe.LABELS,
     "frechet": GENERATED,

@@ -11,13 +11,14 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from compute.analysis.estimates import Estimated, estimates, possible
+from compute.analysis.estimates import Estimated, Order, estimates, first_next, possible
 from compute.analysis.intervals import Z95
 from compute.analysis.ranking import Ranking
 from compute.analysis.table import USUAL, ScoreTable, of_long, wide
-from compute.arrays import mean_if_known
-from compute.database.store import TASK_VALUES
+from compute.arrays import Bools, mean_if_known
+from compute.database.store import TASK_HOURS, TASK_VALUES
 from compute.io.files import words_beside
+from compute.procedures import ONE_VECTOR
 from compute.rounding import clean, rounded
 from compute.types import BadInput, UnknownKey, origins_in
 from leaderboard.data import languages
@@ -59,6 +60,7 @@ class SuiteColumn(NamedTuple):
     proportion: bool  # as of a metric
     private: bool  # a test set that only its keepers can measure
     modalities: Sequence[str]  # of its items
+    procedure: str
 
     @property
     def unit(self) -> str:
@@ -181,16 +183,25 @@ class BoardTable:
             wanted[only] = True
         for origin in dict.fromkeys(table.origins) if only is None else [table.origins[only]]:
             rows = [at for at, own in enumerate(table.origins) if own == origin and wanted[at]]
-            models = self.models.loc[[table.models[row] for row in rows]]
-            own, why, _ = estimates(
-                table.rows(rows),
-                families=list(models["family"]),
-                released=list(models["released"].astype(str)),
-                possible=possible([*map(list, models["abilities"])], [column.modalities for column in self.columns]),
-            )
+            own, why, _ = estimates(table.rows(rows), self.models, possible=self._possible(rows))
             for all_rows, of_origin in ((found, own), (reasons, why)):
                 all_rows |= {rows[at]: one for at, one in of_origin.items() if ranked.rank[rows[at]] < 1}
         return found, reasons
+
+    def next_tasks(self, ranked: Ranking, row: int) -> Order:
+        """What to run of a row in an hour, by the complete rows of the usual origin. Raises as `first_next` does."""
+        table, can = ranked.table.rows([row, *self.rows_of(USUAL)]), self._possible([row])[0]
+        return first_next(table, self.models, possible=can, among=can, budget=1.0)
+
+    def _possible(self, rows: Iterable[int]) -> Bools:
+        """Whether the models of some rows can do the tasks [rows, tasks]."""
+        models = self.models.loc[[self.rows[row].model for row in rows]]
+        return possible(
+            [*map(list, models["abilities"])],
+            [column.modalities for column in self.columns],
+            late=models["late_interaction"].fillna(False),
+            one_vector=[column.procedure in ONE_VECTOR for column in self.columns],
+        )
 
     def mean_marks(self, ranked: Ranking) -> np.ndarray:
         """int [rows, categories]: PARTIAL, a mean without some tasks; PRINTED, the paper's own."""
@@ -336,6 +347,7 @@ def load(db: Database, *, suite: str, scope: Scope = WHOLE) -> BoardTable:
     alone = len(scores.categories) == 1 and 1 < len(columns) <= FEW_TASKS  # its mean is the suite's: tasks say more
     columns = tuple(column._replace(default=column.default or alone) for column in columns)
     reasons, missing = _reasons(db, suite, rows, columns)
+    hours = db.ask(TASK_HOURS, [suite]).set_index("task")["hours"].reindex(facts["task"])
     trained = set(db.query("trained_on", suite=suite).itertuples(index=False, name=None))
     doubts = db.query("doubts", suite=suite).iloc[: 0 if scope else None]  # they are about whole tasks
     long = long.merge(doubts, on=["model", "task", "origin", "metric"], how="left")
@@ -343,7 +355,7 @@ def load(db: Database, *, suite: str, scope: Scope = WHOLE) -> BoardTable:
     low, high = (wide(long, end, rows=rows, columns=facts) for end in ("low", "high"))
     own, half = ~np.isnan(low), Z95 * np.where(np.isfinite(scores.stderr), scores.stderr, np.nan)
     return BoardTable(
-        scores=replace(scores, reasons=reasons, missing=missing),
+        scores=replace(scores, reasons=reasons, missing=missing, hours=hours.to_numpy(float)),
         suite=about,
         models=models,
         columns=columns,

@@ -186,7 +186,7 @@ def estimate_facts(table: BoardTable, ranked: Ranking, one: Estimated) -> dict[s
         "of": int(ranked.table.counted.sum()),
         **{name: table.category_columns[0].number(getattr(one, name)) for name in ("mean", "low", "high")},
         "place": rank_range(one.rank_low, one.rank_high),
-        "complete": len(one.places) - 1,
+        "complete": one.complete,
     }
 
 

@@ -22,7 +22,8 @@ SELECT tasks.key AS task, metrics.key AS metric, tasks.title, tasks.category AS 
        coalesce(tasks.cluster, '') AS cluster, CASE WHEN t.n = 1 THEN tasks.chance END AS chance, tasks.n_items AS n,
        tasks.ranked, metrics.title AS metric_title, metrics.higher_is_better AS higher,
        coalesce(metrics.lower, '-inf'::DOUBLE) AS lower, coalesce(metrics.upper, 'inf'::DOUBLE) AS upper,
-       metrics.scale, metrics.digits, metrics.proportion, coalesce(datasets.private, false) AS private, tasks.modalities
+       metrics.scale, metrics.digits, metrics.proportion, coalesce(datasets.private, false) AS private, tasks.modalities,
+       tasks.procedure
 FROM suite_tasks JOIN tasks ON tasks.key = suite_tasks.task LEFT JOIN datasets ON datasets.key = tasks.dataset
 CROSS JOIN unnest(range(1, len(tasks.metrics) + 1)) AS t(n) JOIN metrics ON metrics.key = tasks.metrics[t.n]
 WHERE suite_tasks.suite = $suite ORDER BY tasks.position, t.n

@@ -44,29 +44,25 @@ class Others(NamedTuple):
     subsets: int  # whose mean both values are; 0: of the whole task
 
     @property
-    def is_usual(self) -> bool:
-        """Whether laboratories differ by as much on other models."""
-        return abs(self.difference) <= self.usual
-
-    @property
     def sentence(self) -> str:
         """The value, how far it is from the first's, whether that is usual, and why."""
         value = f"{self.value:.1f}{f' ({self.metric})' if self.metric else ''}"
+        if abs(self.difference) < SAME:
+            return f"{value}, the same."
         size = f"{abs(self.difference):.1f} points {'higher' if self.difference > 0 else 'lower'}"
         if not np.isnan(self.usual):
-            size += f", {'usual' if self.is_usual else 'more than usual'} among {self.models} models"
-        why = [
-            f"{'cause' if cause.certainty == 'known' else 'likely cause'}: {cause.aspect} ({cause.a}; {cause.b})"
-            for cause in self.causes
-        ]
-        reasons = "; ".join(why) or "unexplained"
-        reasons = f"{reasons[:1].upper()}{reasons[1:]}"
-        return f"{value}, the same" if self.is_same else f"{value}, {size}. {reasons}"
+            size += f", {'usual' if abs(self.difference) <= self.usual else 'more than usual'} "
+            size += f"(9 of 10 of {self.models} models differ by at most {self.usual:.1f})"
+        return f"{value}, {size}. {reasons(self.causes)}"
 
-    @property
-    def is_same(self) -> bool:
-        """Whether both print the same score."""
-        return abs(self.difference) < SAME
+
+def reasons(causes: Sequence[Cause]) -> str:
+    """Why two laboratories may differ, in sentences."""
+    each = [
+        f"{'Cause' if cause.certainty == 'known' else 'Likely cause'}: {cause.aspect} ({cause.a}; {cause.b})."
+        for cause in causes
+    ]
+    return " ".join(each) or "Unexplained."
 
 
 @shared

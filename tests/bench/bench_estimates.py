@@ -23,21 +23,19 @@ DRAWS = 10
 
 
 def complete_table(suite):
-    """The complete rows of a suite, and the families and dates of their models."""
+    """The complete rows of a suite, and their models: families (of one without, its own) and dates, by key."""
     (table,) = of_database(paths.DATABASE, suites=(suite,), origin="usual")
     table = table.columns(np.flatnonzero(table.counted))
     table = table.rows(np.flatnonzero(~np.isnan(table.values).any(axis=1)))
-    rows = store.frames(paths.DATABASE, names=("models",))["models"].set_index("key").loc[list(table.models)]
-    families = np.array([family or str(at) for at, family in enumerate(rows["family"].fillna(""))])
-    return table, families, rows["released"].fillna("").to_numpy()
+    models = store.frames(paths.DATABASE, names=("models",))["models"].set_index("key").loc[list(table.models)]
+    return table, models.assign(family=[family or str(at) for at, family in enumerate(models["family"].fillna(""))])
 
 
-def parts(table, families, released):
+def parts(table, models):
     """For each family, the other models as estimates take them, and its own rows."""
-    for family in dict.fromkeys(families):
-        others = np.flatnonzero(families != family)
-        of = estimates.complete(table.rows(others), families=families[others], released=released[others])
-        yield of, np.flatnonzero(families == family)
+    for family in dict.fromkeys(models["family"]):
+        own = (models["family"] == family).to_numpy()
+        yield estimates.complete(table.rows(np.flatnonzero(~own)), models), np.flatnonzero(own)
 
 
 def held_out(table, split, shown):
@@ -73,18 +71,60 @@ def line(name, found, groups):
     )
 
 
+def shares(table, split, shown):
+    """Of each model with an estimate from the tasks `shown`: its row, the shares of its places by the errors of the
+    complete models, summed up to each place, and its place."""
+    for of, own in split:
+        pattern = Pattern.fit(of, np.flatnonzero(shown))
+        errors = pattern.project(pattern.errors)[:, 0] / pattern.scales
+        for row in own:
+            scores = np.where(shown, table.values[row], np.nan)
+            one = estimates._estimate(pattern, scores)
+            if isinstance(one, str):
+                continue
+            scale = of.predict(scores, pattern.seen, pattern.penalty)[1]
+            places = 1 + (of.means > (of.sign * one.mean + scale * errors)[:, None]).sum(axis=1)
+            place = 1 + (of.means > of.sign * table.values[row] @ of.weights[:, 0]).sum()
+            yield row, np.cumsum(np.bincount(places, minlength=len(of.means) + 2)[1:]) / len(places), place
+
+
+def calibration(suite):
+    """How often a model has a place up to k, by the share that says so, of 30 to 60% of the tasks hidden."""
+    table, known = complete_table(suite)
+    split, tasks, rng = list(parts(table, known)), len(table.tasks), np.random.default_rng(zlib.crc32(suite.encode()))
+    draws = [
+        np.isin(np.arange(tasks), rng.permutation(tasks)[: round(rng.uniform(0.4, 0.7) * tasks)]) for _ in range(30)
+    ]
+    found = [each for draw in draws for each in shares(table, split, draw)]
+    for first in (1, 3, 5, 10, 20):
+        rows = np.array([row for row, _, _ in found])
+        said = np.array([share[first - 1] for _, share, _ in found])
+        held = np.array([place <= first for _, _, place in found])
+        bins, cells, error = np.minimum((5 * said).astype(int), 4), [], 0.0
+        open_ = (said > 0) & (said < 1)
+        for one in range(5):
+            at = open_ & (bins == one)
+            if at.any():
+                error += at.sum() / open_.sum() * abs(said[at].mean() - held[at].mean())
+            models = len(set(rows[at]))
+            cells.append(
+                f"{said[at].mean():.0%}: {held[at].mean():.0%} of {at.sum()} ({models})" if at.any() else "none"
+            )
+        print(f"| {suite}, first {first} | {error:.1%} | {' | '.join(cells)} | {(~open_).sum()} |", flush=True)
+
+
 def main(suites):
     estimates.FEWEST_MODELS = 12  # without a family, some suites have fewer
     print("| shown | error | as calibrated | widened: models / families / best / newest | with an estimate |")
     print("| --- | --- | --- | --- | --- |")
     for suite in suites:
-        table, families, released = complete_table(suite)
-        split, (models, tasks) = list(parts(table, families, released)), table.values.shape
+        table, known = complete_table(suite)
+        split, (models, tasks) = list(parts(table, known)), table.values.shape
         turned = table.mean if table.higher_is_better else -table.mean
         groups = (
-            1 / np.array([sum(families == one) for one in families]),
+            1 / known.groupby("family")["family"].transform("size").to_numpy(),
             np.argsort(turned)[-EDGE:],
-            np.argsort(released)[-EDGE:],
+            np.argsort(known["released"].fillna("").to_numpy())[-EDGE:],
         )
         of = f"{models} models of {len(split)} families, {tasks} tasks, spread {100 * table.mean.std():.1f}"
         print(f"| **{suite}**: {of} | | | | |")
@@ -107,8 +147,8 @@ def main(suites):
             for of, own in split:  # chosen without the family too
                 scores, anything = np.full(tasks, np.nan), np.ones(tasks, bool)
                 budget = hours.sum() / part
-                steps = estimates.next_tasks(of, scores, hours=hours, budget=budget, among=anything)
-                shown[np.ix_(own, [step.task for step in steps])] = True
+                steps = estimates.next_tasks(of, scores, hours=hours, budget=budget, among=anything).tasks
+                shown[np.ix_(own, steps)] = True
             if shown.sum(axis=1).min() > 1:
                 line(f"{len(steps)} that `plan` chooses in {budget:.1f} h", held_out(table, split, shown)[None], groups)
         z = (table.turned - table.turned.mean(axis=0)) / table.turned.std(axis=0)
@@ -122,3 +162,8 @@ def main(suites):
 
 if __name__ == "__main__":
     main(sys.argv[1:] or SUITES)
+    print(
+        "| of shares between 0 and 1 | error | said: held of estimates (models), 0 to 20% | ... | 80 to 100% | 0 or 1 |"
+    )
+    for each in SUITES[:2]:
+        calibration(each)

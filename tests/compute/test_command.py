@@ -204,9 +204,8 @@ def test_lite_lists_the_chosen_tasks(database):
     words = ("--suite", "mieb-lite", "--size", 12, "--thresholds", 0.9, "--exclude", "mieb/winoground")
     result = likeness("lite", *words, "--database", database)
     (table,) = suite_scores(database, suites=("mieb-lite",), origin="usual")
-    rows = store.frames(database, names=("models",))["models"]
-    families = dict(zip(rows["key"], rows["family"].fillna(""), strict=True))
-    chosen = smaller.choose(table, size=12, thresholds=(0.9,), exclude=("mieb/winoground",), families=families)
+    models = store.frames(database, names=("models",))["models"].set_index("key")
+    chosen = smaller.choose(table, size=12, thresholds=(0.9,), exclude=("mieb/winoground",), models=models)
     assert chosen.predicted.models == 49 and 0 < chosen.predicted.error < chosen.predicted.largest
     assert result.stdout.splitlines() == list(smaller.lines(chosen)), result.output
     assert_refused(likeness("lite", "--thresholds", "0.4,0.5", "--database", database), BadInput, "highest first")

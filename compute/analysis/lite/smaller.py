@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated
 
 import numpy as np
+import pandas as pd
 
 from compute.analysis import correlation as correlations
 from compute.analysis import estimates
@@ -89,12 +90,12 @@ def choose(
     thresholds: Annotated[Sequence[float], "Mean correlations above which tasks are dropped."] = THRESHOLDS,
     method: Annotated[str, "Correlation of tasks: spearman, pearson or kendall."] = "spearman",
     exclude: Annotated[Sequence[str], "Task keys never to choose, comma-separated."] = (),
-    families: Mapping[str, str] | None = None,
+    models: pd.DataFrame | None = None,
 ) -> Smaller:
     """Chooses `size` tasks that rank models like the whole suite; else the knee.
 
-    Tasks without a score for every model and excluded ones are never chosen. `families`, by model: what is left out
-    together for `predicted`. Raises BadInput or Undefined where the request cannot be met.
+    Tasks without a score for every model and excluded ones are never chosen. `models`, by key: of which family
+    they are, which is left out together for `predicted`. Raises BadInput or Undefined where the request cannot be met.
     """
     if any(not -1 <= value <= 1 for value in thresholds) or list(thresholds) != sorted(thresholds, reverse=True):
         raise BadInput(f"Thresholds must be between -1 and 1, the highest first; got {thresholds}")
@@ -104,9 +105,7 @@ def choose(
     selection = select(ready.table, size=size, thresholds=thresholds, method=method, exclude=never)
     table, lite = ready.table, ready.table.columns(selection.chosen).mean
     fidelity = compared(table.models, table.mean, lite, tasks=selection.size, higher=table.higher_is_better)
-    of = estimates.complete(
-        table, families=[(families or {}).get(key, "") for key in table.models], released=[""] * len(table.models)
-    )
+    of = estimates.complete(table, models)
     seen = np.searchsorted(np.flatnonzero(table.counted), selection.chosen)
     predicted = None if isinstance(of, str) else estimates.held_out(of, seen)
     return Smaller(scores=scores, whole=ready, selection=selection, fidelity=fidelity, predicted=predicted)

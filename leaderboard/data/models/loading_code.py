@@ -78,12 +78,15 @@ def mteb_name(model: Mapping[str, Any]) -> str:
     return ""
 
 
-def evaluation_command(model: Mapping[str, Any], *, suite: str) -> str:
+def evaluation_command(model: Mapping[str, Any], *, suite: str, tasks: Sequence[str] = ()) -> str:
     """The command that makes the model's scores on a suite; of one whose weights nothing here can name, it takes them
-    from the reader's FOLDER."""
+    from the reader's FOLDER. `tasks`, by title, are those to run within an hour: the only ones, or `likeness` chooses.
+    """
     if not model["adapter"] and (name := mteb_name(model)) and suite in BENCHMARKS:
-        return f'mteb run --model {shlex.quote(name)} --benchmarks "{BENCHMARKS[suite]}"'
-    return f"likeness run --suite {suite} --models {shlex.quote(model['key']) if model['adapter'] else FOLDER}"
+        chosen = f"--tasks {' '.join(tasks)}" if tasks else f'--benchmarks "{BENCHMARKS[suite]}"'
+        return f"mteb run --model {shlex.quote(name)} {chosen}"
+    key = shlex.quote(model["key"]) if model["adapter"] else FOLDER
+    return f"likeness run --suite {suite} --models {key}{' --budget 1h' if tasks else ''}"
 
 
 def commands(options: str | None, *, title: str, suites: Sequence[str]) -> list[str]:

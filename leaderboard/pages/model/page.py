@@ -11,8 +11,10 @@ import gradio as gr
 import numpy as np
 
 from compute.analysis.maps import SHIPPED
+from compute.types import CannotDo
 from leaderboard.data.leaders import by_language
-from leaderboard.data.models.loading_code import commands, loading_code
+from leaderboard.data.memo import shared
+from leaderboard.data.models.loading_code import commands, evaluation_command, loading_code
 from leaderboard.data.models.model_facts import own_facts
 from leaderboard.data.payload import plain, standing
 from leaderboard.data.suite_cache import SuiteCache
@@ -109,6 +111,7 @@ def page(site: Site, *, model: str, suite: str, by: str) -> tuple:
         "pages/model/rest.html",
         **facts,
         **outstanding,
+        next=run_next(suite_cache, model),
         commands=commands(about["options"], title=about["title"], suites=computed or [ANYWHERE]),
         kind_note=KIND_NOTES.get(about["kind"], ""),
         aliases=db.query("aliases", model=model),
@@ -188,6 +191,37 @@ def _rank(suite_cache: SuiteCache, suite: str, index: int) -> dict[str, Any]:
             "mean_interval": UNKNOWN if mean_interval == NOTHING else mean_interval,
         }
     return out
+
+
+@partial(shared, most=256)
+def run_next(suite_cache: SuiteCache, model: str) -> dict[str, Any] | None:
+    """The tasks that tell most of the model within an hour, and how much, in the first suite that does not rank it and
+    where their order is known; None without one."""
+    for suite in suites_of(suite_cache, model):
+        table, ranked = suite_cache.table(suite), suite_cache.ranked(suite)
+        own = table.rows_of_model(model)
+        if ranked is None or (ranked.rank[own] > 0).any():
+            continue
+        row = table.fullest_row(own)
+        try:
+            order = table.next_tasks(ranked, row)
+        except CannotDo:
+            continue
+        half = order.halves([len(order.tasks)])[0]
+        if not order.tasks or np.isnan(half):
+            continue
+        one = suite_cache.estimates(suite, only=row)[0].get(row)
+        titles = np.array(ranked.table.titles)[ranked.table.counted][order.tasks].tolist()
+        return {
+            "table": table,
+            "tasks": titles,
+            "hours": order.hours[order.tasks].sum(),
+            "half": half,
+            "now": one and (one.high - one.low) / 2,
+            "places": one and 1 + int((abs(order.of.means - order.of.sign * one.mean) <= half).sum()),
+            "command": evaluation_command(table.models.loc[model], suite=suite, tasks=titles),
+        }
+    return None
 
 
 def _outstanding(shown: Field) -> dict[str, Any]:

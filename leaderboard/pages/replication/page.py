@@ -54,6 +54,7 @@ def draw(site: Site) -> None:
                 who=(origin_title(a), origin_title(b)),
                 mean=mean.to_dict("records"),
                 causes=causes,
+                reasons=data_of.reasons,
                 rule=replication,
             ),
         )

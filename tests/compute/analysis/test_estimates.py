@@ -1,6 +1,7 @@
 """Estimates of incomplete models: equal to scikit-learn's ridge, with intervals that hold, or a reason."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.linear_model import Ridge
 
@@ -20,14 +21,16 @@ def drawn(seed, *, models=30, partial=40, tasks=24, shown=12):
     return ScoreTable(values=values), whole
 
 
-def estimated(table, families=None, released=None, **more):
-    n = len(table.models)
-    return estimates.estimates(table, families=families or [""] * n, released=released or [""] * n, **more)
+def of_families(table, families):
+    return None if families is None else pd.DataFrame({"family": families}, index=table.models)
+
+
+def estimated(table, families=None, **more):
+    return estimates.estimates(table, of_families(table, families), **more)
 
 
 def complete(table, families=None):
-    n = len(table.models)
-    return estimates.complete(table, families=families or [""] * n, released=[""] * n)
+    return estimates.complete(table, of_families(table, families))
 
 
 def test_a_prediction_is_scikit_learns_ridge():
@@ -63,7 +66,7 @@ def test_intervals_hold_for_models_that_took_no_part():
         assert min(check.models, check.families, check.best, check.newest) >= 0.95 or check.widened > 1
         for row, one in found.items():
             assert one.low < one.mean < one.high and one.rank_low <= one.rank_high and one.tasks == 12
-            assert one.places.sum() == pytest.approx(1) and np.isnan(one.scores[:12]).all()
+            assert one.complete == 30 and np.isnan(one.scores[:12]).all()
             assert one.categories[0, 0] == pytest.approx(one.mean)
             assert np.r_[whole[row, :12], one.scores[12:, 0]].mean() == pytest.approx(one.mean)
     assert len(held) > 180 and np.mean(held) >= 0.93
@@ -76,7 +79,7 @@ def test_lower_is_better_and_units_turn_the_places_alone():
         assert (
             row == other and same.mean == pytest.approx(-100 * one.mean) and same.low == pytest.approx(-100 * one.high)
         )
-        assert (one.rank_low, one.rank_high, *one.places) == (same.rank_low, same.rank_high, *same.places)
+        assert (one.rank_low, one.rank_high) == (same.rank_low, same.rank_high)
 
 
 def test_a_family_says_nothing_of_its_own_members():
@@ -124,14 +127,15 @@ def test_where_there_is_no_estimate_the_reason_is_said():
     assert not estimated(noise)[0]
 
 
-def test_a_model_of_images_is_never_estimated_on_texts():
-    abilities = [["embed_image"], ["embed_image", "embed_text"], ["choose"], []]
-    assert possible(abilities, [["image"], ["image", "text"]]).tolist() == [
-        [True, False],
-        [True] * 2,
-        [True] * 2,
-        [True] * 2,
-    ]
+def test_what_a_model_cannot_do_is_never_estimated():
+    both = ["embed_image", "embed_text"]
+    can = possible(
+        [["embed_image"], both, ["choose"], [], both],
+        [["image"], ["image", "text"]],
+        late=[False] * 4 + [True],
+        one_vector=[True, False],
+    )
+    assert can.tolist() == [[True, False], [True] * 2, [True] * 2, [True] * 2, [False, True]]
 
 
 def test_estimates_are_the_same_each_time_and_whatever_the_order():
@@ -147,23 +151,19 @@ def test_estimates_are_the_same_each_time_and_whatever_the_order():
 def test_what_to_run_next_fits_the_budget_and_costs_count():
     table, whole = drawn(7)
     of, hours, every = complete(table), np.ones(24), np.ones(24, bool)
-    steps = next_tasks(of, table.values[-1], hours=hours, budget=5.5, among=every)
-    assert len(steps) == 5 and steps == next_tasks(of, table.values[-1], hours=hours, budget=5.5, among=every)
-    assert {step.task for step in steps} <= set(range(12, 24))
-    assert 0 < steps[-1].half < steps[0].half
-    dear = np.where(np.arange(24) == steps[0].task, 100.0, 1.0)
-    assert steps[0].task not in [
-        step.task for step in next_tasks(of, table.values[-1], hours=dear, budget=50, among=every)
-    ]
-    among = np.arange(24) >= 20
+    order = next_tasks(of, table.values[-1], hours=hours, budget=5.5, among=every)
+    assert len(order.tasks) == 5 and set(order.tasks) <= set(range(12, 24))
+    assert order.tasks == next_tasks(of, table.values[-1], hours=hours, budget=5.5, among=every).tasks
+    now, first, last = order.halves((0, 1, 5))
+    one = estimated(table)[0][69]
+    assert 0 < last < first and now == pytest.approx((one.high - one.low) / 2)
+    dear = np.where(np.arange(24) == order.tasks[0], 100.0, 1.0)
+    assert order.tasks[0] not in next_tasks(of, table.values[-1], hours=dear, budget=50, among=every).tasks
     everything = next_tasks(of, np.full(24, np.nan), hours=hours, budget=99, among=every)
-    assert len(everything) == 24 and everything[-1].half == 0 and np.isnan(everything[3].half)
-    assert {step.task for step in next_tasks(of, table.values[-1], hours=hours, budget=99, among=among)} == {
-        20,
-        21,
-        22,
-        23,
-    }
+    assert len(everything.tasks) == 24 and everything.halves([24]) == [0] and np.isnan(everything.halves([4])).all()
+    among = np.arange(24) >= 20
+    only = next_tasks(of, table.values[-1], hours=hours, budget=99, among=among)
+    assert set(only.tasks) == {20, 21, 22, 23}
 
 
 def test_of_many_complete_models_some_are_enough():
@@ -176,8 +176,8 @@ def test_of_many_complete_models_some_are_enough():
 
 def test_the_shipped_leader_without_a_rank_has_the_first_place(database):
     (table,) = of_database(database, suites=("mieb",), origin="imported")
-    rows = store.frames(database, names=("models",))["models"].set_index("key").loc[list(table.models)]
-    found, _, _ = estimated(table, families=list(rows["family"].fillna("")), released=list(rows["released"].fillna("")))
+    models = store.frames(database, names=("models",))["models"].set_index("key")
+    found, _, _ = estimates.estimates(table, models)
     one = found[table.models.index("lco-embedding/lco-embedding-omni-7b")]
     assert one.tasks == 51 and (one.rank_low, one.rank_high) == (1, 1)
     assert 0.70 < one.low < one.mean < one.high < 0.735
