@@ -1,0 +1,66 @@
+"""What a board does with doubtful scores and tasks: marks, reasons, ranks without them."""
+
+import json
+
+import numpy as np
+import pytest
+
+from leaderboard.data.doubtful import effect
+from leaderboard.data.mean_rule import choice
+from leaderboard.data.task_doubts import task_doubts
+from leaderboard.html.labels import SUSPECT
+from leaderboard.pages.board import export, provenance
+from leaderboard.pages.claims.doubts import findings, reports
+
+ROW, TASK = "quansun/eva02-clip-l-14~imported", "mieb/imagenet1k"
+WITHOUT = choice("doubtful=hide")
+
+
+@pytest.fixture
+def table(suite_cache):
+    return suite_cache.table("mieb")
+
+
+def test_a_doubtful_score_is_marked_with_its_reason_and_one_that_people_found_right_is_not(suite_cache, table):
+    column = table.headline(TASK)
+    assert table.marks[table.row(ROW), column] & SUSPECT
+    lines = provenance.cell(suite_cache.db, table, suite_cache.ranked("mieb"), row_id=ROW, key=TASK)["lines"]
+    (why,) = [line["text"] for line in lines if line["label"] == "Doubtful"]
+    assert why.startswith("0.1%") and "expected" in why and "Imagenet1kZeroShot" in why
+    right = table.marks[table.row("nomic-ai/nomic-embed-vision-v1.5~imported"), table.headline("mieb/sts15visualsts")]
+    assert not right & SUSPECT
+
+
+def test_without_doubtful_scores_they_are_missing_and_the_rest_is_as_before(suite_cache, table):
+    sound, row = suite_cache.chosen_table("mieb", WITHOUT), table.row(ROW)
+    gone = table.marks & SUSPECT > 0
+    assert gone.any() and np.isnan(sound.scores.values[gone]).all()
+    np.testing.assert_array_equal(sound.scores.values[~gone], table.scores.values[~gone])
+    before, after = suite_cache.ranked("mieb"), suite_cache.ranked("mieb", WITHOUT)
+    assert before.rank[row] > 0 > after.rank[row] and "128 have a score" in after.why[row]
+    view = export.BoardView(table=sound, ranked=after, rows=[ROW], columns=[TASK], suite_ranked=before)
+    assert np.isnan(view.frame[TASK].item()) and "without doubtful scores" in view.frame["ranked_by"].item()
+    sent = json.loads(suite_cache.ranking("mieb", WITHOUT))
+    assert sent["changed"] == "without doubtful scores" and sent["families"][row]
+
+
+def test_what_doubtful_scores_decide_is_said(suite_cache, table):
+    said = effect(table, WITHOUT)
+    assert "EVA02-CLIP L/14 36 → 26 in Linear Probing" in said and "no rank among" in said
+    assert "No score" in effect(suite_cache.table("vidore-v2"), WITHOUT)
+
+
+def test_every_finding_is_listed_once_and_reported_to_its_source(suite_cache):
+    rows = findings(suite_cache.db)
+    probes = [row for row in rows if row["kind"] == "one class"]
+    assert len(probes) == 6 and sum(len(row["scores"]) for row in probes) == 13
+    assert all({*about} == {"imported", "published"} for row in probes for about in row["scores"].values())
+    text = reports(rows)["imported"]
+    assert text.count("ZeroShot") == 13 and "results repository" in text
+
+
+def test_doubtful_tasks_have_a_known_fault_or_say_nothing(suite_cache, table):
+    doubts = task_doubts(suite_cache.db, table)
+    severe = {task.removeprefix("mieb/"): doubt.words for task, doubt in doubts.items() if doubt.severe}
+    assert "known fault" in severe["imagecode"] and "guessing" in severe["winoground"]
+    assert "cifar10" not in severe and "correlation" in severe["blinkit2tmultichoice"]
