@@ -446,3 +446,17 @@ def test_on_a_phone_rows_are_selected_and_compared_by_touch(board):
     bar.get_by_role("link", name="Compare 2").tap()
     page.locator(".bc-comparison").wait_for()
     assert page.evaluate("document.scrollingElement.scrollWidth") <= 390
+
+
+def test_doubtful_scores_are_left_out_on_request(board):
+    page = board("suite=mieb&columns=mieb/imagenet1k&q=EVA02-CLIP L/14")
+    cell = page.locator(".lk-body [data-mark*='?']").last
+    assert "doubtful" in cell.get_attribute("title")
+    page.get_by_role("button", name="No doubtful").click()
+    wait_query(page, "doubtful", "hide")
+    page.wait_for_selector(READY)
+    said = page.locator(".lk-changed").inner_text()
+    assert "doubtful" in said and "in Linear Probing" in said
+    assert page.locator(".lk-body .lk-model small").first.inner_text().startswith("needs all")
+    page.get_by_role("button", name="Reset", exact=False).first.click()
+    wait_query(page, "doubtful", None)
