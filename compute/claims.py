@@ -29,7 +29,7 @@ import json
 import math
 import re
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from statistics import NormalDist
 from typing import Any
@@ -39,7 +39,7 @@ import numpy as np
 import pandas as pd
 
 from compute import paths
-from compute.analysis.correlation import interval
+from compute.analysis.correlation import correlate, interval
 from compute.catalog import shipped
 from compute.catalog.published import OWN, number, published_table
 from compute.database import store
@@ -187,18 +187,11 @@ def shown(value: float | None, *, like: str) -> str:
 # What SQL lacks, by the names that queries use.
 
 
-def kendall(first: Sequence[float], second: Sequence[float]) -> float:
-    """Returns Kendall's tau-b."""
-    from scipy.stats import kendalltau
-
-    return float(kendalltau(first, second).statistic)
-
-
-def spearman(first: Sequence[float], second: Sequence[float]) -> float:
-    """Returns Spearman's rho."""
-    from scipy.stats import spearmanr
-
-    return float(spearmanr(first, second).statistic)
+def correlated(method: str) -> Callable[[Sequence[float], Sequence[float]], float]:
+    """Returns the correlation of two lists by a method."""
+    return lambda first, second: float(
+        correlate(scores=np.column_stack([first, second]), method=method, minimum=2).r[0, 1]
+    )
 
 
 def correlation_interval(r: float, n: int, method: str, claims: int) -> list[float | None]:
@@ -227,8 +220,8 @@ FUNCTIONS = (
     ("rounded", lambda value, digits: rounded(value, digits), ["DOUBLE", "INT"], "VARCHAR"),
     ("signed", lambda value, digits: rounded(value, digits, sign=True), ["DOUBLE", "INT"], "VARCHAR"),
     ("decimals", decimals, ["VARCHAR"], "INT"),
-    ("kendall", kendall, ["DOUBLE[]", "DOUBLE[]"], "DOUBLE"),
-    ("spearman", spearman, ["DOUBLE[]", "DOUBLE[]"], "DOUBLE"),
+    ("kendall", correlated("kendall"), ["DOUBLE[]", "DOUBLE[]"], "DOUBLE"),
+    ("spearman", correlated("spearman"), ["DOUBLE[]", "DOUBLE[]"], "DOUBLE"),
     ("correlation_interval", correlation_interval, ["DOUBLE", "BIGINT", "VARCHAR", "BIGINT"], "DOUBLE[]"),
     (
         "rank_accuracy",
