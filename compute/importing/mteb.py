@@ -20,7 +20,7 @@ from compute.catalog.published import score_of
 from compute.importing.collection import Imported, SkippedFile, fingerprint, outside
 from compute.io.files import Record, short, validated
 from compute.io.tables import MOST_BYTES
-from compute.types import BadInput, Metric, Model, Run, Score, Task, first_line
+from compute.types import BadInput, Metric, Model, Run, Score, Task, counted, first_line
 
 RUN = ("folder", "revision", "task", "split")  # the columns that tell runs apart
 REPOSITORY = "mteb/results"  # a data set on the hub
@@ -223,7 +223,10 @@ def read_mteb_results(path: Path, *, catalog: Catalog) -> Imported:
         )
     frame = pd.DataFrame(every, columns=[*COLUMNS, FILE]).astype(COLUMNS)
     made, runs, scores = recorded(frame, facts=facts, catalog=catalog)
+    other = frame[frame["main_score"].notna()]["file"].nunique()
+    why = "have another metric as main_score: the task's own is read"
     return Imported(
+        notes=(f"{counted(other, 'file')} {why}",) if other else (),
         runs=tuple(runs),
         scores=tuple(scores),
         models=tuple(made),
