@@ -10,7 +10,7 @@ looks like.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
@@ -18,6 +18,7 @@ import numpy as np
 
 from compute.analysis.table import ScoreTable
 from compute.arrays import Bools, Floats, Ints
+from compute.types import counted
 
 CLIPPED = 3.0  # standard deviations of a score that predicts others
 PENALTY = 0.05  # of the ridge, per task
@@ -25,11 +26,12 @@ MOST_MODELS = 120  # that predict, spread over the levels of all
 LIMIT, APART_BY = 7.0, 0.6  # of a residual over its scale, and over the spread of a task, from which on it is far
 STRANGE, FITS = 5.0, 1.5  # scales from what is expected, for a value of another kind; and of that kind's own value
 BOTH, TOGETHER = 3.0, 7.0  # the same of each of two exchanged scores, and of both
+EXTREME = 20.0  # robust deviations from the median of a task, which would spoil its predictions from the first
 CERTAIN = 3.5  # of a score at chance, which is doubtful by itself
 FLOOR = 0.12  # the least scale of a task, over the spread of tasks
 ROUNDS, AT_ONCE = 80, 13  # and one score set aside at once for so many models
 FEWEST_MODELS, FEWEST_TASKS = 12, 8
-NEEDS = f"It needs {FEWEST_MODELS} models and {FEWEST_TASKS} tasks."
+NEEDS = f"it needs {FEWEST_MODELS} models and {FEWEST_TASKS} tasks"
 APART = 3.0  # robust deviations of a model's mean from the others', beyond which no line through them reaches it
 TINY = 1e-9
 SHARE = 0.6  # of the tasks that a model needs to take part
@@ -117,10 +119,18 @@ def audit(table: ScoreTable, *, chance: Floats | None = None) -> list[Doubt]:
     return [doubt for _, doubt in sorted(found, key=lambda each: each[0])] + _outside(table, beyond) + copies
 
 
+def summary(doubts: Sequence[Doubt]) -> str:
+    """How many scores are doubtful, and how many models have another's; empty for none."""
+    alone = sum(one.kind != COPY for one in doubts)
+    copies = len({one.model for one in doubts if one.kind == COPY})
+    parts = [counted(alone, "doubtful score")] * (alone > 0) + [f"{copies} models with equal scores"] * (copies > 0)
+    return " and ".join(parts)
+
+
 def taking_part(table: ScoreTable) -> Bools:
     """Which models have enough scores to be judged by them."""
-    out = np.zeros(len(table.models), bool)
-    out[_comparable(table)[0]] = True
+    out, (rows, tasks) = np.zeros(len(table.models), bool), _comparable(table)
+    out[rows] = len(rows) >= FEWEST_MODELS and len(tasks) >= FEWEST_TASKS
     return out
 
 
@@ -185,7 +195,9 @@ def _everywhere(cells: Cells, categories: Ints) -> Bools:
 def _contradicted(values: Floats, suspect: Bools) -> tuple[Floats, Floats, Bools]:
     """Expected values, scales of the residuals and which scores are far [models, tasks]."""
     unit = float(np.median(np.nanstd(values, axis=0)))
-    aside, missing, far = suspect.copy(), np.isnan(values), np.zeros(values.shape, bool)
+    off = np.abs(values - np.nanmedian(values, axis=0))
+    extreme = off > EXTREME * np.maximum(1.4826 * np.nanmedian(off, axis=0), FLOOR * unit)
+    aside, missing, far = suspect | extreme, np.isnan(values), np.zeros(values.shape, bool)
     filled = np.where(aside | missing, np.nanmedian(np.where(aside, np.nan, values), axis=0), values)
     for _ in range(ROUNDS):
         expected, distance = expectations(filled, aside | missing)
@@ -200,7 +212,8 @@ def _contradicted(values: Floats, suspect: Bools) -> tuple[Floats, Floats, Bools
             break
         for row, column in sorted(worst.tolist(), key=lambda cell: -z[tuple(cell)])[: len(values) // AT_ONCE]:
             aside[row, column] = far[row, column] = True
-    return expected, scale, far
+    off = np.abs(values - expected)
+    return expected, scale, far | (extreme & (off > LIMIT * scale) & (off > APART_BY * unit))
 
 
 def _spread(residual: Floats, axis: int) -> Floats:

@@ -39,7 +39,9 @@ class Audit(ShowsItself):
             return "" if math.isnan(value) else rounded(value, digits)
 
         copies = any(one.kind == audits.COPY for one in self.doubts)
-        known = int((~np.isnan(self.table.values)).sum())
+        known, judged = int((~np.isnan(self.table.values)).sum()), int(audits.taking_part(self.table).sum())
+        few = f"; no model was judged by its other scores: {audits.NEEDS}"
+        many = f"; {judged} of {counted(len(self.table.models), 'model')} were judged by their other scores"
         return ShownTable(
             heads=("model", "task", "value", "expected", "from", "to", "why"),
             rows=[
@@ -49,11 +51,12 @@ class Audit(ShowsItself):
                 }.values()
             ],
             above=[
-                f"{len(self.doubts) or 'None'} of {counted(known, 'score')} contradict the others.",
+                f"{audits.summary(self.doubts) or 'Nothing doubtful'} among {counted(known, 'score')}"
+                f"{many if judged else few}.",
                 *self.table.notes,
             ],
             below=["Of results that are equal to another model's, one task is listed."] * copies
-            + [f"Expected from the model's other scores by the other models; from and to: 95%. {audits.NEEDS}"],
+            + ["Expected from the model's other scores by the other models; from and to: 95%."],
         )
 
 
@@ -63,5 +66,5 @@ def audit(scores: TableOfScores, **reading: Any) -> Audit:
 
     scores and how to read it as in `compute.rank`; the method is that of `compute.analysis.audit`. Raises BadInput.
     """
-    table = ScoreReading(**reading).table(scores)
+    table = ScoreReading(**reading).table(scores, mixed=True)
     return Audit(table=table, doubts=tuple(audits.audit(table)))

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from compute.analysis.audit import audit
+from compute.analysis.audit import audit, summary
 from compute.analysis.ranking import Ranking
 from compute.analysis.ranks.friedman import TESTS
 from compute.analysis.ranks.means import CATEGORY_MEAN, TASK_MEAN
@@ -19,7 +19,7 @@ from compute.interface.score_checks import check_scales
 from compute.interface.score_layouts import TableOfScores
 from compute.interface.score_reading import ScoreReading
 from compute.options import taking
-from compute.types import BadInput, argument, counted
+from compute.types import BadInput, argument
 
 RULES = (CATEGORY_MEAN, TASK_MEAN)
 
@@ -63,7 +63,7 @@ def rank(
 
 def _audited(table: ScoreTable, scores: TableOfScores) -> list[str]:
     """How many of a table's scores an audit doubts, and how to list them; nothing where it doubts none."""
-    if not (found := len(audit(table))):
+    if not (found := summary(audit(table))):
         return []
     command = f"likeness audit {shlex.quote(str(scores))}" if isinstance(scores, str | Path) else "compute.audit"
-    return [f"An audit finds {counted(found, 'doubtful score')} in this table: {command}"]
+    return [f"An audit finds {found} in this table: {command}"]

@@ -82,8 +82,8 @@ class ScoreReading:
         members = (task for tasks in together for task in tasks)
         return frozenset((*self.only, *self.lower_is_better, *members, *(self.weights or ())))
 
-    def table(self, scores: TableOfScores) -> ScoreTable:
-        """What `score_layouts` reads, as arrays.
+    def table(self, scores: TableOfScores, *, mixed: bool = False) -> ScoreTable:
+        """What `score_layouts` reads, as arrays; `mixed`: a task may have shares and percent.
 
         Raises BadInput in one sentence that names the row, the column and what to do; of cells, all that are wrong.
         """
@@ -164,13 +164,14 @@ class ScoreReading:
         table = ScoreTable(
             models=tuple(models), tasks=tuple(one.task for one in cells), values=values, stderr=stderr, **about
         )
+        if not mixed:
+            check_units(table, named=self.named)
         return self._finished(table, group_of, notes=notes, more=file.notes, told="higher_is_better" in roles)
 
     def _finished(
         self, table: ScoreTable, group_of: Mapping[str, str], *, notes: list[str], more: Sequence[str], told: bool
     ) -> ScoreTable:
         """The table with directions, categories and shared data, which options and names tell. Raises BadInput."""
-        check_units(table, named=self.named)
         if not table.tasks:
             raise BadInput("The table has no tasks: it needs a column of scores besides the column of models")
         if len(table.models) > MOST_MODELS:

@@ -32,8 +32,10 @@ def effect(table: BoardTable, chosen: RankChoice) -> str:
     words = [text for _, text in sorted(moves, key=lambda move: -move[0])[:MOST]]
     words.append(f"{'no rank' if first == then else 'some rank'} among the mean's first {FIRST} changes")
     known = 0 if table.expected is None else int((marked & ~np.isnan(table.expected[own])).sum())
-    predicted = f", with what the other scores predict in place of {known}" if known else ""
-    return f"Without {counted(int(marked.sum()), 'doubtful score')}{predicted}: {'; '.join(words)}."
+    lost = int(((before[MEAN] > 0) & (_places(table.sound, own, chosen)[MEAN] <= 0)).sum())
+    gone = f"{counted(int(marked.sum()), 'score')} left out, so that {counted(lost, 'model')} lost the rank"
+    predicted = f"With what other scores predict for {known} of them: " if known else ""
+    return f"{gone}. {predicted}{'; '.join(words)}."
 
 
 def reason(column: SuiteColumn, doubt: Mapping[str, Any]) -> str:

@@ -26,7 +26,7 @@ const END = 14; // px beside the axis of the intervals
 
 export const MARKS = [
   [1, '†', 'trained on this data set'],
-  [2, '?', 'doubtful: see its note'],
+  [2, '?', 'doubtful: its cell says why'],
   [4, '‡', 'another source prints another number'],
   [8, '~', 'mean of only some of its tasks'],
   [16, '*', 'mean as the paper prints it; some of its tasks are missing'],

@@ -117,7 +117,7 @@ export function createChanged(board) {
       node.hidden = !ranking.changed;
       const { differ, of } = ranking.changed ? differingRanks(payload, ranking, state) : {};
       words.textContent = ranking.changed ? `Your mean: ${ranking.changed} · ${differ} of ${of} ranks differ · ` : '';
-      effect.textContent = ranking.effect ? ` · ${ranking.effect}` : '';
+      effect.textContent = ranking.effect ?? '';
     },
   };
 }

@@ -6,6 +6,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from compute.analysis.audit import ONE_CLASS
 from compute.database.doubts import RIGHT
 from compute.rounding import rounded
 from leaderboard.data.database import Database
@@ -13,6 +14,10 @@ from leaderboard.data.memo import shared
 from leaderboard.data.task_doubts import task_doubts
 from leaderboard.html.templates import render
 from leaderboard.page import Site
+
+ASKED = """Scores that other scores contradict: could you look at these runs again?
+Expected values are from each model's other scores by a ridge on the other models, with 95% intervals; equal scores may
+be of one file under two names."""
 
 
 @shared
@@ -42,7 +47,7 @@ def findings(db: Database) -> list[dict[str, Any]]:
     `tasks` and `sources` of each, and the `origins`."""
     out: dict[tuple[str, ...], dict[str, Any]] = {}
     for row in db.records("doubtful"):
-        why, _, beside = row["reason"].partition("; ")
+        why, _, beside = row["reason"].partition("; ") if row["kind"] == ONE_CLASS else (row["reason"], "", "")
         found = out.setdefault((row["model"], row["kind"], why, row["decision"]), {**row, "why": why, "scores": {}})
         value, *expected = (
             "" if row[name] is None else rounded(row[name], row["digits"], scale=row["scale"]) + row["unit"]
@@ -59,7 +64,7 @@ def reports(rows: list[dict[str, Any]]) -> dict[str, str]:
     out: dict[str, list[str]] = {}
     for row in rows:
         for origin in dict.fromkeys(origin for about in row["scores"].values() for origin in about):
-            lines = out.setdefault(origin, ["Scores that other scores contradict"])
+            lines = out.setdefault(origin, [ASKED])
             lines.append(f"\n{row['title']} ({row['model']}): {row['why']}")
             lines += [f"- {title}: {about[origin]}" for (_, title), about in row["scores"].items() if origin in about]
     return {origin: "\n".join(lines) for origin, lines in out.items()}
