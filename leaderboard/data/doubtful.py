@@ -34,8 +34,8 @@ def effect(table: BoardTable, chosen: RankChoice) -> str:
     known = 0 if table.expected is None else int((marked & ~np.isnan(table.expected[own])).sum())
     lost = int(((before[MEAN] > 0) & (_places(table.sound, own, chosen)[MEAN] <= 0)).sum())
     gone = f"{counted(int(marked.sum()), 'score')} left out, so that {counted(lost, 'model')} lost the rank"
-    predicted = f"With what other scores predict for {known} of them: " if known else ""
-    return f"{gone}. {predicted}{'; '.join(words)}."
+    predicted = f" With what other scores predict for {known} of them:" if known else ";"
+    return f"{gone}{'.' * (known > 0)}{predicted} {'; '.join(words)}."
 
 
 def reason(column: SuiteColumn, doubt: Mapping[str, Any]) -> str:
