@@ -6,6 +6,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from compute.analysis.audit import ONE_CLASS
 from compute.database.doubts import RIGHT
 from compute.rounding import rounded
 from leaderboard.data.database import Database
@@ -42,7 +43,7 @@ def findings(db: Database) -> list[dict[str, Any]]:
     `tasks` and `sources` of each, and the `origins`."""
     out: dict[tuple[str, ...], dict[str, Any]] = {}
     for row in db.records("doubtful"):
-        why, _, beside = row["reason"].partition("; ")
+        why, _, beside = row["reason"].partition("; ") if row["kind"] == ONE_CLASS else (row["reason"], "", "")
         found = out.setdefault((row["model"], row["kind"], why, row["decision"]), {**row, "why": why, "scores": {}})
         value, *expected = (
             "" if row[name] is None else rounded(row[name], row["digits"], scale=row["scale"]) + row["unit"]
