@@ -210,7 +210,7 @@ def _contradicted(values: Floats, suspect: Bools) -> tuple[Floats, Floats, Bools
         worst = np.argwhere((z > LIMIT) & (np.abs(residual) > APART_BY * unit))
         if not len(worst):
             break
-        for row, column in sorted(worst.tolist(), key=lambda cell: -z[tuple(cell)])[: len(values) // AT_ONCE]:
+        for row, column in sorted(worst.tolist(), key=lambda cell: -z[tuple(cell)])[: max(1, len(values) // AT_ONCE)]:
             aside[row, column] = far[row, column] = True
     off = np.abs(values - expected)
     return expected, scale, far | (extreme & (off > LIMIT * scale) & (off > APART_BY * unit))

@@ -114,7 +114,7 @@ class BoardTable:
     presets: dict[str, dict[str, float]] = field(default_factory=dict)
     choices: ScopeChoices  # the scopes that the suite has
     scope: Scope = WHOLE
-    expected: np.ndarray | None = None  # of doubtful scores, by the other scores; NaN: not known
+    expected: np.ndarray  # of doubtful scores, by the other scores; NaN: not known
     left_out: bool = False  # whether doubtful scores are missing
     parts: pd.DataFrame | None = None  # of one condition or language: its tasks, sources and subsets
 
@@ -140,8 +140,7 @@ class BoardTable:
     @property
     def likely(self) -> BoardTable:
         """The same with what is expected in place of the doubtful scores, where it is known."""
-        values = self.sound.scores.values if self.expected is None else self.expected
-        values = np.where(np.isnan(values), self.sound.scores.values, values)
+        values = np.where(np.isnan(self.expected), self.sound.scores.values, self.expected)
         return replace(self.sound, scores=replace(self.sound.scores, values=values))
 
     def ranked(

@@ -149,7 +149,7 @@ def compare(table: BoardTable, ranked: Ranking | None, rows: Sequence[int], *, b
         column = table.columns[table.people or 0]
     if column is not None:
         index = -1 if column.kind == "family" else table.columns.index(column)
-        return _category(table, ranked, chosen, column) if index < 0 else _of_task(table, ranked, chosen, index)
+        return _category(table, ranked, chosen, column) if index < 0 else _of_task(table, chosen, index)
     counted = ranked.table.codes[ranked.table.counted]
     own = [one for code, one in enumerate(table.category_columns) if code in counted]
     return replace(of_mean(table, ranked, chosen), parts=tuple(_category(table, ranked, chosen, one) for one in own))
@@ -177,10 +177,10 @@ def _category(table: BoardTable, ranked: Ranking, rows: Sequence[int], column: S
     ends = [means, own.mean_low, own.mean_high, own.few & ~np.isnan(own.mean_low), marks]
     about, board = f"Mean of its tasks, {column.metric_title}", ranked.by_category[code]
     line = _line(table, rows, column, "category", about, ends, scores, ranked.stands_in, board=board)
-    return replace(line, parts=tuple(_of_task(table, ranked, rows, index) for index in inside.tolist()))
+    return replace(line, parts=tuple(_of_task(table, rows, index) for index in inside.tolist()))
 
 
-def _of_task(table: BoardTable, ranked: Ranking | None, rows: Sequence[int], index: int) -> ComparedLine:
+def _of_task(table: BoardTable, rows: Sequence[int], index: int) -> ComparedLine:
     """A task by its items: the rows' own scores, though a category may take a printed mean instead."""
     column, scores = table.columns[index], table.scores
     rule = {"aggregate": "task-mean", "weights": None, "task_weights": None}  # that of a human suite has no mean

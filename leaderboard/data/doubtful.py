@@ -31,7 +31,7 @@ def effect(table: BoardTable, chosen: RankChoice) -> str:
     first, then = ([place if 0 < place <= FIRST else 0 for place in each[MEAN].tolist()] for each in (before, after))
     words = [text for _, text in sorted(moves, key=lambda move: -move[0])[:MOST]]
     words.append(f"{'no rank' if first == then else 'some rank'} among the mean's first {FIRST} changes")
-    known = 0 if table.expected is None else int((marked & ~np.isnan(table.expected[own])).sum())
+    known = int((~np.isnan(table.expected[own])).sum())
     lost = int(((before[MEAN] > 0) & (_places(table.sound, own, chosen)[MEAN] <= 0)).sum())
     gone = f"{counted(int(marked.sum()), 'score')} left out, so that {counted(lost, 'model')} lost the rank"
     predicted = f" With what other scores predict for {known} of them:" if known else ";"

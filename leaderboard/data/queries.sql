@@ -101,8 +101,9 @@ LEFT JOIN laboratories ON origin = 'imported:' || laboratories.key
 WHERE runs.main ORDER BY date DESC, doubts.kind <> 'one class', origin, model, task
 
 -- name: doubt
--- Why a score is doubtful, as at most one row of the table of doubts.
-SELECT * FROM doubts WHERE model = $model AND task = $task AND origin = $origin
+-- Why a score is doubtful, as at most one row of the table of doubts, which is about headline scores.
+SELECT doubts.* FROM doubts JOIN tasks ON tasks.key = task
+WHERE model = $model AND task = $task AND origin = $origin AND tasks.metrics[1] = $metric
 
 -- name: disagreements
 -- Pairs (model, task) for which another table of the same paper prints another number.

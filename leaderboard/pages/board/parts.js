@@ -89,7 +89,7 @@ export function createEstimates(board) {
 
 /** The switch that leaves out the scores which the rest of the evidence contradicts, with how many there are. */
 export function createDoubtful(board) {
-  const node = button('No doubtful', () => board.change({ doubtful: board.state.doubtful ? '' : 'hide' }));
+  const node = button('No doubtful', () => board.change({ doubtful: board.state.doubtful === 'hide' ? '' : 'hide' }));
   return {
     nodes: [node],
     refresh() {

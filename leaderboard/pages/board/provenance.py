@@ -45,12 +45,12 @@ def cell(db: Database, table: BoardTable, ranked: Ranking | None, *, row_id: str
 
 def _task(db: Database, table: BoardTable, position: int, column: SuiteColumn) -> Parts:
     model, index = table.rows[position].model, table.columns.index(column)
-    parts = (
-        {} if table.parts is None else table.parts[table.parts.task == column.task].groupby("source")["subset"].agg(set)
-    )
+    parts: dict[str, set[str]] = {}
+    if table.parts is not None:
+        parts = table.parts[table.parts.task == column.task].groupby("source")["subset"].agg(set).to_dict()
     sources = [
         _source(db, score, column)
-        for source in sorted(parts.keys() or {column.task})
+        for source in sorted(parts or {column.task})
         for score in db.records("cell", model=model, task=source)
         if score["metric"] == column.metric and score["subset"] in parts.get(source, {score["subset"]})
     ]
@@ -60,7 +60,7 @@ def _task(db: Database, table: BoardTable, position: int, column: SuiteColumn) -
     if is_synthetic(table.suite["benchmark"]):
         notes.insert(0, SYNTHETIC_NOTE)
     of_cell = {"model": model, "origin": table.rows[position].origin, "task": column.task, "metric": column.metric}
-    doubt = [] if parts else db.records("doubt", model=model, task=column.task, origin=table.rows[position].origin)
+    doubt = [] if parts else db.records("doubt", **of_cell)
     others = [] if parts else [one for one in replication.others(db, **of_cell) if not one.subsets]
     lines = [
         ("No score" if math.isnan(table.scores.values[position, index]) else "Shown", _shown(table, position, index)),

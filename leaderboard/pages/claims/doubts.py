@@ -23,7 +23,8 @@ be of one file under two names."""
 @shared
 def doubts(site: Site) -> Markup:
     """The section of doubtful scores and tasks."""
-    rows = findings(site.db)
+    found = findings(site.db)
+    rows = [row for row in found if row["decision"] != RIGHT]
     suites = [(key, title) for key, (title, _) in site.suite_cache.suites().items()]
     tasks = {}
     for suite, _ in suites:
@@ -34,11 +35,11 @@ def doubts(site: Site) -> Markup:
                 tasks[task] = {"task": task, "title": titles[task], "words": doubt.words, "suite": suite}
     return render(
         "pages/claims/doubts.html",
-        rows=[row for row in rows if row["decision"] != RIGHT],
-        right=[row for row in rows if row["decision"] == RIGHT],
+        rows=rows,
+        right=[row for row in found if row["decision"] == RIGHT],
         tasks=list(tasks.values()),
         suites=dict(suites),
-        reports=reports([row for row in rows if row["decision"] != RIGHT]),
+        reports=reports(rows),
     )
 
 

@@ -16,8 +16,8 @@ from compute.analysis.table import ALL
 from compute.types import BadInput, origins_in
 from leaderboard.data.comparison import MOST, ComparedLine, common_ground, compare, rows_of
 from leaderboard.data.leaders import ranked_rows
-from leaderboard.data.mean_rule import RankChoice, choice
-from leaderboard.data.scope import scope_of
+from leaderboard.data.mean_rule import choice
+from leaderboard.data.scope import WHOLE
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html.components import mounted
 from leaderboard.html.labels import origin_title, suite_choices
@@ -30,7 +30,7 @@ SENTENCE = (
     "Two to six models on the tasks that they share: who is significantly ahead where, by how much, and on which tasks."
 )
 # What the address may say of the mean and its scores, as the board's does, and the column to compare by.
-RULE = ("by", "w", "coverage", "tasks", "condition", "metric", "language")
+RULE = ("by", "w", "coverage", "tasks", "doubtful", "condition", "metric", "language")
 SHARED = ("With most shared tasks", "")
 READY = ("mieb", "unisim-core", "vidore-v3")  # suites whose leaders are offered
 OFFERED = 3
@@ -139,18 +139,18 @@ def shown(
         return start(suite_cache, *models)
     wanted = suite
     suite, origin = common_ground(suite_cache, models, suite=suite, origin=origin, by=rule.get("by", ""))
-    table, notes = suite_cache.table(suite), []
-    query = urlencode({key: value for key, value in rule.items() if value})
+    asked, notes = choice(urlencode({key: value for key, value in rule.items() if value})), []
     try:
-        table = suite_cache.table(suite, scope_of(query))
+        table = suite_cache.chosen_table(suite, asked)
     except BadInput as error:
+        asked = asked._replace(scope=WHOLE)
+        table = suite_cache.chosen_table(suite, asked)
         notes.append(f"{error}. The whole suite is compared.")
-    chosen = choice(query)
-    known = tuple((name, weight) for name, weight in chosen.weights if name in table.scores.categories)
-    tasks = (chosen.tasks or frozenset()) & {column.task for column in table.columns} or None
-    if known != chosen.weights:
+    known = tuple((name, weight) for name, weight in asked.weights if name in table.scores.categories)
+    tasks = (asked.tasks or frozenset()) & {column.task for column in table.columns} or None
+    if known != asked.weights:
         notes.append(f"{table.suite['title']} has other categories than the weights of the address name.")
-    ranked = suite_cache.ranked(suite, RankChoice(known, tasks, chosen.coverage, table.scope))
+    ranked = suite_cache.ranked(suite, asked._replace(weights=known, tasks=tasks))
     found, titles = rows_of(table, models, origin=origin), suite_cache.db.keyed("models")["title"]
     without = [titles[key.partition("~")[0]] for key, row in zip(models, found, strict=True) if row is None]
     rows = list(dict.fromkeys(row for row in found if row is not None))

@@ -53,13 +53,6 @@ def test_the_failed_probes_of_mieb_are_found_and_no_model_that_cannot_do_a_kind(
     assert by_model == FAILED
 
 
-def test_equal_results_of_two_models_are_named(database):
-    (table,) = of_database(database, suites=["datacomp"], origin="imported:open_clip")
-    pairs = {(doubt.model, doubt.reason.split()[2]) for doubt in audit(table, chance=chances(table))}
-    prefix = "open_clip/vit-b-32-"
-    assert (f"{prefix}datacomp_s_s13m_b4k", f"{prefix}commonpool_s_image_s13m_b4k") in pairs
-
-
 def planted(sound, rng, kind):
     """The board with one fault, and the cells that hold it."""
     values = sound.values.copy()

@@ -7,8 +7,7 @@ from sklearn.linear_model import Ridge
 
 from compute.analysis import estimates
 from compute.analysis.estimates import CANNOT, TOO_FEW, UNLIKE, next_tasks, possible
-from compute.analysis.table import ScoreTable, of_database
-from compute.database import store
+from compute.analysis.table import ScoreTable
 
 
 def drawn(seed, *, models=30, partial=40, tasks=24, shown=12):
@@ -172,12 +171,3 @@ def test_of_many_complete_models_some_are_enough():
     assert len(of.values) == estimates.MOST_MODELS and len(of.means) == 260
     assert of.values.mean(axis=1).max() == whole[:260].mean(axis=1).max()
     assert np.mean([one.low <= whole[row].mean() <= one.high for row, one in estimated(table)[0].items()]) >= 0.9
-
-
-def test_the_shipped_leader_without_a_rank_has_the_first_place(database):
-    (table,) = of_database(database, suites=("mieb",), origin="imported")
-    models = store.frames(database, names=("models",))["models"].set_index("key")
-    found, _, _ = estimates.estimates(table, models)
-    one = found[table.models.index("lco-embedding/lco-embedding-omni-7b")]
-    assert one.tasks == 51 and (one.rank_low, one.rank_high) == (1, 1)
-    assert 0.70 < one.low < one.mean < one.high < 0.735

@@ -11,6 +11,7 @@ from leaderboard.data.task_doubts import task_doubts
 from leaderboard.html.labels import SUSPECT
 from leaderboard.pages.board import export, provenance
 from leaderboard.pages.claims.doubts import findings, reports
+from leaderboard.pages.compare.page import shown
 
 ROW, TASK = "quansun/eva02-clip-l-14~imported", "mieb/imagenet1k"
 WITHOUT = choice("doubtful=hide")
@@ -42,6 +43,8 @@ def test_without_doubtful_scores_they_are_missing_and_the_rest_is_as_before(suit
     assert np.isnan(view.frame[TASK].item()) and "without doubtful scores" in view.frame["ranked_by"].item()
     sent = json.loads(suite_cache.ranking("mieb", WITHOUT))
     assert sent["changed"] == "without doubtful scores" and sent["families"][row]
+    models = ["quansun/eva02-clip-l-14", "openai/clip-vit-large-patch14"]
+    assert "without doubtful scores" in shown(suite_cache, models=models, suite="mieb", rule={"doubtful": "hide"})
 
 
 def test_what_doubtful_scores_decide_is_said(suite_cache, table):
@@ -55,6 +58,7 @@ def test_every_finding_is_listed_once_and_reported_to_its_source(suite_cache):
     probes = [row for row in rows if row["kind"] == "one class"]
     assert len(probes) == 6 and sum(len(row["scores"]) for row in probes) == 13
     assert all({*about} == {"imported", "published"} for row in probes for about in row["scores"].values())
+    assert any("mteb#4427" in row["why"] for row in rows), "a fault is named whole"
     text = reports(rows)["imported"]
     assert text.count("ZeroShot") == 13 and "results repository" in text
 

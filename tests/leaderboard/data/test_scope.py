@@ -13,6 +13,7 @@ from leaderboard.data import board_table
 from leaderboard.data.mean_rule import RankChoice
 from leaderboard.data.scope import Scope
 from leaderboard.data.suite_cache import SuiteCache
+from leaderboard.pages.board import provenance
 
 PUBLISHED = Path(__file__).resolve().parents[3] / "assets/published"
 
@@ -85,6 +86,9 @@ def test_a_language_ranks_by_the_means_of_its_own_subsets(suite_cache, suite, la
         shown = table.scores.values[:, table.columns.index(column)]
         known = {(row.model, row.origin): value for row, value in zip(table.rows, shown, strict=True) if value == value}
         assert known == pytest.approx(values.mean(axis=1).to_dict()) and len(known) >= 40
+        row = next(row.id for row, value in zip(table.rows, shown, strict=True) if value == value)
+        cell = provenance.cell(suite_cache.db, table, ranked, row_id=row, key=task)
+        assert {source["subset"] or "default" for source in cell["sources"]} == own
 
 
 @pytest.mark.parametrize(

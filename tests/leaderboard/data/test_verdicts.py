@@ -24,14 +24,6 @@ def line(*tests, kind="category", title="Retrieval", parts=()):
     )
 
 
-def test_of_two_rows_it_is_the_sentence_of_their_test_in_shown_units():
-    assert line({"difference": -3.205}).sentence() == (
-        "B is significantly better than A in Retrieval: 3.20 points lower (95% interval +1.20 to +5.22, p = 0.002, "
-        "12 shared tasks)."
-    )
-    assert line({}, kind="task").ahead() == "", "of one task the sentence says it all"
-
-
 def test_several_rows_in_one_sentence():
     tests = (
         {},

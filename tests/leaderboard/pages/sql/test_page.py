@@ -29,12 +29,6 @@ def test_a_body_that_is_no_query_is_refused(client, body):
     assert answer.status_code == 400 and "SELECT" in answer.json()["error"]
 
 
-def test_a_link_runs_nothing(client):
-    described = client.get("/data/sql").json()
-    assert client.get("/data/sql", params={"sql": "SELECT 1", "query": "SELECT 1"}).json() == described
-    assert "rows" not in described
-
-
 def test_an_answer_without_rows_names_the_nearest_keys(client):
     sql = "SELECT task FROM scores JOIN runs ON id = run WHERE task = 'pairbench/coco-bg' AND model LIKE '%clip%'"
     found = client.post("/data/sql", json={"sql": sql}).json()
