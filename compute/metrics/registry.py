@@ -21,6 +21,7 @@ def _metric(key: str, title: str, description: str = "", **rest: Any) -> Metric:
 _percent = partial(_metric, higher_is_better=True, lower=0.0, upper=1.0, unit="%", scale=100.0, digits=1)
 _share = partial(_percent, proportion=True)
 _raw = partial(_metric, higher_is_better=True, lower=None, upper=None, unit="")
+_correlation = partial(_raw, lower=-1.0, upper=1.0, digits=4)
 _distance = partial(_raw, higher_is_better=False, lower=0.0)
 
 
@@ -110,6 +111,8 @@ METRICS: tuple[Metric, ...] = (
         inputs=("human", "value"),
         compute=cosine_spearman,
     ),
+    _correlation("srcc", "SRCC", "Spearman's rank correlation with people's scores."),
+    _correlation("plcc", "PLCC", "Pearson's correlation with people's scores."),
     _percent(
         "mmscore",
         "MMScore",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -397,14 +398,17 @@ def _frame(columns: Sequence[SuiteColumn]) -> pd.DataFrame:
 def _columns(
     db: Database, suite: str, tasks: set[str], long: pd.DataFrame, *, human: bool = False, ranked_by: str = ""
 ) -> tuple[SuiteColumn, ...]:
-    """A ranked task gives one column, its headline or else the metric `ranked_by`; others one a metric with scores."""
+    """A ranked task gives one column, its headline or else the metric `ranked_by`; others one a metric with scores,
+    headed by the metric where there are several."""
     seen, columns = set(zip(long.task, long.metric, strict=True)), []
+    metrics = Counter(task for task, _ in seen)
     for row in db.records("suite_columns", suite=suite):
         task, metric, is_headline = row["task"], row["metric"], row.pop("headline")
         several = human or not row["ranked"]
         chosen = (task, metric) in seen if several else metric == ranked_by if ranked_by else is_headline
         if task in tasks and chosen:
-            row |= {"key": f"{task}:{metric}", "title": row["metric_title"]} if several else {"key": task}
+            row |= {"key": f"{task}:{metric}" if several else task}
+            row |= {"title": row["metric_title"]} if human or metrics[task] > 1 and several else {}
             row |= {"group": _group(metric)} if human else {}
             row["ranked"] &= not human
             columns.append(SuiteColumn(**row, kind="task", default=several and not metric.endswith("_rank")))

@@ -28,6 +28,12 @@ FROM suite_tasks JOIN tasks ON tasks.key = suite_tasks.task LEFT JOIN datasets O
 CROSS JOIN unnest(range(1, len(tasks.metrics) + 1)) AS t(n) JOIN metrics ON metrics.key = tasks.metrics[t.n]
 WHERE suite_tasks.suite = $suite ORDER BY tasks.position, t.n
 
+-- name: image_judges
+-- Who chooses between two images of a prompt in MMRB2, best first: title, kind, value.
+SELECT models.title, models.kind, scores.value FROM scores JOIN runs ON runs.id = scores.run
+JOIN models ON models.key = runs.model
+WHERE runs.task = 'mmrb2/text-to-image' AND runs.origin = 'published' ORDER BY scores.value DESC, models.key
+
 -- name: suites_of_task
 -- The suites a task belongs to, in order.
 SELECT suites.* FROM suites JOIN suite_tasks ON suite_tasks.suite = suites.key

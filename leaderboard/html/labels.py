@@ -31,7 +31,12 @@ def who(origin: str) -> str:
 
 
 ORIGIN_CHOICES = [("Most complete", USUAL), *((title, key) for key, title in ORIGIN_TITLES.items()), ("All", ALL)]
-GROUPS = {"vidore": "Documents", "cfred": "Generators"}  # tabs of the board that are not called as their benchmark
+GROUPS = {  # tabs of the board that are not called as their benchmark
+    "vidore": "Documents",
+    "cfred": "Generators",
+    "mmrb2": "Image metrics",
+    "evalmuse": "Image metrics",
+}
 SYNTHETIC_MARK = re.compile(r"(?<!\s)\s*\(synthetic\)", re.IGNORECASE)
 SYNTHETIC_NOTE = (
     "Synthetic: every item is generated from a fixed seed. These scores show that the pipeline works, and "

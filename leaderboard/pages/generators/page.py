@@ -98,7 +98,9 @@ def page(site: Site, chosen: GeneratorSet, *, metric: str, backbone: str = "") -
     }
     if of_paper:
         papers = partial(paper_set, site)
-        head = answer(papers) + render("pages/generators/reading.html", **facts, on_parti=chosen.key == "parti")
+        pairs = render("pages/generators/pairs.html", judges=site.db.records("image_judges"))
+        reading = render("pages/generators/reading.html", **facts, on_parti=chosen.key == "parti")
+        head = answer(papers) + pairs + reading
         notes = site.db.query("task_notes", task=chosen.task)
         tables = render("pages/generators/page.html", **facts, sets=[papers(key) for key in SETS], notes=notes)
     else:
