@@ -38,6 +38,7 @@ COMMANDS = {  # with what `likeness --help` says of them, for which none is load
     "audit": "Lists the scores of any table that the rest of it contradicts: failed runs, copied results.",
     "replicate": "Sets computed scores beside what laboratories measured for the same weights and data.",
     "project": "Computes the maps that the app shows: of tasks and models (UMAP, HDBSCAN).",
+    "judge": "Asks a judge about drawn pairs with known answers, before it is trusted.",
     "answers": "Counts judges' stored answers and the invalid ones.",
     "list": "Prints the catalogue, one line a row, with your own models and the suites of your data.",
     "import": "Imports scores that others measured, marked as imported.",

@@ -37,8 +37,11 @@ def run(
     **given: Any,
 ) -> Iterator[str]:
     """Computes the missing scores of models on a suite, rebuilds the database and prints the scores."""
+    from functools import partial
+
     from compute import storage
     from compute.engine import estimate, estimate_lines, plan, ray_cluster, results_table, workspace
+    from compute.engine.checking import judge
     from compute.engine.named_models import joined, keyed, record_named
     from compute.engine.run import execute
     from compute.interface import estimated
@@ -86,7 +89,12 @@ def run(
     for model in keyed_models:
         record_named(model, results=settings.results)
     outcomes = execute(
-        planned, bench=bench, report=typer.echo, workers=crews, ended=lambda outcome: storage.push(settings.results)
+        planned,
+        bench=bench,
+        report=typer.echo,
+        workers=crews,
+        meet=partial(judge.check_once, report=typer.echo),
+        ended=lambda outcome: storage.push(settings.results),
     )
     yield from results_table.lines(planned, outcomes, catalog=catalog)
     if any(outcome.stored for outcome in outcomes):

@@ -64,6 +64,7 @@ class Execution:
 
     bench: Bench
     report: Callable[[str], None]
+    meet: Callable[[Any], None] = lambda subject: None
     loaded: dict[tuple[str, str], Mapping[str, Data] | Exception] = field(default_factory=dict)
     seconds: dict[tuple[str, str], float] = field(default_factory=dict)
 
@@ -94,15 +95,16 @@ def execute(
     bench: Bench,
     report: Callable[[str], None] = lambda line: None,
     ended: Callable[[Outcome], None] = lambda outcome: None,
+    meet: Callable[[Any], None] = lambda subject: None,
     workers: Any | None = None,
 ) -> list[Outcome]:
     """Makes every missing run of the plan; one outcome per job, in the plan's order.
 
     A run that fails leaves its reason in its folder and the others continue, but for NoService: it stops them all.
-    `report` gets a line for each run that ends, and `ended` its outcome. `workers`, a RayCluster, do the work in place
-    of this process.
+    `report` gets a line for each run that ends, and `ended` its outcome; `meet` gets each judge that this process asks,
+    before its first run. `workers`, a RayCluster, do the work in place of this process.
     """
-    execution = Execution(bench=bench, report=report)
+    execution = Execution(bench=bench, report=report, meet=meet)
     outcomes: dict[int, Outcome] = {
         id(job): Outcome(job=job, state="stored", stored=job.stored) for job in plan.jobs if job.stored is not None
     }
@@ -160,6 +162,8 @@ def _run_model(
         encoding = Encoding(seconds=seconds / max(1, len(ready)), passes=tuple(subject.done))
         if ended and crew:
             execution.report(f"{row.key}: encoding by workers ended early: {ended}")
+        if not crew and any(job.way == "choose" for job in ready):
+            execution.meet(subject)
         if crew:
             outcomes = crew.attempts(ready, encoding)
         else:

@@ -6,12 +6,14 @@ import warnings
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from compute import storage
 from compute.catalog import Catalog
 from compute.engine import named_models, plan, ray_cluster, results_table, workspace
+from compute.engine.checking import judge
 from compute.engine.plan import Plan
 from compute.engine.ray_cluster import RayCluster
 from compute.engine.run import Outcome, doubted, execute
@@ -166,7 +168,8 @@ def _executed(planned: Plan, bench: workspace.Bench, workers: RayCluster | None)
                 ended.append(outcome)
                 advance(1)
 
-            return execute(planned, bench=bench, ended=count, workers=workers)
+            meet = partial(judge.check_once, report=_warn)
+            return execute(planned, bench=bench, ended=count, meet=meet, workers=workers)
     except KeyboardInterrupt:
         made = sum(outcome.state == "made" for outcome in ended)
         raise KeyboardInterrupt(

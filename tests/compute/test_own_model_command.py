@@ -76,6 +76,8 @@ def test_a_judge_is_named_by_what_its_endpoint_calls_it(run, world, monkeypatch)
         monkeypatch.setenv("LIKENESS_ENDPOINT", server.url)
         result = done(run("endpoint:Org/Judge,small/dim"))
         assert "Org/Judge is asked at 127.0.0.1" in result.output
+        assert result.output.count("endpoint/org-judge as a judge") == 1
+        assert "as a judge" not in done(run("endpoint:Org/Judge", "--again")).output
         assert server.requests()
     assert ("endpoint/org-judge", "Org/Judge (own)", "") in shown(world)
     ((row,), _) = own_models.recorded(world.folder / "results")

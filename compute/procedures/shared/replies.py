@@ -30,11 +30,7 @@ def ask(
     with the first replies where none could be read.
     """
     questions = prompts.questions(data)
-    answers = received(subject, questions)
-    read = [
-        None if reply.error else parsing.read(reply.text, question.choices, finish=reply.finish)
-        for question, reply in zip(questions, answers, strict=True)
-    ]
+    answers, read = choices(subject, questions)
     picked = np.array([-1 if option is None else option for option in read], dtype=np.int64)
     worth = np.where(picked < 0, np.nan, picked == right)
     texts = [reply.text or reply.error for reply in answers]
@@ -66,6 +62,15 @@ def problem_of(line: Mapping[str, Any]) -> str:
     if not choices or parsing.read(text, choices, finish=finish) is not None:
         return ""
     return {LENGTH: "truncated", REFUSAL: "refused"}.get(finish, "unread")
+
+
+def choices(subject: Subject, questions: Sequence[Question]) -> tuple[list[Reply], list[int | None]]:
+    """The judge's reply to each question, and the option that it names. Raises Undefined where none came."""
+    answers = received(subject, questions)
+    return answers, [
+        None if reply.error else parsing.read(reply.text, question.choices, finish=reply.finish)
+        for question, reply in zip(questions, answers, strict=True)
+    ]
 
 
 def received(subject: Subject, questions: Sequence[Question]) -> list[Reply]:
