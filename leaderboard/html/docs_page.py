@@ -28,6 +28,7 @@ NAMES = (
     "results",
     "hosting",
     "ranks",
+    "audit",
     "significance",
     "extend",
     "architecture",
