@@ -191,7 +191,6 @@ def test_the_page_of_a_ranking(scores, tmp_path):
 
 def test_faults_of_a_table_are_one_line(scores):
     for words, said in (
-        (("rank", scores, "--bounds", "1,0"), "--bounds are"),
         (("rank", scores, "--bounds", "1"), "--bounds are"),
         (("rank", scores, "--category", "R=fid a"), "(--ignore)"),
         (("rank", scores, "--ignore", "license", "--lower-is-better", "fid a"), "--only"),

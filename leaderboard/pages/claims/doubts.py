@@ -25,9 +25,9 @@ def doubts(site: Site) -> Markup:
     """The section of doubtful scores and tasks."""
     found = findings(site.db)
     rows = [row for row in found if row["decision"] != RIGHT]
-    suites = [(key, title) for key, (title, _) in site.suite_cache.suites().items()]
-    tasks = {}
-    for suite, _ in suites:
+    suites = {key: title for key, (title, _) in site.suite_cache.suites().items()}
+    tasks: dict[str, dict[str, str]] = {}
+    for suite in suites:
         table = site.suite_cache.table(suite)
         titles = {column.task: column.title for column in table.columns}
         for task, doubt in task_doubts(site.db, table).items():
@@ -38,7 +38,7 @@ def doubts(site: Site) -> Markup:
         rows=rows,
         right=[row for row in found if row["decision"] == RIGHT],
         tasks=list(tasks.values()),
-        suites=dict(suites),
+        suites=suites,
         reports=reports(rows),
     )
 

@@ -5,7 +5,9 @@ import shutil
 import duckdb
 import pytest
 
+from compute import paths
 from compute.database.doubts import FEWER, HARNESS, RIGHT, doubts
+from compute.io.tables import read_csv
 
 
 @pytest.fixture
@@ -44,3 +46,5 @@ def test_of_suites_with_the_same_task_the_largest_judges(changed):
     rows = changed("SELECT 1")
     assert set(rows[rows["kind"] == "one class"]["suite"]) == {"mieb"}
     assert ("salesforce/blip2-opt-2.7b", "mieb/oxfordpets", "imported") not in rows.index
+    decided = read_csv(paths.CATALOG / "decisions.csv")
+    assert set(decided["model"]) == {model for model, _, _ in rows.index[rows["decision"] != ""]}, "none names nothing"
