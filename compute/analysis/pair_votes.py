@@ -98,7 +98,7 @@ def _judged(name: str, own: pd.DataFrame) -> Judged:
     right, both = answer == human, human.isin(SIDES) & sided
     of_side = [_share(right[both & (human == side)]) for side in SIDES]
     table = pd.crosstab(human[both], answer[both]).reindex(index=SIDES, columns=SIDES, fill_value=0)
-    usual = [side for side, other in zip(of_side, of_side[::-1], strict=True) if side.low > 0.5 > other.high]
+    lows, highs = ([getattr(side, end) for side in of_side] for end in ("low", "high"))
     from scipy.stats import fisher_exact
 
     return Judged(
@@ -111,7 +111,7 @@ def _judged(name: str, own: pd.DataFrame) -> Judged:
         first=_share(answer[sided] == SIDES[0]),
         ties=_share(~sided[readable]),
         kappa=_kappa(_kinds(human[readable]) * 3 + _kinds(answer[readable])),
-        by_position=SIDES[of_side.index(usual[0])] if usual else "",
+        by_position="".join(side for at, side in enumerate(SIDES) if lows[at] > 0.5 > highs[1 - at]),
         p=float(fisher_exact(table).pvalue),
     )
 
@@ -139,15 +139,15 @@ def _kappa(cells: Ints) -> Figure:
     """Cohen's kappa of answers in the cells of a table of three by three; its interval is by resampling questions."""
     n, counts = len(cells), np.bincount(cells, minlength=9)
 
-    def kappa(counts: Floats) -> Floats:
+    def kappa(counts: Ints) -> Floats:
         tables = counts.reshape(*counts.shape[:-1], 3, 3) / max(n, 1)
         chance = (tables.sum(axis=-1) * tables.sum(axis=-2)).sum(axis=-1)
         with np.errstate(invalid="ignore"):
             return (np.trace(tables, axis1=-2, axis2=-1) - chance) / (1 - chance)
 
     drawn = kappa(np.random.default_rng(0).multinomial(n, counts / max(n, 1), DRAWS))
-    low, high = np.nanquantile(drawn, [0.025, 0.975]) if n else (math.nan, math.nan)
-    return Figure(value=float(kappa(counts)), n=n, low=float(low), high=float(high))
+    low, high = np.nanquantile(drawn, [0.025, 0.975]).tolist() if n else (None, None)
+    return Figure(value=float(kappa(counts)), n=n, low=low, high=high)
 
 
 def _better(votes: pd.DataFrame, *, decided: bool) -> frozenset[tuple[str, str]]:
