@@ -109,8 +109,8 @@ def _joined(
     if is_human.all() or not is_human.any():
         some = shortened(", ".join(frame["judge"].unique()), 200)
         raise BadInput(f"Say which of {title}'s judges are people, and which are not: --people NAME. It has: {some}")
-    named = frame["winner"].where(frame["winner"] != frame["second"], "second")
-    vote = voted(named.where(frame["winner"] != frame["first"], "first"))
+    named = frame["winner"].where(frame["winner"] != frame["second"], "model_b")
+    vote = voted(named.where(frame["winner"] != frame["first"], "model_a"))
     turned = frame["first"] > frame["second"]
     low, high = (frame[one].where(~turned, frame[other]) for one, other in (("first", "second"), ("second", "first")))
     question = frame["question_id"] + (" turn " + frame["turn"] if "turn" in frame else "")
