@@ -48,7 +48,7 @@ from compute.metrics.agreement import rank_accuracy, squared_correlation
 from compute.rounding import decimal, rounded
 from compute.types import Claim, DatabaseError
 
-PAPERS = ("unisim", "pairbench", "mieb", "cfred", "laboratories")
+PAPERS = ("unisim", "pairbench", "mieb", "cfred", "laboratories", "genai_bench")
 TEXTS = ("claim", "where", "printed", "formula", "note", "why", "recomputed")
 CANNOT = "cannot be recomputed"
 NOT_IN_KEYS = re.compile(r"[^a-z0-9.]+")
@@ -60,7 +60,7 @@ NO_FILES = ("folder", "task", "subset", "metric")  # columns of results of other
 
 
 def all_claims() -> list[Claim]:
-    """Returns every claim of the four papers, and of laboratories on their own models, with its verdict."""
+    """Returns every claim of the four papers, of laboratories on their models, and of GenAI-Bench, with its verdict."""
     claims = []
     with printed_tables() as tables:
         for name in PAPERS:
@@ -111,6 +111,7 @@ def printed_tables() -> duckdb.DuckDBPyConnection:
         "public_files": public_files,
         "own_scores": read_csv(paths.PUBLISHED / OWN),
         "laboratory_scores": _laboratory_scores(),
+        "pair_votes": _pair_votes(),
         "same_data": read_csv(paths.CATALOG / "same_data.csv"),
         "metric_titles": store.frame(replace(metric, compute=None, whole=None) for metric in shipped().metrics),
     }
@@ -133,6 +134,12 @@ def _laboratory_scores() -> pd.DataFrame:
         frames.append(scores.assign(who=laboratory["title"].iloc[0]))
     columns = ["model", "task", "subset", "metric", "value", "who"]
     return pd.concat([pd.DataFrame(columns=columns).astype({"value": float}), *(frame[columns] for frame in frames)])
+
+
+def _pair_votes() -> pd.DataFrame:
+    """What judges answered of pairs, beside people's votes, as it is shipped."""
+    files = map(store.read_parquet, paths.IMPORTED.glob("genai-bench/votes.parquet"))
+    return pd.concat([pd.DataFrame(columns=["task", "judge", "item", "human", "answer"], dtype=str), *files])
 
 
 def _claim(key: str, row: dict[str, Any], found: dict[str, Any], *, paper: str) -> Claim:

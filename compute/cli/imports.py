@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -238,4 +239,28 @@ def eval_results(
     _store(imported, kind=f"eval-results-{of}", source=where, **how, what="figure")
 
 
-group = grouped(mteb_results, scores, eval_results, open_clip, datacomp, mmeb)
+def votes(
+    path: Annotated[Path, "A table: item, answer, human, perhaps judge and task; or LMArena's, a row a vote."],
+    *,
+    judge: Annotated[str, "Whose answers they are, where the table does not say so."] = "",
+    task: Annotated[str, "What was judged, where the table does not say so; default: the file's name."] = "",
+    people: Annotated[Sequence[str], "Whose rows are people's votes, in a table with a row a vote: expert_*."] = (),
+    name: Annotated[str, "Name of the votes; default: the file's."] = "",
+    ship: Annotated[bool, "Write assets/imported, which every build reads, instead of the results."] = False,
+    replace: Annotated[bool, "Replace the votes --name."] = False,
+    build: workspace.Build = True,
+) -> None:
+    """Answers of judges of pairs, beside people's votes: GenAI-Bench, Multimodal RewardBench, LMArena, MT-bench."""
+    from compute.importing import votes as pair_votes
+
+    name = name or slug(path.stem, default="votes")
+    if slug(name, default="", marks="._-") != name:
+        raise BadInput(f"--name is {shortened(name)!r}; use small letters, digits and . _ -")
+    found = pair_votes.read(path, task=task or path.stem, judge=judge, people=people)
+    typer.echo(found.sentence)
+    folder = paths.IMPORTED if ship else paths.RESULTS / "imported"
+    pair_votes.save(found, folder=folder, name=name, replace=replace)
+    workspace.rebuild(paths.RESULTS, wanted=build)
+
+
+group = grouped(mteb_results, scores, eval_results, open_clip, datacomp, mmeb, votes)

@@ -29,6 +29,7 @@ from compute.engine import run_folders, speeds, thumbnails, variants
 from compute.engine.run_folders import StoredRun
 from compute.importing import collection as collections
 from compute.importing import snapshot
+from compute.importing import votes as pair_votes
 from compute.io.files import locked, read_bytes, short, sweep
 from compute.io.tables import read_csv
 from compute.models import ADAPTERS, NOTES, required_files
@@ -70,6 +71,7 @@ def sources(*, results: Path = paths.RESULTS) -> tuple[list[Path], list[Path]]:
         *(paths.ROOT / "compute").rglob("*.py"),
         published.CHANGELOG,
         *(results / "imported").glob(f"*/{collections.MARK}"),
+        *(results / "imported").glob(pair_votes.FILES),
         *suite_records.files(results),
         *own_models.files(results),
     ], [
@@ -199,6 +201,8 @@ def build(path: Path = paths.DATABASE, *, results: Path = paths.RESULTS) -> Repo
             "claims": frame(all_claims()),
         }
         wrong, superseded = add_imports(frames, catalog=catalog, folder=results / "imported")
+        problems += wrong
+        frames["votes"], wrong = pair_votes.every(paths.IMPORTED, results / "imported")
         problems += wrong
         if paths.PROJECTIONS.is_file():
             frames["projections"], wrong = projections(paths.PROJECTIONS)

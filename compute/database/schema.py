@@ -1,5 +1,6 @@
 """The database's schema: its tables, and the views that other programs may read."""
 
+from compute.io.votes import ANSWERS
 from compute.types import SEVERITIES, VERDICTS
 
 SCHEMA_VERSION = 15
@@ -84,6 +85,9 @@ TABLES = {
         expected UTINYINT NOT NULL CHECK (expected BETWEEN 1 AND 10),
         forward UTINYINT CHECK (forward BETWEEN 1 AND 10), reverse UTINYINT CHECK (reverse BETWEEN 1 AND 10),
         forward_problem {_codes(RATING_PROBLEMS)}, reverse_problem {_codes(RATING_PROBLEMS)}""",
+    # What judges answered of pairs that people voted on; an answer that is no vote is NULL. No key, as of ratings.
+    "votes": f"""origin VARCHAR NOT NULL, task VARCHAR NOT NULL, judge VARCHAR NOT NULL, item VARCHAR NOT NULL,
+        human {_codes(ANSWERS)} NOT NULL, answer {_codes(ANSWERS)}""",
     "thumbnails": "task VARCHAR REFERENCES tasks(key), image VARCHAR, webp BLOB NOT NULL, PRIMARY KEY (task, image)",
     "calibrations": """model VARCHAR REFERENCES models(key), pairing VARCHAR, unrelated DOUBLE[] NOT NULL,
         matching DOUBLE[] NOT NULL, n_unrelated INTEGER NOT NULL, n_matching INTEGER NOT NULL, separation DOUBLE,

@@ -13,6 +13,7 @@ TIES = (
     *("tie", "tied", "tie (bothbad)", "tie bad", "tie good", "bothbad", "both bad", "both good", "both", "equal"),
     *("neither", "same", "draw", "unsure", "cannot tell", "can't tell"),
 )
+ANSWERS = ("first", "second", "both good", "both bad", "tie")  # as they are stored
 PLACES = SIDES, NUMBERS, *_ = (("left", "right"), ("1", "2"), ("first", "second"), ("a", "b"))  # of the two
 CHOSEN = re.compile(r"(?:(?:image|model|option|alternative) ?)?([\w-]+?)(?:\.0+)?(?: image| ?vote)?")
 
@@ -33,3 +34,11 @@ def side(vote: str) -> int | None:
         if said in pair:
             return pair.index(said)
     raise BadInput(f"its choice {shortened(vote)!r} is not 1, 2, left, right, tie, or an alternative's name")
+
+
+def answer(vote: str) -> str:
+    """What a vote is, of ANSWERS. Raises BadInput for what is no vote."""
+    place = side(vote)
+    if place is not None:
+        return ANSWERS[place]
+    return next((kind for kind in ANSWERS[2:4] if kind.removeprefix("both ") in word(vote)), ANSWERS[-1])

@@ -545,6 +545,10 @@ FROM ratings JOIN runs ON runs.id = ratings.run JOIN tasks ON tasks.key = runs.t
 JOIN suite_tasks ON suite_tasks.task = runs.task
 WHERE suite_tasks.suite = $suite AND runs.main AND tasks.procedure = 'judging' AND runs.model = $model ORDER BY ALL
 
+-- name: votes
+-- What judges answered of pairs that people voted on: origin, task, judge, item, human, answer (NULL: unreadable).
+SELECT origin, task, judge, item, human::VARCHAR AS human, answer::VARCHAR AS answer FROM votes ORDER BY ALL
+
 -- name: pictured_pairs
 -- The small pictures of a suite's pairs: task, image.
 SELECT task, image FROM thumbnails WHERE task IN (SELECT task FROM suite_tasks WHERE suite = $suite)

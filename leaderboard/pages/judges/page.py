@@ -10,11 +10,14 @@ from typing import Any
 import gradio as gr
 import pandas as pd
 
+from compute.analysis.pair_votes import judged
 from compute.metrics.judge import CONDITIONS, METRICS
+from leaderboard.data.memo import shared
 from leaderboard.data.suite_cache import SuiteCache
+from leaderboard.html.components import html
 from leaderboard.html.labels import suite_choices
 from leaderboard.html.templates import render
-from leaderboard.page import Canvas, Site, View, controls, instead
+from leaderboard.page import Canvas, Site, View, controls, fill, instead
 from leaderboard.pages.judges.boards import Board, agreements, boards
 from leaderboard.pages.judges.diagnosis import diagnose, reading
 
@@ -54,7 +57,7 @@ def axis(metric: str, values: Sequence[float]) -> tuple[float, float]:
 
 
 def draw(site: Site) -> None:
-    """The answer, the picture, the controls, then one judge in detail."""
+    """The answer, the picture, the controls, then one judge in detail, and the judges of pairs of images."""
 
     def judges() -> list[tuple[str, str]]:
         rows = site.db.query("judges").itertuples()
@@ -79,6 +82,16 @@ def draw(site: Site) -> None:
         canvas.choose("judge", judges, noun="judge", label="Judge in detail (type to search)", scale=3, min_width=240)
     canvas.html()
     canvas.bind(partial(page, site.suite_cache), instead=lambda **_: {head: instead("judges?judge=", judges()[1:])})
+    of_pairs = html()
+    fill(site, section="Judges of pairs of images", outputs=[of_pairs], make=lambda: [pairs(site.suite_cache)])
+
+
+@shared
+def pairs(cache: SuiteCache) -> str:
+    """The judges that say which of two images is better, beside people's votes."""
+    votes = cache.db.query("votes")
+    tasks = [(origin, task, judged(own)) for (origin, task), own in votes.groupby(["origin", "task"], sort=False)]
+    return render("pages/judges/pairs.html", tasks=sorted(tasks, key=lambda one: -one[2].first.n))
 
 
 def page(cache: SuiteCache, *, suite: str, splits: str, judge: str) -> tuple[str, str]:
