@@ -67,7 +67,8 @@ def in_words(task: Task, *, root: Path) -> Iterator[str]:
     try:
         found, models = doubts(runs)
     except Undefined as error:
-        yield f"Labels: not checked, {error}. Run more models on these data, read in the same shape, with --results {root}, then check again"
+        more = f"Run more models on these data, read in the same shape, with --results {root}, then check again"
+        yield f"Labels: not checked, {error}. {more}"
         return
     by = f"to look at, by the answers of {' and '.join(models)}"
     if found.empty:
