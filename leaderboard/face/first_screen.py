@@ -8,7 +8,6 @@ as the room that it takes.
 from __future__ import annotations
 
 import inspect
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from types import SimpleNamespace
@@ -37,19 +36,25 @@ def first_screen(blocks: gr.Blocks, page: str, query: Mapping[str, str], *, asse
         for fn in blocks.fns.values()
         if fn.page == page and fn.fn and any(event == "load" for _, event in fn.targets)
     ]
-    found: defaultdict[int, dict[str, Any]] = defaultdict(dict)  # by component, the properties that change
-    for fn in opening if filled else ():
-        values = fn.fn(*[SimpleNamespace(query_params=query)] * len(inspect.signature(fn.fn).parameters))
-        for one, value in zip(fn.outputs, values if len(fn.outputs) > 1 else [values], strict=True):
-            found[one._id] |= value if isinstance(value, dict) else {"value": value}
-    props = {one["id"]: one["props"] | found.get(one["id"], {}) for one in blocks.config["components"]}
+    props = {one["id"]: one["props"] for one in blocks.config["components"]}
+    fills = {one._id: fn for fn in opening if filled for one in fn.outputs}
+
+    def filled_props(key: int) -> dict[str, Any]:
+        """The properties of a component: those that an event fills are made when the first of them is drawn."""
+        if fn := fills.get(key):
+            values = fn.fn(*[SimpleNamespace(query_params=query)] * len(inspect.signature(fn.fn).parameters))
+            for one, value in zip(fn.outputs, values if len(fn.outputs) > 1 else [values], strict=True):
+                props[one._id] = props[one._id] | (value if isinstance(value, dict) else {"value": value})
+                fills.pop(one._id, None)
+        return props[key]
+
     draw = macros("face/first.html")
     early: list[dict[str, Any]] = []
 
     def drawn(nodes: Sequence[Mapping[str, Any]]) -> Iterator[Markup]:
         """The markup of some components, without those that are hidden."""
         for node in nodes:
-            block, own = blocks.blocks[node["id"]], props[node["id"]]
+            block, own = blocks.blocks[node["id"]], filled_props(node["id"])
             kind, classes, width = block.get_block_name(), own.get("elem_classes") or (), own.get("min_width") or 160
             if own.get("visible", True) is not True or "pg-silent" in classes:
                 continue
@@ -72,9 +77,9 @@ def first_screen(blocks: gr.Blocks, page: str, query: Mapping[str, str], *, asse
             elif inside := Markup("").join(drawn(node.get("children") or ())):
                 yield draw.group(kind, inside, classes)
 
-    parts, length = [], 0
-    for part in drawn(blocks.config["page"][page]["layout"]["children"]):
-        if length > ENOUGH or (length > LITTLE and len(part) > MOST):
+    parts, length, each = [], 0, drawn(blocks.config["page"][page]["layout"]["children"])
+    while length <= ENOUGH and (part := next(each, None)) is not None:  # what follows is not even made
+        if length > LITTLE and len(part) > MOST:
             break
         parts.append(part)
         length += len(part)

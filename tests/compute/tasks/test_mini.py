@@ -61,7 +61,7 @@ def test_the_catalogue_and_the_generator_have_the_same_tasks_one_at_least_a_proc
     asked = {benchmark: set() for benchmark in ("mini", "other")}
     for task in shipped().tasks:
         asked["mini" if task.benchmark == "mini" else "other"].add(task.procedure)
-    assert asked["mini"] == asked["other"]
+    assert asked["mini"] == asked["other"] - {""}  # only read from a paper
 
 
 @pytest.mark.parametrize("task", TASKS.values(), ids=lambda task: task.key)
