@@ -39,6 +39,10 @@ WHERE runs.task = 'mmrb2/text-to-image' AND runs.origin = 'published' ORDER BY s
 SELECT suites.* FROM suites JOIN suite_tasks ON suite_tasks.suite = suites.key
 WHERE suite_tasks.task = $task ORDER BY position
 
+-- name: suites_of_model
+-- The suites with a task that a model has a run of: suite.
+SELECT DISTINCT suite FROM suite_tasks JOIN runs USING (task) WHERE model = $model
+
 -- name: suites_of_sources
 -- The first suite that shows a source's scores: source, suite.
 SELECT runs.source, arg_min(suites.key, suites.position) AS suite

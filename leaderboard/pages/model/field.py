@@ -42,7 +42,9 @@ class Field:
 
 def suites_of(suite_cache: SuiteCache, model: str) -> list[str]:
     """The suites in which the model has a row."""
-    return [suite for suite in suite_cache.suites() if suite_cache.table(suite).rows_of_model(model)]
+    scored = set(suite_cache.db.query("suites_of_model", model=model)["suite"])
+    suites = [suite for suite in suite_cache.suites() if suite in scored]
+    return [suite for suite in suites if suite_cache.table(suite).rows_of_model(model)]
 
 
 def field(suite_cache: SuiteCache, *, suite: str, model: str, origin: str = "") -> Field:

@@ -11,7 +11,7 @@ import pytest
 
 from leaderboard.pages import VIEWS
 
-ASKS = 60  # a page that takes long is sent with its heading, and the rest is drawn meanwhile
+ASKS = 200  # a page that takes long is sent with its heading, and the rest is drawn meanwhile
 
 
 def first(app, address, *, until=""):
