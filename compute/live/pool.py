@@ -16,8 +16,7 @@ from typing import Any
 from compute import models
 from compute.catalog.own.models import source_of
 from compute.features import encoding
-from compute.features.memory import MemoryStore, Name
-from compute.features.subject import Subject
+from compute.features.subject import MemoryStore, Name, Subject
 from compute.live.inputs import Input
 from compute.models.files import weights
 from compute.models.files.weights import ChangedFiles

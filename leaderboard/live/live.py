@@ -19,7 +19,7 @@ from compute.analysis.domain import Calibrations, restored
 from compute.arrays import Floats
 from compute.catalog import known
 from compute.catalog.own import models as own_models
-from compute.features.memory import PARTS
+from compute.features.subject import PARTS
 from compute.live import answers, changes, examples, inputs, occlusion
 from compute.live.changes import ChangedPair, Curve, PairRating
 from compute.live.decoder import POOL
