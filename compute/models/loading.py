@@ -13,7 +13,7 @@ from typing import Any
 from compute import versions
 from compute.models.abilities import not_computable
 from compute.models.adapter import Adapter, Comparer, Encoder, Hardware, Judge
-from compute.models.files import hub_files, weights
+from compute.models.files import weights
 from compute.models.files.weights import OPTIONAL, RequiredFiles, digest
 from compute.models.own.own_model import ADAPTER, NOTE
 from compute.models.registry import ADAPTERS
@@ -50,7 +50,7 @@ def load_trainable(row: Model, *, hardware: Hardware) -> Encoder:
 def _loaded(row: Model, hardware: Hardware, *, trainable: bool) -> Any:
     family, row, required = _resolved(row)
     _versions(row, family)
-    folder = hub_files.local_folder(row, required=required) if required else None
+    folder = weights.local_folder(row, required=required) if required else None
     if hardware.device.startswith("cuda") and hardware.dtype == "float32":
         import torch
 
@@ -66,7 +66,7 @@ def fetch(row: Model) -> Path | None:
     family, row, required = _resolved(row)
     paths = [file.fetch() for file in family.published(row)]
     if required:
-        return hub_files.local_folder(row, required=required)
+        return weights.local_folder(row, required=required)
     return paths[0].parent if paths else None
 
 
