@@ -11,8 +11,7 @@ import numpy as np
 
 from compute import versions
 from compute.analysis import calibrated
-from compute.analysis.calibrated import PAIRS
-from compute.analysis.domain import COLOURS, SCENES, of_vectors
+from compute.analysis.calibrated import COLOURS, PAIRS, SCENES, of_vectors
 from compute.arrays import Floats
 from compute.calibration import drawn, files, photographs, sentences
 from compute.calibration.files import ALONE, Stored

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from compute.analysis.domain import COLOURS, Calibrations, DomainCheck, Seen
+from compute.analysis.calibrated import COLOURS, Calibrations, DomainCheck, Seen
 from compute.content.items import Column, joined
 from compute.features.subject import Subject
 from compute.live import examples

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from compute.analysis.domain import Calibrations, DomainCheck
+from compute.analysis.calibrated import Calibrations, DomainCheck
 from compute.content.items import Column, content_key
 from compute.features.subject import Subject
 from compute.live import questions

@@ -8,8 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from compute.analysis.calibrated import Place, Reference, place
-from compute.analysis.domain import DomainCheck
+from compute.analysis.calibrated import DomainCheck, Place, Reference, place
 from compute.live.inputs import Input
 from compute.models import abilities
 from compute.types import BadInput, Model

@@ -14,8 +14,7 @@ from itertools import product
 from threading import Event
 from typing import Any
 
-from compute.analysis.calibrated import Reference
-from compute.analysis.domain import Calibrations, restored
+from compute.analysis.calibrated import Calibrations, Reference, restored
 from compute.arrays import Floats
 from compute.catalog import known
 from compute.catalog.own import models as own_models

@@ -8,8 +8,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from compute.analysis.calibrated import BETWEEN, EITHER, LESS, MATCHING, MORE, UNRELATED, USUAL
-from compute.analysis.domain import Calibrations, described
+from compute.analysis.calibrated import BETWEEN, EITHER, LESS, MATCHING, MORE, UNRELATED, USUAL, Calibrations, described
 from compute.catalog.own import models as own_models
 from compute.live.questions import Answer, LiveQuestion, medians
 from compute.types import LETTERS

@@ -2,7 +2,7 @@
 
 import pytest
 
-from compute.analysis.domain import DomainCheck
+from compute.analysis.calibrated import DomainCheck
 from compute.live import answers, inputs
 from compute.live.questions import LiveQuestion
 from tests.compute.live.pictures import png

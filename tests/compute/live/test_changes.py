@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from compute.analysis.domain import Calibrations
+from compute.analysis.calibrated import Calibrations
 from compute.live import changes, examples
 from compute.live.answers import ask
 from compute.live.changes import ChangedPair, answers_in_words, cannot, rate
