@@ -7,10 +7,9 @@ from functools import partial
 from compute.analysis.ranking import Ranking
 from leaderboard.data import board_table, doubtful, payload
 from leaderboard.data.board_table import BoardTable, Estimates
-from leaderboard.data.database import Database
+from leaderboard.data.database import Database, shared
 from leaderboard.data.languages import MULTILINGUAL
 from leaderboard.data.mean_rule import RankChoice
-from leaderboard.data.memo import shared
 from leaderboard.data.scope import WHOLE, Scope
 from leaderboard.web.responses import compress
 

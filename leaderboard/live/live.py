@@ -30,7 +30,7 @@ from compute.live.roster import Network, Roster, requests_per_question
 from compute.models import abilities
 from compute.tasks.data import CONDITIONS
 from compute.types import BadInput, Model, NotHere
-from leaderboard.data.memo import shared
+from leaderboard.data.database import shared
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.host.accelerator import on_gpu
 from leaderboard.live.uploads import Uploads

@@ -24,8 +24,7 @@ from compute.engine.generators.table import FIGURE, framed, stored_figures
 from compute.metrics.distribution.intervals import FEWEST_BLOCKS
 from compute.types import BadInput, Undefined
 from leaderboard.data.board_table import BoardTable
-from leaderboard.data.database import Database
-from leaderboard.data.memo import shared
+from leaderboard.data.database import Database, shared
 from leaderboard.html.labels import plain_title
 
 SEED = 20250415  # of the generators drawn again, so that a reload shows the same intervals

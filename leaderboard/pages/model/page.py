@@ -12,8 +12,8 @@ import numpy as np
 
 from compute.analysis.maps import SHIPPED
 from compute.types import CannotDo
+from leaderboard.data.database import shared
 from leaderboard.data.leaders import by_language
-from leaderboard.data.memo import shared
 from leaderboard.data.models.loading_code import commands, evaluation_command, loading_code
 from leaderboard.data.models.model_facts import own_facts
 from leaderboard.data.payload import plain, standing
