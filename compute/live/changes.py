@@ -19,8 +19,8 @@ from compute.analysis.calibrated import Calibrations, DomainCheck
 from compute.content.items import Column, content_key
 from compute.features.subject import Subject
 from compute.live import questions
-from compute.live.answers import domain
 from compute.live.inputs import Input, column_of
+from compute.live.questions import domain
 from compute.models import abilities
 from compute.procedures import judging
 from compute.procedures.shared import conditions

@@ -19,7 +19,7 @@ from compute.arrays import Floats
 from compute.catalog import known
 from compute.catalog.own import models as own_models
 from compute.features.subject import PARTS
-from compute.live import answers, changes, examples, inputs, occlusion
+from compute.live import changes, examples, inputs, occlusion, questions
 from compute.live.changes import ChangedPair, Curve, PairRating
 from compute.live.decoder import POOL
 from compute.live.fetching import DownloadProgress, Fetcher
@@ -172,7 +172,7 @@ class Live:
         for row in models:
             own = calibrations.of(row.key, question.pairing)
             among = {"until": until, "session": session, "cache": cache, "judges": judges}
-            answer = self._result(row, question.inputs, answers.ask, question, own, controls, **among)
+            answer = self._result(row, question.inputs, questions.ask, question, own, controls, **among)
             yield Answer(row=row, problem=answer) if isinstance(answer, str) else answer
 
     def curves(
@@ -234,7 +234,7 @@ class Live:
             check_length(row, inputs)
             if requests_per_question(row):
                 if judges is None:
-                    return PRESS if ask is answers.ask else IN_WORDS
+                    return PRESS if ask is questions.ask else IN_WORDS
                 if wait := judges():
                     raise TooMany(OFTEN_TO_JUDGES, wait)
             known = {
@@ -279,9 +279,9 @@ class Live:
         """
         question, rows = self.pair(inputs, models)
         judges = self.judges(request, pressed=True)  # a program names the models that it asks
-        answers = self.answers(question, rows, cache={}, judges=judges)
+        questions = self.answers(question, rows, cache={}, judges=judges)
         note = "; ".join(f"{each.name}: {each.note}" for each in question.inputs if each.note)
-        return [_record(answer, question.pairing) | {"note": note} for answer in answers]
+        return [_record(answer, question.pairing) | {"note": note} for answer in questions]
 
     # ---- downloads
 
