@@ -3,6 +3,13 @@
 A right pair has a cosine of 0.25 in one model and of 0.95 in another. So each model has, for each pairing of kinds
 (image-image, image-text, text-text), the distributions of its scores of matching and of unrelated pairs; for a question
 about single images (quality, brightness, ...), of its scores of reference images. Higher scores are nearer, or more.
+
+A score's place in a distribution means something only where the input could have been one of the distribution's own. So
+each distribution has a domain for each modality: the model's vectors of its scenes. An input is inside if its nearest
+scene is nearer than that of 97.5% of the scenes is among the others, so a new scene of the same kind is outside with a
+probability of about 2.5% (conformal prediction, Vovk et al. 2005, chapter 4). Fewer than SCENES scenes have no such
+limit: nothing is outside of them, and they give no percentile. An image must also be inside by its colours, which tell
+photographs from drawings where a model's own vectors do not.
 """
 
 from __future__ import annotations
@@ -31,6 +38,14 @@ MATCHING, UNRELATED = "as matching pairs", "as unrelated pairs"
 EITHER, BETWEEN = "either", "between"
 # And against the one of single images.
 MORE, LESS, USUAL = "above the reference images", "below the reference images", "as the reference images"
+# A percentile's limits cut TAIL off each end, and n scenes resolve no share below 1 / n: of fewer scenes than this not
+# even one lies beyond a limit. Further pairs of the same scenes are not further scenes.
+SCENES = round(1 / TAIL)
+MOST = 400  # scenes that a domain stores
+WIDTH = 128  # numbers of a scene: longer vectors are projected at random, which keeps their distances
+COLOURS = "colour-histogram"  # the model whose domains hold for the images of all models
+TITLES = {"drawn": "drawn scenes", "photographs": "photographs", "sentences": "English sentences"}
+OUTSIDE = "outside what this model was calibrated on"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -174,16 +189,6 @@ def _share(quantiles: Floats, value: float) -> float:
         return float(left > 0)
     below, above = quantiles[left - 1 : left + 1]
     return (left - 1 + (value - below) / (above - below)) / last
-
-
-# A percentile's limits cut TAIL off each end, and n scenes resolve no share below 1 / n: of fewer scenes than this not
-# even one lies beyond a limit. Further pairs of the same scenes are not further scenes.
-SCENES = round(1 / TAIL)
-MOST = 400  # scenes that a domain stores
-WIDTH = 128  # numbers of a scene: longer vectors are projected at random, which keeps their distances
-COLOURS = "colour-histogram"  # the model whose domains hold for the images of all models
-TITLES = {"drawn": "drawn scenes", "photographs": "photographs", "sentences": "English sentences"}
-OUTSIDE = "outside what this model was calibrated on"
 
 
 class Seen(NamedTuple):

@@ -1,4 +1,8 @@
-"""A run's scores from its evidence: every metric of the task, a subset at a time; and of one metric, its figure."""
+"""A run's scores from its evidence: every metric of the task, a subset at a time; and what makes the run's own result doubtful.
+
+A doubtful score is stored as it is. Sound models that are weak repeat an answer often and give a few items equal vectors
+(a colour histogram of a turned image, a bag of words of a reordered sentence), so the bounds are far above that.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +22,22 @@ from compute.metrics.registry import METRICS
 from compute.procedures.evidence import Evidence
 from compute.procedures.shared.similarity import embeds
 from compute.types import WHOLE, BadInput, Metric, Task, Undefined
+
+FEWEST, SAME, VARIED = 20, 0.99, 0.9  # items; the share of one answer from which on, of one label up to which it is odd
+EQUAL, FEW = 0.01, 3  # the share of items, and their number, above which one vector for all of them is odd
+SAMPLE = 5000  # items of a column whose vectors are read
+FEATURES = "features that are all equal"
+ONE_SIDE = "vectors that are all equal, or a judge that prefers one option whatever it is shown"
+LIKELY = {  # why one answer is given throughout, by procedure; the answers of others repeat in sound runs too
+    "probe": f"{FEATURES}, a classifier that did not converge, training labels that are sorted or shifted",
+    "zero_shot": f"{FEATURES}, prompts that are all equal",
+    "neighbours": FEATURES,
+    "clustering": FEATURES,
+    "choice": ONE_SIDE,
+    "odd_one_out": ONE_SIDE,
+    "multiple_choice": ONE_SIDE,
+    "judging": ONE_SIDE,
+}
 
 
 def scored(
@@ -156,23 +176,6 @@ def answered(evidence: Mapping[str, pd.DataFrame], metric: str) -> float:
     """The share of items with an answer: those that have a value in the metric's column, all where it has none."""
     known = [frame[metric].notna().to_numpy() for frame in evidence.values() if metric in frame.columns]
     return float(np.concatenate(known).mean()) if known else 1.0
-
-
-FEWEST, SAME, VARIED = 20, 0.99, 0.9  # items; the share of one answer from which on, of one label up to which it is odd
-EQUAL, FEW = 0.01, 3  # the share of items, and their number, above which one vector for all of them is odd
-SAMPLE = 5000  # items of a column whose vectors are read
-FEATURES = "features that are all equal"
-ONE_SIDE = "vectors that are all equal, or a judge that prefers one option whatever it is shown"
-LIKELY = {  # why one answer is given throughout, by procedure; the answers of others repeat in sound runs too
-    "probe": f"{FEATURES}, a classifier that did not converge, training labels that are sorted or shifted",
-    "zero_shot": f"{FEATURES}, prompts that are all equal",
-    "neighbours": FEATURES,
-    "clustering": FEATURES,
-    "choice": ONE_SIDE,
-    "odd_one_out": ONE_SIDE,
-    "multiple_choice": ONE_SIDE,
-    "judging": ONE_SIDE,
-}
 
 
 def doubts(job: Job, subject: Subject, columns: Sequence[Column], evidence: Mapping[str, Evidence]) -> list[str]:

@@ -31,6 +31,13 @@ if TYPE_CHECKING:
 # A kind (a modality, `comparison` or `reply`), a model's key, and the key of the content.
 Name = tuple[str, str, str]
 PARTS = ("image", "text", "pair", "comparison", "reply")
+ABILITY = {"image": ("embed_image",), "text": ("embed_text",), "pair": ("embed_image", "embed_text")}
+# Items put through at once at first: (encoders, comparers), halved where the memory of the device is spent and doubled
+# where that is faster. Models of more than LARGE_M million parameters take an eighth.
+BATCH = {"cpu": (32, 8), "cuda": (256, 32), "mps": (64, 8)}
+LARGE_M = 1000
+SILENT = Progress()
+CPU = Hardware(device="cpu", dtype="float32")
 
 
 class MemoryStore:
@@ -91,15 +98,6 @@ class MemoryCache:
 
     def _names(self, keys: np.ndarray) -> list[Name]:
         return [(self.kind, self.model, key.decode()) for key in keys.tolist()]
-
-
-ABILITY = {"image": ("embed_image",), "text": ("embed_text",), "pair": ("embed_image", "embed_text")}
-# Items put through at once at first: (encoders, comparers), halved where the memory of the device is spent and doubled
-# where that is faster. Models of more than LARGE_M million parameters take an eighth.
-BATCH = {"cpu": (32, 8), "cuda": (256, 32), "mps": (64, 8)}
-LARGE_M = 1000
-SILENT = Progress()
-CPU = Hardware(device="cpu", dtype="float32")
 
 
 class Encoders(Protocol):

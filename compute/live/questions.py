@@ -30,6 +30,8 @@ ATTRIBUTES = {
     "contrast": "Contrast",
     "sharpness": "Sharpness",
 }
+ROUNDING = 1e-6  # float32 carries a cosine to about a tenth of this
+WORDS = {"reader": "lenient"}  # a visitor's judge is asked for a bare number
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -227,10 +229,6 @@ def cannot(row: Model, mode: str, kinds: Sequence[str]) -> str:
         if not in_words and not abilities.scores(row, pairing):
             return f"It compares no {pairing.replace('-', ' with ')}"
     return ""
-
-
-ROUNDING = 1e-6  # float32 carries a cosine to about a tenth of this
-WORDS = {"reader": "lenient"}  # a visitor's judge is asked for a bare number
 
 
 def ask(

@@ -35,6 +35,9 @@ log = logging.getLogger(__name__)
 _until_the_end = ExitStack()
 atexit.register(_until_the_end.close)
 
+Value = TypeVar("Value")
+LOCKS = 64  # keys that share one only wait for each other
+
 
 @cache
 def private_folder() -> Path:
@@ -237,10 +240,6 @@ class Database:
             idle = not self._now.users
         if idle:
             self._now.close()
-
-
-Value = TypeVar("Value")
-LOCKS = 64  # keys that share one only wait for each other
 
 
 def shared(make: Callable[..., Value], *, most: int | None = None) -> Callable[..., Value]:

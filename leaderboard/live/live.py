@@ -279,9 +279,9 @@ class Live:
         """
         question, rows = self.pair(inputs, models)
         judges = self.judges(request, pressed=True)  # a program names the models that it asks
-        questions = self.answers(question, rows, cache={}, judges=judges)
+        answers = self.answers(question, rows, cache={}, judges=judges)
         note = "; ".join(f"{each.name}: {each.note}" for each in question.inputs if each.note)
-        return [_record(answer, question.pairing) | {"note": note} for answer in questions]
+        return [_record(answer, question.pairing) | {"note": note} for answer in answers]
 
     # ---- downloads
 

@@ -1,6 +1,7 @@
 """Files of a checkpoint: where they are, their digests, and how they are read without running code from them.
 
-They are in an own folder, in an installed package, or in the hub's cache at the row's revision.
+They are in an own folder, in an installed package, or in the hub's cache at the row's revision, fetched if need be:
+sizes before the first file is, and failures as sentences.
 """
 
 from __future__ import annotations
@@ -52,6 +53,7 @@ OF_MODULES = (  # settings and weights of its other modules, such as 1_Pooling a
     "[1-9]_*/pytorch_model.bin",
 )
 OPTIONAL = ("*",)  # whatever is in the folder, where a row names one
+ANSWER = 10.0  # seconds that the hub has to list its files
 
 
 class ChangedFiles(BadInput):
@@ -258,9 +260,6 @@ def seeded(seed: int) -> Iterator[None]:
 def one_line(error: BaseException) -> str:
     """The beginning of an error's message, at most 300 characters."""
     return " ".join(str(error).split())[:300]
-
-
-ANSWER = 10.0  # seconds that the hub has to list its files
 
 
 def local_folder(row: Model, *, required: RequiredFiles) -> Path:

@@ -33,6 +33,30 @@ from leaderboard.live.live import OUT_OF_TIME
 MIDDLE = (TAIL, 1 - TAIL)
 EDGE = 0.06  # of an axis of raw scores, before its lowest and after its highest
 LETTER = 7.0  # of the axis: the width of a letter and its gap where the axis is narrowest
+SIMILAR, DIFFERENT, UNSURE = "similar", "not similar", "cannot tell"
+PICKS, UNDECIDED = "picks ", "undecided"
+VERDICTS = {
+    MATCHING: SIMILAR,
+    UNRELATED: DIFFERENT,
+    EITHER: UNSURE,
+    BETWEEN: UNSURE,
+    MORE: "above usual",
+    LESS: "below usual",
+    USUAL: "usual",
+}
+ROLES = {"choice": "the nearest", "odd": "the odd one out"}
+BEST = {  # of single images
+    "quality": "the best quality",
+    "brightness": "the brightest",
+    "colorfulness": "the most colourful",
+    "contrast": "the highest in contrast",
+    "sharpness": "the sharpest",
+}
+PAIRS = {"image-image": "pairs of images", "image-text": "images with texts", "text-text": "pairs of texts"}
+CLOSE = 2.0  # percentile points: a smaller lead is negligible
+DRAWINGS = "drawn-scenes-training"  # models that are trained on nothing else understand nothing else
+UNCALIBRATED = "it is not calibrated"
+Headline = tuple[str, str, str]  # the sentence: before its bold part, that part, and after it
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,32 +151,6 @@ def spread(values: Sequence[float], *, width: float) -> list[float]:
     centres = np.empty(len(values))
     centres[order] = np.clip(free, width / 2, 100 - width / 2 - room[-1]) + room
     return centres.tolist()
-
-
-SIMILAR, DIFFERENT, UNSURE = "similar", "not similar", "cannot tell"
-PICKS, UNDECIDED = "picks ", "undecided"
-VERDICTS = {
-    MATCHING: SIMILAR,
-    UNRELATED: DIFFERENT,
-    EITHER: UNSURE,
-    BETWEEN: UNSURE,
-    MORE: "above usual",
-    LESS: "below usual",
-    USUAL: "usual",
-}
-ROLES = {"choice": "the nearest", "odd": "the odd one out"}
-BEST = {  # of single images
-    "quality": "the best quality",
-    "brightness": "the brightest",
-    "colorfulness": "the most colourful",
-    "contrast": "the highest in contrast",
-    "sharpness": "the sharpest",
-}
-PAIRS = {"image-image": "pairs of images", "image-text": "images with texts", "text-text": "pairs of texts"}
-CLOSE = 2.0  # percentile points: a smaller lead is negligible
-DRAWINGS = "drawn-scenes-training"  # models that are trained on nothing else understand nothing else
-UNCALIBRATED = "it is not calibrated"
-Headline = tuple[str, str, str]  # the sentence: before its bold part, that part, and after it
 
 
 def result(
