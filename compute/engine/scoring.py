@@ -1,7 +1,7 @@
-"""A run's scores from its evidence: every metric of the task, a subset at a time; and what makes the run's own result doubtful.
+"""A run's scores from its evidence: every metric of the task, a subset at a time; and what makes its result doubtful.
 
-A doubtful score is stored as it is. Sound models that are weak repeat an answer often and give a few items equal vectors
-(a colour histogram of a turned image, a bag of words of a reordered sentence), so the bounds are far above that.
+A doubtful score is stored as it is. Sound models that are weak repeat an answer often and give a few items equal
+vectors (a colour histogram of a turned image, a bag of words of a reordered sentence), so the bounds are far above.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -24,9 +24,6 @@ from compute.models import abilities
 from compute.models.adapter import Comparer, Encoder, Hardware, Judge
 from compute.progress import Progress
 from compute.types import BadInput, BadItem, CannotDo, LikenessError, Model
-
-if TYPE_CHECKING:
-    from compute.features.passes import DistinctItems, Operation
 
 # A kind (a modality, `comparison` or `reply`), a model's key, and the key of the content.
 Name = tuple[str, str, str]
