@@ -20,7 +20,7 @@ from compute.content.messages import Question, Reply
 from compute.features import encoding, passes
 from compute.features.passes import DistinctItems, Encoded, Operation, Pass, Steps
 from compute.features.store import EmbeddingCache, FeatureStore, as_stored
-from compute.models import abilities
+from compute.models import model_rows
 from compute.models.adapter import Comparer, Encoder, Hardware, Judge
 from compute.progress import Progress
 from compute.types import BadInput, BadItem, CannotDo, LikenessError, Model
@@ -179,8 +179,8 @@ class Subject:
 
     def compare(self, first: Column, second: Column) -> np.ndarray:
         """(n,) float64, higher is nearer. Each distinct ordered pair is run once."""
-        pairing = abilities.pairing_of(first.modality, second.modality)
-        if not abilities.compares(self.row, pairing):
+        pairing = model_rows.pairing_of(first.modality, second.modality)
+        if not model_rows.compares(self.row, pairing):
             raise CannotDo(f"{self.row.key} does not compare {pairing.replace('-', ' with ')}")
         pairs = pairs_of(first, second)
         try:
@@ -250,7 +250,7 @@ class Subject:
 
     def _single(self, column: Column) -> EmbeddingCache | MemoryCache:
         if self.row.late_interaction:
-            raise CannotDo(f"{self.row.key} has {abilities.LATE}")
+            raise CannotDo(f"{self.row.key} has {model_rows.LATE}")
         return self._embedded(column)
 
     def _embedded(self, column: Column) -> EmbeddingCache | MemoryCache:

@@ -22,7 +22,7 @@ from compute.models.files import weights
 from compute.models.files.weights import ChangedFiles
 from compute.models.judges.answer_log import Forgetful
 from compute.models.judges.endpoint import Endpoint
-from compute.models.loading import size_of_weights
+from compute.models.model_rows import size_of_weights
 from compute.processes import resident
 from compute.rounding import size as in_words
 from compute.types import BadInput, BadItem, LikenessError, Model, NotHere

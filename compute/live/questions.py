@@ -15,7 +15,7 @@ from compute.content.items import Column, joined
 from compute.features.subject import Subject
 from compute.live import examples
 from compute.live.inputs import Input, column_of
-from compute.models import abilities
+from compute.models import model_rows
 from compute.models.metrics.pixels import colour_histogram
 from compute.procedures import choice, judging, odd_one_out
 from compute.procedures.shared.similarity import embeds, symmetric
@@ -84,7 +84,7 @@ class LiveQuestion:
         """Which distribution of scores it needs: two modalities, or the attribute of single images."""
         if self.mode == "quality":
             return self.attribute
-        return "image-image" if self.mode == "odd" else abilities.pairing_of(*self.kinds[:2])
+        return "image-image" if self.mode == "odd" else model_rows.pairing_of(*self.kinds[:2])
 
     def checked(self) -> LiveQuestion:
         """Itself. Raises BadInput, as a sentence, for inputs that do not fit the mode."""
@@ -222,11 +222,11 @@ def cannot(row: Model, mode: str, kinds: Sequence[str]) -> str:
     if row.kind in ("generator", "distribution"):
         return "It judges no single images"
     if mode == "quality":
-        able_alone = abilities.embeds(row, "image-text") or ("choose" in able and len(kinds) > 1)
+        able_alone = model_rows.embeds(row, "image-text") or ("choose" in able and len(kinds) > 1)
         return "" if able_alone else "It has neither a prompt nor a score for one image"
-    for pairing in dict.fromkeys(abilities.pairing_of(kinds[0], other) for other in kinds[1:]):
+    for pairing in dict.fromkeys(model_rows.pairing_of(kinds[0], other) for other in kinds[1:]):
         in_words = pairing != "text-text" and (("score_pair" if mode == "pair" else "choose") in able)
-        if not in_words and not abilities.scores(row, pairing):
+        if not in_words and not model_rows.scores(row, pairing):
             return f"It compares no {pairing.replace('-', ' with ')}"
     return ""
 
@@ -276,7 +276,7 @@ def domain(subject: Subject, inputs: Sequence[Input], *, pairing: str, calibrati
 def _seen(subject: Subject, one: Input) -> list[Seen]:
     """An input by the model's vector, where it learned any, and an image by its colours."""
     seen = []
-    if one.modality in abilities.learned_vectors(subject.row):
+    if one.modality in model_rows.learned_vectors(subject.row):
         seen.append(Seen(subject.row.key, one.modality, subject.embed(column_of([one]))[0]))
     if one.modality == "image":
         seen.append(Seen(COLOURS, "image", colour_histogram(one.content)))

@@ -23,7 +23,7 @@ from compute.live import questions
 from compute.live.pool import GROWTH, Pool
 from compute.models.files import weights
 from compute.models.judges import endpoint
-from compute.models.loading import size_by_parameters, size_of_weights
+from compute.models.model_rows import size_by_parameters, size_of_weights
 from compute.rounding import size
 from compute.types import BadInput, Model
 from compute.versions import install_command

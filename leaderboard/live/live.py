@@ -27,7 +27,7 @@ from compute.live.inputs import Input, check_length
 from compute.live.pool import Pool, borrows_gpu, memory_of
 from compute.live.questions import Answer, LiveQuestion
 from compute.live.roster import Network, Roster, requests_per_question
-from compute.models import abilities
+from compute.models import model_rows
 from compute.tasks.data import CONDITIONS
 from compute.types import BadInput, Model, NotHere
 from leaderboard.data.database import shared
@@ -184,7 +184,7 @@ class Live:
         """
         until, calibrations = self._clock() + LONGEST, self.calibrations()
         for row in models:
-            own = calibrations.of(row.key, abilities.pairing_of(image.modality, (other or image).modality))
+            own = calibrations.of(row.key, model_rows.pairing_of(image.modality, (other or image).modality))
             pair = (image, other) if other else (image,)
             yield row, self._result(row, pair, changes.curve, kind, image, other, own, until=until, session=session)
 

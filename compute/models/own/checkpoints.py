@@ -21,7 +21,7 @@ from compute.io.files import words_beside
 from compute.models.encoders import mllm_embedding, sentence_transformer
 from compute.models.files import lora, weights
 from compute.models.files.weights import one_line
-from compute.models.loading import required_files
+from compute.models.model_rows import required_files
 from compute.models.own.own_model import CODE, FROM_FOLDER, FROM_HUB, NOTE, ModelSource, key_of
 from compute.types import BadInput, CannotDo, Model, NotHere, shortened, unknown
 
