@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Annotated
 
 from compute.cli.workspace import Models, Results, named_models, warn
-from compute.engine.settings import Offline, RunSettings
+from compute.engine.workspace import Offline, RunSettings
 from compute.types import BadInput
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from compute.cli.workspace import Build, Models, Results, named_models, rebuild, say, warn
-from compute.engine.settings import RunSettings
+from compute.engine.workspace import RunSettings
 from compute.options import taking
 from compute.types import BadInput
 

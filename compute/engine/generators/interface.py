@@ -20,8 +20,17 @@ from compute.engine.generators.set_metrics import figures
 from compute.engine.generators.store import contents_of, key_of
 from compute.engine.generators.store import store as stored
 from compute.engine.generators.table import GeneratorTable
-from compute.engine.settings import BatchSize, DataFolder, Device, Dtype, Offline, RunSettings
-from compute.engine.workspace import Bench, as_before, workbench
+from compute.engine.workspace import (
+    BatchSize,
+    Bench,
+    DataFolder,
+    Device,
+    Dtype,
+    Offline,
+    RunSettings,
+    as_before,
+    workbench,
+)
 from compute.io.files import temporary_folder
 from compute.metrics.distribution.moments import CrossMoments, Moments
 from compute.options import names
