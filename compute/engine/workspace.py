@@ -1,4 +1,4 @@
-"""What runs are made in and with: settings, a results folder, a catalogue with own suites, models, items, procedures."""
+"""What runs are made in and with: settings, a results folder, the catalogue with own suites, and the bench."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from compute.metrics.distribution import reference_free
 from compute.metrics.distribution.moments import Moments, blocks
 from compute.models.encoders import inception
 from compute.progress import duration
-from compute.tasks.generators.pairing import REFERENCE, PromptedSets
+from compute.tasks.image_sets import REFERENCE, PromptedSets
 from compute.types import NotHere, Undefined
 
 Features = np.ndarray | LazyRows

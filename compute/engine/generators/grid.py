@@ -30,7 +30,7 @@ from compute.metrics.distribution.cfred import PARTS, Conditioning, cfred_grid
 from compute.metrics.distribution.moments import feature_array, feature_rows
 from compute.options import names
 from compute.progress import duration
-from compute.tasks.generators.pairing import REFERENCE
+from compute.tasks.image_sets import REFERENCE
 from compute.types import WHOLE, BadInput, shortened
 
 PROCEDURE, METRIC = "cfred-grid", "cfred"
