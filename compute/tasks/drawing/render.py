@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFilter, ImageFont
 
+from compute.tasks.drawing.compose import Background, Scene
 from compute.tasks.drawing.lexicon import CELLS, COLOURS, SIZES
-from compute.tasks.drawing.scenes import Background, Scene
 from compute.types import NotHere
 from compute.versions import install_command
 

@@ -14,8 +14,8 @@ from compute.content import items
 from compute.content.items import Column
 from compute.tasks.data import Mixed
 from compute.tasks.drawing import compose
+from compute.tasks.drawing.compose import Scene
 from compute.tasks.drawing.render import Pixels, Shown
-from compute.tasks.drawing.scenes import Scene
 
 
 def lots(task: str, number: int) -> Random:

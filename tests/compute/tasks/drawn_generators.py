@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from compute.tasks.drawing import compose, render
 from compute.tasks.drawing.captions import counted
+from compute.tasks.drawing.compose import Background, Scene
 from compute.tasks.drawing.render import draw
-from compute.tasks.drawing.scenes import Background, Scene
 from compute.tasks.mini.album import lots
 
 PROMPTS = 256  # twice the text dimension of the bundled encoder, which cFreD needs

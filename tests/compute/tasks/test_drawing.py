@@ -7,9 +7,9 @@ import pytest
 from skimage.metrics import structural_similarity
 
 from compute.tasks.drawing import captions, compose, render
+from compute.tasks.drawing.compose import Background, Scene, Thing, facts
 from compute.tasks.drawing.lexicon import COLOURS, DAMAGES, PHOTOGRAPHS, SHAPES, SIZES
 from compute.tasks.drawing.render import SIDE, draw, photograph
-from compute.tasks.drawing.scenes import Background, Scene, Thing, facts
 
 WHITE = Background()
 
