@@ -1,4 +1,4 @@
-"""Scenes as data: what stands where, every fact that a caption may state about it; scenes at random, and small changes."""
+"""Scenes as data: what stands where, and every fact of it that a caption may state; at random, and slightly changed."""
 
 from __future__ import annotations
 
