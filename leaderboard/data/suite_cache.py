@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from compute.analysis.ranking import Ranking
-from leaderboard.data import board_table, doubtful, payload
+from leaderboard.data import board_table, payload, task_doubts
 from leaderboard.data.board_table import BoardTable, Estimates
 from leaderboard.data.database import Database, shared
 from leaderboard.data.languages import MULTILINGUAL
@@ -69,5 +69,5 @@ class SuiteCache:
         with_categories = chosen.tasks is not None or added is not None or chosen.sound
         out = payload.ranking(table, ranked, added, with_categories=with_categories)
         if chosen.sound and ranked is not None:
-            out["effect"] = doubtful.effect(self.table(suite, chosen.scope), chosen)
+            out["effect"] = task_doubts.effect(self.table(suite, chosen.scope), chosen)
         return payload.encode(out)
