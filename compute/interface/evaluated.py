@@ -15,7 +15,6 @@ from compute import paths
 from compute.analysis.comparison import Comparison
 from compute.analysis.estimates import FEWEST_TASKS
 from compute.analysis.intervals import interval
-from compute.analysis.ranked_model import RankedModel
 from compute.analysis.table import ALL, HUMAN, USUAL, ScoreTable, check_origin, of_database, of_scores
 from compute.catalog import Catalog
 from compute.database import store
@@ -27,6 +26,7 @@ from compute.importing.scores_csv import DECLARING, OPTIONAL, REQUIRED
 from compute.interface import estimated, standing
 from compute.interface.compare import ModelScores, compare_scores
 from compute.interface.estimated import EstimatedPlace
+from compute.interface.standing import RankedModel
 from compute.io.files import write_text
 from compute.pages.shown import Cell, ShownTable, ShowsItself
 from compute.rounding import rounded
