@@ -7,6 +7,9 @@ Long: a row a score, in the columns `model`, `task`, `value`, and optionally `st
 `score_layouts` reads what programs write. Names say which columns describe the models, which sum up others, and where
 lower is better (`compute.io.column_names`); columns of text are skipped; rows that differ in a seed are averaged. Notes
 say so.
+
+`88.1 ± 0.4`, `70.1 (0.3)` and columns such as `<task>_std` are a score with its standard error. An empty cell, `-`,
+`NA` or `nan` is not a score. Rows are counted from 1, below the heading; a fault names every cell that is wrong.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """A model's means on a suite and its rank among the rows of an origin, by the suite's rule, as on the board.
 
-And how far its scores, computed here, can be compared with published and imported ones, in sentences.
+And where a model with some of a suite's tasks would stand, which tasks to run next, and how far its scores, computed
+here, can be compared with published and imported ones, in sentences.
 """
 
 from __future__ import annotations

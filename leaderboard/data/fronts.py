@@ -1,4 +1,10 @@
-"""Which rows of a suite are on the front of score and cost: by size, memory, dimension, speed or release date."""
+"""Which rows of a suite are on the front of score and cost: by size, memory, dimension, speed or release date.
+
+On the front by point values alone stands every model that scores higher than all that cost no more: a lead of any size
+counts, luck included. Here a model is off the front only where a model that costs no more is significantly better, by
+the decisions that also give a model its rank interval (`significance`). Where none of the models that cost no more can
+be tested, it is not known whether a model is on the front.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables, rankings and payloads of every suite, each made once a database file."""
+"""Tables, rankings and payloads of every suite, each made once a database file; and their rows, best first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is doubtful about tasks: known faults of their data, and what their scores show by themselves."""
+"""What is doubtful: of tasks, known faults of their data and what their scores show; of scores, and what these decide."""
 
 from __future__ import annotations
 
