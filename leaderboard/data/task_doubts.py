@@ -1,4 +1,4 @@
-"""What is doubtful: of tasks, known faults of their data and what their scores show; of scores, and what these decide."""
+"""What is doubtful: of tasks, known faults of their data and what their scores show; of scores, what they decide."""
 
 from __future__ import annotations
 
