@@ -21,8 +21,7 @@ from compute import catalog
 from compute.catalog.own import suite as own_suite
 from compute.catalog.own import suite_records
 from compute.engine import run_folders
-from compute.engine.generators.backbones import PAPER, Backbones, subset
-from compute.engine.generators.features import SetFeatures
+from compute.engine.generators.features import PAPER, Backbones, SetFeatures, subset
 from compute.engine.generators.people import People
 from compute.engine.generators.store import key_of, run_settings, suite_of, write_run
 from compute.engine.generators.table import FIGURE, GeneratorTable, framed, of_record, stored_figures

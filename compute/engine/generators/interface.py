@@ -13,8 +13,7 @@ import numpy as np
 from compute.arrays import LazyRows
 from compute.engine.generators import grid as grids
 from compute.engine.generators import people, references
-from compute.engine.generators.backbones import NEED_PROMPTS, PAPER, Backbones, choose, subset
-from compute.engine.generators.features import SetFeatures, encode
+from compute.engine.generators.features import NEED_PROMPTS, PAPER, Backbones, SetFeatures, choose, encode, subset
 from compute.engine.generators.references import SavedReference
 from compute.engine.generators.set_metrics import figures
 from compute.engine.generators.store import contents_of, key_of

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from compute.catalog.own import suite as own_suite
-from compute.engine.generators.backbones import JOIN, Backbones, subset
+from compute.engine.generators.features import JOIN, Backbones, subset
 from compute.io.files import replacing
 from compute.metrics.distribution.moments import CrossMoments, Moments
 from compute.tasks.image_sets import REFERENCE

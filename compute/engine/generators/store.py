@@ -18,8 +18,7 @@ from compute.catalog.own import suite_records
 from compute.catalog.own.suite import OwnSuite
 from compute.content.items import Column
 from compute.engine import run_folders, thumbnails
-from compute.engine.generators.backbones import DISTANCE, USUAL, Backbones
-from compute.engine.generators.features import SetFeatures
+from compute.engine.generators.features import DISTANCE, USUAL, Backbones, SetFeatures
 from compute.engine.generators.table import finite
 from compute.engine.run import computed
 from compute.tasks.image_sets import REFERENCE, ImageSet, PromptedSets

@@ -12,7 +12,7 @@ from compute.analysis.generators import backbone_effects
 from compute.analysis.generators.agreement import FEWEST
 from compute.analysis.generators.backbone_effects import BackboneEffects
 from compute.arrays import Floats
-from compute.engine.generators.backbones import JOIN, subset
+from compute.engine.generators.features import JOIN, subset
 from compute.engine.generators.people import HUMAN_METRICS
 from compute.types import Undefined
 from leaderboard.data.database import Database, shared

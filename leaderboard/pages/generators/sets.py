@@ -18,7 +18,7 @@ from compute.analysis.generators.agreement import REVERSED, SIGNIFICANT, Agreeme
 from compute.analysis.generators.generator_differences import GeneratorDifferences, generator_differences
 from compute.analysis.ranks.means import rank
 from compute.arrays import Floats, Ints
-from compute.engine.generators.backbones import JOIN
+from compute.engine.generators.features import JOIN
 from compute.engine.generators.people import HUMAN_METRICS
 from compute.engine.generators.table import FIGURE, framed, stored_figures
 from compute.metrics.distribution.intervals import FEWEST_BLOCKS
