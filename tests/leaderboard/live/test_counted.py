@@ -5,9 +5,9 @@ from __future__ import annotations
 import httpx
 import pytest
 
-# A table's later turns belong to its start, which is counted; each is a few seconds of one of few tables. A query
-# runs no model, for a second at most and two at a time. Of a study the start is counted, once its images are here.
-UNCOUNTED = {"turn", "query", "make"}
+# A table's later turns belong to its start, which is counted; each is a few seconds of one of few tables. Of a study
+# the start is counted, once its images are here.
+UNCOUNTED = {"turn", "make"}
 
 
 @pytest.fixture(scope="module")
