@@ -38,7 +38,7 @@ def functions(suite_cache: SuiteCache, live: Live) -> Functions:
         pairs with a vision-language model).
 
         Args:
-            need: one of these words.
+            need: one of these words, such as search.
             language: of the texts, such as swa or Swahili, or several with commas between; many: over many languages.
                 Empty: any.
             max_parameters: the most parameters, such as 1000000000 for 1 B. 0: any. An unknown size does not fit.
