@@ -184,6 +184,12 @@ SELECT count(*) AS claims, count(*) FILTER (verdict != 'cannot be recomputed') A
 -- The version of the published scores; no row where the database does not record it: version.
 SELECT value AS version FROM meta WHERE key = 'version'
 
+-- name: stored_versions
+-- One row a version of the data that can be shown, the newest first: version, date, changes.
+SELECT version, date, changes FROM versions
+WHERE version IN (SELECT version FROM past_ranks) OR version IN (SELECT value FROM meta WHERE key = 'version')
+ORDER BY position
+
 -- ---- tasks and single cells of the board
 
 -- name: part_values
