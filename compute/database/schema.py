@@ -111,8 +111,7 @@ TABLES = {
     "undone": """version VARCHAR NOT NULL REFERENCES versions(version), relation VARCHAR NOT NULL, key JSON NOT NULL,
         before JSON""",
     "past_ranks": """version VARCHAR REFERENCES versions(version), suite VARCHAR, origin VARCHAR NOT NULL,
-        model VARCHAR, rank INTEGER NOT NULL, rank_low INTEGER NOT NULL, rank_high INTEGER NOT NULL,
-        mean DOUBLE NOT NULL,
+        model VARCHAR, rank INTEGER NOT NULL, rank_low INTEGER, rank_high INTEGER, mean DOUBLE NOT NULL,
         PRIMARY KEY (version, suite, model)""",
 }
 

@@ -17,6 +17,7 @@ import pandas as pd
 
 from compute import paths
 from compute.analysis.ranking import Ranking
+from compute.analysis.ranks.means import UNRANKED
 from compute.analysis.table import HUMAN, USUAL, of_database
 from compute.catalog import published
 from compute.database import store
@@ -25,7 +26,6 @@ from compute.io.files import temporary_folder
 from compute.types import BadInput, unknown
 
 OF_VERSIONS = ("versions", "undone", "past_ranks")  # tables
-RANK = ["rank", "rank_low", "rank_high", "mean"]
 CONSTRAINTS = """
 SELECT table_name, constraint_column_names, referenced_table, referenced_column_names FROM duckdb_constraints()
 WHERE database_name = 'later_version' AND constraint_type = ?
@@ -171,7 +171,8 @@ def _ranks(path: Path) -> pd.DataFrame:
     for suite, table in zip(suites, of_database(path, suites=suites, origin=USUAL), strict=True):
         if table.models and table.counted.any():
             ranked = Ranking.of(table)
-            rows = pd.DataFrame({name: getattr(ranked, name) for name in RANK})
-            rows = rows.assign(suite=suite, origin=table.usual_origin, model=table.models)
-            parts.append(rows[rows["rank"] > 0])
+            numbers = {name: getattr(ranked, name) for name in ("rank", "rank_low", "rank_high")}
+            rows = pd.DataFrame(numbers, dtype="Int64")
+            rows = rows.mask(rows == UNRANKED).assign(mean=ranked.mean, suite=suite, origin=table.usual_origin)
+            parts.append(rows.assign(model=table.models).dropna(subset="rank"))
     return pd.concat(parts, ignore_index=True)
