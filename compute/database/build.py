@@ -23,7 +23,7 @@ from compute.catalog.own import models as own_models
 from compute.catalog.own import suite as own_suite
 from compute.catalog.own import suite_records
 from compute.claims import all_claims
-from compute.database import doubts, store
+from compute.database import doubts, store, versions
 from compute.database.store import frame
 from compute.engine import run_folders, speeds, thumbnails, variants
 from compute.engine.run_folders import StoredRun
@@ -70,6 +70,7 @@ def sources(*, results: Path = paths.RESULTS) -> tuple[list[Path], list[Path]]:
         *([paths.USER_MODELS] if paths.USER_MODELS.is_file() else ()),
         *(paths.ROOT / "compute").rglob("*.py"),
         published.CHANGELOG,
+        *paths.VERSIONS.glob("*/*.parquet"),
         *(results / "imported").glob(f"*/{collections.MARK}"),
         *(results / "imported").glob(pair_votes.FILES),
         *suite_records.files(results),
@@ -199,6 +200,7 @@ def build(path: Path = paths.DATABASE, *, results: Path = paths.RESULTS) -> Repo
             "harness_faults": read_csv(paths.CATALOG / "harness_faults.csv"),
             "same_data": read_csv(paths.CATALOG / "same_data.csv"),
             "claims": frame(all_claims()),
+            **versions.frames(),
         }
         wrong, superseded = add_imports(frames, catalog=catalog, folder=results / "imported")
         problems += wrong

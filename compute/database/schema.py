@@ -3,7 +3,7 @@
 from compute.io.votes import ANSWERS
 from compute.types import SEVERITIES, VERDICTS
 
-SCHEMA_VERSION = 15
+SCHEMA_VERSION = 16
 
 # The codes of ratings. That they are those of the tasks and of the procedure, which are above this file, is tested.
 PAIR_TYPES = ("identical", "transformed", "transformed-2", "irrelevant")
@@ -105,6 +105,14 @@ TABLES = {
             CHECK (verdict IN {VERDICTS}),
         severity VARCHAR NOT NULL CHECK (severity IN {SEVERITIES}),
         note VARCHAR, formula VARCHAR, why VARCHAR""",
+    "versions": """version VARCHAR PRIMARY KEY, date VARCHAR NOT NULL, changes VARCHAR NOT NULL,
+        position INTEGER NOT NULL""",
+    # What leads from the version after back to one: a row as it was before, NULL where there was none.
+    "undone": """version VARCHAR NOT NULL REFERENCES versions(version), relation VARCHAR NOT NULL, key JSON NOT NULL,
+        before JSON""",
+    "past_ranks": """version VARCHAR REFERENCES versions(version), suite VARCHAR, origin VARCHAR NOT NULL,
+        model VARCHAR, rank INTEGER NOT NULL, rank_low INTEGER, rank_high INTEGER, mean DOUBLE NOT NULL,
+        PRIMARY KEY (version, suite, model)""",
 }
 
 # One row a score: a task in several suites shows under the first of its benchmark's.
@@ -145,3 +153,5 @@ SELECT models.key AS model, tasks.key AS task
 FROM models, tasks LEFT JOIN datasets ON datasets.key = tasks.dataset
 WHERE list_contains(models.trained_on, tasks.dataset) OR list_has_any(models.trained_on, datasets.part_of)
 """
+
+VIEWS = (LEADERBOARD_SCORES, MEASURED, TRAINED_TASKS)

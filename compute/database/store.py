@@ -15,7 +15,7 @@ from typing import Any
 import duckdb
 import pandas as pd
 
-from compute.database.schema import LEADERBOARD_SCORES, MEASURED, SCHEMA_VERSION, TABLES, TRAINED_TASKS
+from compute.database.schema import SCHEMA_VERSION, TABLES, VIEWS
 from compute.io.files import is_full, refusal, replacing, temporary_folder
 from compute.io.tables import literal_path
 from compute.paths import DATABASE
@@ -27,7 +27,7 @@ Ask = Callable[[str, list[Any]], pd.DataFrame]  # answers a SELECT with its valu
 OF_RUNS = ("meta", "items", "ratings", "thumbnails", "calibrations", "calibration_domains", "speeds")
 NOT_COMPUTED = {
     "runs": "WHERE origin <> 'computed'",
-    "scores": "WHERE run IN (SELECT id FROM old.runs WHERE origin <> 'computed')",
+    "scores": "WHERE run IN (SELECT id FROM {0}.runs WHERE origin <> 'computed')",
 }
 JSON_COLUMNS = ("settings", "options", "detail", "category_weights")
 
@@ -174,14 +174,16 @@ def write(
         frames = {**frames, "suite_tasks": pairs.set_axis(["suite", "task"], axis=1)}
     listed = {name: list(each) for name, each in (files or {}).items()}
     damaged = {}
-    with _written(path) as draft, duckdb.connect(str(draft)) as connection:
+    with written(path) as draft, duckdb.connect(str(draft)) as connection:
         for name, columns in TABLES.items():
             connection.execute(f"CREATE TABLE {name} ({columns})")
         if copied:
-            connection.execute(f"ATTACH '{_quoted(path)}' AS old (READ_ONLY)")
+            connection.execute(f"ATTACH '{quoted(path)}' AS old (READ_ONLY)")
         for name in TABLES:
             if copied and name not in OF_RUNS:
-                connection.execute(f"INSERT INTO {name} SELECT * FROM old.{name} {NOT_COMPUTED.get(name, '')}")
+                connection.execute(
+                    f"INSERT INTO {name} SELECT * FROM old.{name} {NOT_COMPUTED.get(name, '').format('old')}"
+                )
             if name in frames and len(frames[name]):
                 _fill(connection, name, frames[name])
         for name, made in () if copied else (derived or {}).items():
@@ -193,9 +195,8 @@ def write(
             damaged |= _fill_from(connection, sql, sound, values, what=what, most_rows=most_rows)
         facts = {"schema": str(SCHEMA_VERSION), "sources": "", "fixed": "", "version": "", **(about or {})}
         connection.executemany("INSERT INTO meta VALUES (?, ?)", [list(fact) for fact in facts.items()])
-        connection.execute(LEADERBOARD_SCORES)
-        connection.execute(MEASURED)
-        connection.execute(TRAINED_TASKS)
+        for view in VIEWS:
+            connection.execute(view)
         if copied:
             connection.execute("DETACH old")
         connection.execute("CHECKPOINT")  # closing would pass over a disk that is full
@@ -214,7 +215,7 @@ def _interruptible() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _written(path: Path) -> Iterator[Path]:
+def written(path: Path) -> Iterator[Path]:
     """The draft of a file that DuckDB writes, whole or not at all. Raises DatabaseError, of a full disk too."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -372,9 +373,9 @@ def parquet_bytes(frame: pd.DataFrame) -> bytes:
 
 def write_parquet(path: Path, *, frame: pd.DataFrame) -> None:
     """Writes a frame to `path` as Parquet, whole or not at all. Raises DatabaseError, of a full disk too."""
-    with _written(path) as draft, _in_memory(os.getpid()).cursor() as connection:
+    with written(path) as draft, _in_memory(os.getpid()).cursor() as connection:
         connection.register("frame", frame)
-        connection.execute(f"COPY frame TO '{_quoted(draft)}' (FORMAT parquet, COMPRESSION zstd)")
+        connection.execute(f"COPY frame TO '{quoted(draft)}' (FORMAT parquet, COMPRESSION zstd)")
 
 
 def read_parquet(path: Path, *, most_rows: int = MAX_ROWS) -> pd.DataFrame:
@@ -394,7 +395,7 @@ def _in_memory(process: int) -> duckdb.DuckDBPyConnection:
     return duckdb.connect(config={"memory_limit": MEMORY})
 
 
-def _quoted(path: Path) -> str:
+def quoted(path: Path) -> str:
     return os.path.abspath(path).replace("'", "''")  # DuckDB takes a name that begins with ~ for the home
 
 

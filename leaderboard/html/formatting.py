@@ -33,7 +33,7 @@ def number(value: float, *, digits: int, scale: float = 1.0, sign: bool = False)
 
 def rank_range(low: int | None, high: int | None) -> str:
     """A range of ranks as on the board: `3–7`, one rank alone, or empty where it is not known."""
-    return "" if low is None else str(low) if low == high else f"{low}–{high}"
+    return "" if blank(low) else str(low) if low == high else f"{low}–{high}"
 
 
 def span(low: float, high: float, *, digits: int, scale: float = 1.0) -> str:

@@ -37,6 +37,7 @@ STREAM = re.compile(r"/gradio_api/+(queue/data|call/|heartbeat|startup-events)")
 # What is read here also starts, continues or ends something of a visitor's.
 COMPUTES = re.compile(r"/data/(rank|cell|relations)\b|/embed/board$|/eyes/(order|report)$")  # besides events
 SEVERAL = re.compile(rb"(?i)language=[^&]*(,|%2c)")  # a board of several languages, which are too many to store
+STATE = re.compile(rb"(^|&)data=[^&]")  # a version of the data, which may have to be restored
 ACTING = re.compile(r"/gradio_api/+(mcp|queue|call|heartbeat|dev)\b")
 OWN = frozenset({"same-origin", "none"})  # Sec-Fetch-Site; none: the visitor typed the address
 
@@ -163,7 +164,8 @@ def kind_of(method: str, path: str, query: bytes = b"") -> str:
         return "query"
     if "/export/" in path:
         return "download"
-    computes = EVENT.search(path) or COMPUTES.search(path) or ("/data/board/" in path and SEVERAL.search(query))
+    of_parts = "/data/board/" in path and SEVERAL.search(query)
+    computes = EVENT.search(path) or COMPUTES.search(path) or of_parts or STATE.search(query)
     return "compute" if computes else "page"
 
 

@@ -10,6 +10,7 @@ import base64
 import hashlib
 import re
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from contextvars import ContextVar
 from functools import partial
 from typing import Any
 from urllib.parse import urlencode
@@ -21,11 +22,13 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from compute.types import LikenessError
 from leaderboard.web.access import HUB, Access, public_root
 from leaderboard.web.responses import (
     JSON,
     NO_STORE,
     compress,
+    refusal,
     respond,
     retry_after_of,
     sentence_of,
@@ -99,8 +102,9 @@ class Pages:
     that is all, or what took too long is missing: then the next request completes it again. A visitor who types the
     app's own address is sent to the page `opens_on`, an address below its root; links of the app's own to its front
     page lead there. At the root, `?page=board&...` leads to that page, or another address in `by_query`: the Hub passes
-    a Space the query alone. `moved`: by path, the page that it leads to with its query, and the parameters of which it
-    must have one, if any.
+    a Space the query alone. `state` holds the version of the data that the address of the request names, and
+    `check_state` raises a LikenessError for one that cannot be read. `moved`: by path, the page that it leads to with
+    its query, and the parameters of which it must have one, if any.
     """
 
     def __init__(
@@ -110,12 +114,15 @@ class Pages:
         keys: Collection[str],
         complete: Callable[[Request, str, str], Awaitable[tuple[str, bool]]],
         version: Callable[[], str] = str,
+        state: ContextVar[str] | None = None,
+        check_state: Callable[[str], None] = lambda data: None,
         access: Access = Access(),  # noqa: B008 (frozen)
         opens_on: str = "",
         by_query: Collection[str] = (),
         moved: Mapping[str, tuple[str, Collection[str]]] = {},  # noqa: B006 (never changed)
     ) -> None:
         self.app, self.keys, self.complete, self.version = app, keys, complete, version
+        self.state, self.check_state = state, check_state
         self.access, self.opens_on = access, opens_on
         self.by_query = (frozenset(self.keys) | frozenset(by_query)) - {""}
         self.moved = moved
@@ -125,6 +132,13 @@ class Pages:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answers a page's request, and passes others on."""
+        if self.state and scope["type"] == "http" and (data := Request(scope).query_params.get("data")):
+            try:
+                await run_in_threadpool(self.check_state, data)
+            except LikenessError as error:
+                await refusal(str(error), 404)(scope, receive, send)
+                return
+            self.state.set(data)
         key = below_root(scope)[1:] if scope["type"] == "http" and scope["method"] in ("GET", "HEAD") else "/"
         key = "config" if key == "config/" else key
         if key != "config" and key not in self.keys and key not in self.moved:

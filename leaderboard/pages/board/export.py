@@ -97,6 +97,7 @@ class BoardView:
     columns: list[str]
     suite_ranked: Ranking | None = None
     estimates: Estimates | None = None  # of rows without a rank, where they are shown
+    data: str = ""  # the version of the data
 
     def file(self, form: str, *, filters: Sequence[str] = (), beside: Collection[str] = USUAL) -> Response:
         """The view as a file. For the formats that people read, `filters` say in words which rows are shown, and
@@ -164,6 +165,7 @@ class BoardView:
         frame = facts.assign(
             trained=[table.trained(index) for index in self.indices],
             suite=str(table.suite["key"]),
+            data=self.data,
             synthetic=is_synthetic(table.suite["benchmark"]),
         )
         parts = [frame]
@@ -196,6 +198,7 @@ class BoardView:
         if changed := changed_rule(self.table, self.ranked):
             differ = int((frame["rank"].fillna(0) != frame["suite_rank"].fillna(0)).sum())
             words = f"{rule(self.table, changed)}. {differ} of {len(frame)} ranks differ from the suite's own."
+        words += f" Data {self.data}."
         rows = f" Only rows with {'; '.join(filters)}." if filters else ""
         return f"{named}. {described(words, about['benchmark'])}{rows} {legend[0].upper()}{legend[1:]}."
 
@@ -272,7 +275,7 @@ def everything(db: Database, form: str) -> tuple[str, Path]:
         if opening.folder is None:
             raise CannotWrite("There is no folder for temporary files")
         frame = db.query("everything")
-        frame = frame.assign(synthetic=frame["benchmark"].map(is_synthetic).astype(bool))
+        frame = frame.assign(data=opening.data, synthetic=frame["benchmark"].map(is_synthetic).astype(bool))
         path = opening.folder / f"likeness-scores.{form}"
         with replacing(path) as draft:
             draft.write_bytes(WRITERS[form](frame))

@@ -19,7 +19,7 @@ from leaderboard.data.payload import plain, standing
 from leaderboard.data.suite_cache import SuiteCache, by_language
 from leaderboard.html.components import lazy_tables
 from leaderboard.html.formatting import NOTHING, blank, number, or_dash, parameters_text, rank_range, span
-from leaderboard.html.labels import KIND_NOTES, SUSPECT, model_kind, suite_choices
+from leaderboard.html.labels import KIND_NOTES, SUSPECT, model_kind, plain_title, suite_choices
 from leaderboard.html.templates import macro, render
 from leaderboard.page import Canvas, Site, View, controls, instead, subject_heading
 from leaderboard.pages.model.field import Field, against_field, field, nearest, suites_of
@@ -28,6 +28,7 @@ from leaderboard.pages.model.listing import model_scores
 LEADS = "mieb"  # the default model leads this suite
 OUTSTANDING = 6  # strengths and weaknesses that are listed
 NEAREST = 8
+EARLIER = 6  # versions of the data
 UNKNOWN = "unknown"
 ANYWHERE = "mini"  # the suite that a model without scores can be run on with nothing to fetch
 NO_SCORE = "no score yet"
@@ -110,6 +111,7 @@ def page(site: Site, *, model: str, suite: str, by: str) -> tuple:
         "pages/model/rest.html",
         **facts,
         **outstanding,
+        **earlier_ranks(suite_cache, model),
         next=run_next(suite_cache, model),
         commands=commands(about["options"], title=about["title"], suites=computed or [ANYWHERE]),
         kind_note=KIND_NOTES.get(about["kind"], ""),
@@ -190,6 +192,18 @@ def _rank(suite_cache: SuiteCache, suite: str, index: int) -> dict[str, Any]:
             "mean_interval": UNKNOWN if mean_interval == NOTHING else mean_interval,
         }
     return out
+
+
+def earlier_ranks(suite_cache: SuiteCache, model: str) -> dict[str, Any]:
+    """The newest stored `versions`, and by suite the model's `past` ranks in them with their ranges."""
+    found = suite_cache.db.query("past_ranks", model=model)
+    versions = list(found["version"].unique())[:EARLIER]
+    ranges = map(rank_range, found["rank_low"], found["rank_high"])
+    texts = [f"{rank} ({each})" if each else str(rank) for rank, each in zip(found["rank"], ranges, strict=True)]
+    wide = found.assign(text=texts).pivot(index="suite", columns="version", values="text").reindex(columns=versions)
+    titles = {key: plain_title(*about) for key, about in suite_cache.suites().items()}
+    past = [[titles.get(suite, suite), *row.fillna(NOTHING)] for suite, row in wide.iterrows()]
+    return {"versions": versions, "past": past}
 
 
 @partial(shared, most=256)
