@@ -9,16 +9,19 @@ from typing import Annotated
 import typer
 
 from compute import paths
+from compute.catalog import Catalog
 from compute.catalog.hub_tasks import HUB_ID
 from compute.cli import workspace
 from compute.cli.command import as_command
 from compute.cli.workspace import build
 from compute.engine.workspace import catalog_with_own
 from compute.io.files import temporary_folder, write_text
-from compute.sharing import computed_runs, eval_results, model_card, mteb_results
+from compute.sharing import computed_runs, eval_results, every_eval_ever, model_card, mteb_results
+from compute.sharing.computed_runs import SharedRuns
 from compute.types import BadInput, LikenessError, NotHere, counted, first_line
 
 CARD = "README.md"
+HUB, EVERY = "hub", "every-eval-ever"  # the formats of results
 
 
 def publish(
@@ -64,6 +67,8 @@ def results(
     to: Annotated[Path | None, "A folder to write to, such as a clone of the model's repository."] = None,
     repo: Annotated[str, "Instead: the model's repository, ORG/NAME, as a pull request."] = "",
     results: workspace.Results = None,
+    format: Annotated[str, "hub: for its own repository; every-eval-ever: a file a suite, for that data set."] = HUB,
+    evaluator: Annotated[str, "Who ran the model, as the files of every-eval-ever name them."] = "",
     suite: Annotated[Sequence[str], "Only runs of these suites, comma-separated."] = (),
     synthetic: Annotated[bool, "Show runs of synthetic suites in the card, marked."] = False,
     own: Annotated[bool, "Show runs of your data in the card, with their titles."] = False,
@@ -71,7 +76,8 @@ def results(
     dry_run: Annotated[bool, "Show what would be written or sent, and stop."] = False,
     database: workspace.Database = None,
 ) -> Iterator[str]:
-    """Gives a model's computed results back: .eval_results for the hub, a section of its card, and mteb's files."""
+    """Gives a model's computed results back: .eval_results for the hub, a section of its card, and mteb's files; or
+    records of Every Eval Ever."""
     import httpx2
     from huggingface_hub import CommitOperationAdd, HfApi, get_token
 
@@ -79,6 +85,10 @@ def results(
         raise BadInput(
             "Set a destination: --to FOLDER, or --repo ORG/NAME for a pull request to the model's repository"
         )
+    if format not in (HUB, EVERY):
+        raise BadInput(f"--format is {format[:60]!r}; it is {HUB} or {EVERY}")
+    if format == EVERY and not (to and evaluator):
+        raise BadInput(f"The files of {EVERY} go to its own data set: write them with --to FOLDER --evaluator WHO")
     if not model and not repo:
         raise BadInput("Name the model: --model KEY. List them: likeness list models")
     if repo and not HUB_ID.fullmatch(repo):
@@ -99,29 +109,16 @@ def results(
             "A pull request needs a token that may write: put it into HF_TOKEN, or store it with: hf auth login. "
             "Without one, write the files to a folder with --to and upload them by hand"
         )
-    card, commit = _card(repo, to)
-    metrics, hub_id = {metric.key: metric for metric in catalog.metrics}, repo or shared.hub_id
-    page = f"https://huggingface.co/{hub_id}#{model_card.ANCHOR}" if hub_id else ""
-    files, figures = eval_results.files(shared.runs, metrics=metrics, source_url=source or page)
-    of_mteb, not_mteb = mteb_results.files(shared, name=hub_id or row.key)
-    path = _database(database)
-    rows = model_card.suite_rows(
-        shared,
-        published=lambda suites: workspace.suite_scores(path, suites=suites, origin="published"),
-        catalog=catalog,
-    )
-    section = model_card.section(shared, suites=rows, metrics=metrics, about=source)
-    files[CARD] = model_card.insert(card, section)
-    files |= {} if repo else {f"mteb/{path}": text for path, text in of_mteb.items()}
-    notes = [f"{reason}: not in mteb's results" for reason in not_mteb]
-    if without := [run.task.key for run in shared.runs if not run.dataset]:
-        where = f"in the card alone, such as {without[0]}"
-        notes.append(f"{counted(len(without), 'run')} of data that is not on the hub: {where}")
+    notes, commit = [], ""
+    if format == EVERY:
+        files = every_eval_ever.files(shared, catalog=catalog, evaluator=evaluator, source_url=source)
+        said = [f"{counted(len(files), 'file')} for Every Eval Ever's data set, one a suite, of {row.title}"]
+    else:
+        files, commit, said, notes = _for_hub(shared, repo, to, catalog=catalog, source=source, database=database)
     for path, text in sorted(files.items()):
         typer.echo(f"{path}  {len(text.encode()):,} bytes")
-    typer.echo(f"{counted(figures, 'score')} in .eval_results, {counted(len(of_mteb), 'file')} for mteb")
-    if repo and of_mteb:
-        typer.echo("mteb's files belong to its own results repository: write them with --to FOLDER")
+    for line in said:
+        typer.echo(line)
     for note in (*shared.left_out, *notes):  # the first may name what is private: for who publishes alone
         typer.echo(f"Skipped: {note}")
     if dry_run:
@@ -152,6 +149,35 @@ def results(
             (to / name).parent.mkdir(parents=True, exist_ok=True)
             write_text(to / name, text)
         yield f"Written to {to}"
+
+
+def _for_hub(
+    shared: SharedRuns, repo: str, to: Path | None, *, catalog: Catalog, source: str, database: Path | None
+) -> tuple[dict[str, str], str, list[str], list[str]]:
+    """The text of every file for a model's repository or a folder, the commit that its card is of, what they hold in
+    sentences, and why runs are skipped."""
+    card, commit = _card(repo, to)
+    metrics, hub_id = {metric.key: metric for metric in catalog.metrics}, repo or shared.hub_id
+    page = f"https://huggingface.co/{hub_id}#{model_card.ANCHOR}" if hub_id else ""
+    files, figures = eval_results.files(shared.runs, metrics=metrics, source_url=source or page)
+    of_mteb, not_mteb = mteb_results.files(shared, name=hub_id or shared.model.key)
+    path = _database(database)
+    rows = model_card.suite_rows(
+        shared,
+        published=lambda suites: workspace.suite_scores(path, suites=suites, origin="published"),
+        catalog=catalog,
+    )
+    section = model_card.section(shared, suites=rows, metrics=metrics, about=source)
+    files[CARD] = model_card.insert(card, section)
+    files |= {} if repo else {f"mteb/{path}": text for path, text in of_mteb.items()}
+    notes = [f"{reason}: not in mteb's results" for reason in not_mteb]
+    if without := [run.task.key for run in shared.runs if not run.dataset]:
+        where = f"in the card alone, such as {without[0]}"
+        notes.append(f"{counted(len(without), 'run')} of data that is not on the hub: {where}")
+    said = [f"{counted(figures, 'score')} in .eval_results, {counted(len(of_mteb), 'file')} for mteb"]
+    if repo and of_mteb:
+        said.append("mteb's files belong to its own results repository: write them with --to FOLDER")
+    return files, commit, said, notes
 
 
 def _card(repo: str, folder: Path | None) -> tuple[str, str]:
