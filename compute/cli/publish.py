@@ -17,6 +17,7 @@ from compute.cli.workspace import build
 from compute.engine.workspace import catalog_with_own
 from compute.io.files import temporary_folder, write_text
 from compute.sharing import computed_runs, eval_results, every_eval_ever, model_card, mteb_results
+from compute.sharing import space as space_files
 from compute.sharing.computed_runs import SharedRuns
 from compute.types import BadInput, LikenessError, NotHere, counted, first_line
 
@@ -33,13 +34,20 @@ def publish(
     tag: Annotated[str, "Name of the snapshot; default: v and the scores' version, if it is still free."] = "",
     database: Annotated[Path | None, "Default: the app's, built first if it is out of date."] = None,
 ) -> Iterator[str]:
-    """Uploads the database, its main tables as Parquet, and a card that describes them; `results`: of one model."""
-    from compute.database import publish, store
-
+    """Uploads the database, its main tables as Parquet, and a card that describes them."""
     if context.invoked_subcommand:
         if repo or to or private or tag or database:
             raise BadInput(f"Options of {context.invoked_subcommand} go after its name: publish results --to ...")
         return
+    yield from data(repo=repo, to=to, private=private, tag=tag, database=database)
+
+
+def data(
+    *, repo: str = "", to: Path | None = None, private: bool = False, tag: str = "", database: Path | None = None
+) -> Iterator[str]:
+    """Publishes the board's data, as `likeness publish` does."""
+    from compute.database import publish, store
+
     if bool(repo) == bool(to):
         raise BadInput("Set a destination: --repo USER/NAME to upload, or --to FOLDER to write the files only")
     if tag and to:
@@ -59,6 +67,30 @@ def publish(
     if not tag:
         yield f"v{version} names an earlier snapshot: to make this one citable too, publish it with --tag NAME"
     yield address
+
+
+def space(
+    *,
+    repo: Annotated[str, "The Space, USER/NAME, which exists."] = "",
+    to: Annotated[Path | None, "Instead: a folder to write the files to."] = None,
+) -> Iterator[str]:
+    """Uploads the app of this checkout to a Space, whose card names all models, so that their pages link to it."""
+    from huggingface_hub import HfApi
+
+    from compute.catalog import shipped
+    from compute.database import publish
+
+    if bool(repo) == bool(to):
+        raise BadInput("Set a destination: --repo USER/NAME to upload, or --to FOLDER to write the files only")
+    with temporary_folder() as draft:
+        folder = to or draft
+        yield f"{space_files.CARD} names {space_files.write(folder, catalog=shipped())} models"
+        if repo:
+            with publish.refusals(repo):
+                HfApi().upload_folder(
+                    repo_id=repo, repo_type="space", folder_path=str(folder), commit_message="The app and its scores"
+                )
+        yield f"https://huggingface.co/spaces/{repo}" if repo else f"Written to {folder}"
 
 
 def results(
@@ -225,3 +257,4 @@ def _database(path: Path | None) -> Path:
 
 group = typer.Typer(add_completion=False, invoke_without_command=True, callback=as_command(publish))
 group.command()(as_command(results))
+group.command()(as_command(space))

@@ -47,8 +47,8 @@ def files(shared: SharedRuns, *, catalog: Catalog, evaluator: str, source_url: s
                 "source_name": suite.title,
                 "source_type": "evaluation_run",
                 "source_organization_name": evaluator,
-                **({"source_organization_url": source_url} if source_url else {}),
                 "evaluator_relationship": "first_party" if evaluator == model.organisation else "third_party",
+                **_known(source_organization_url=source_url),
             },
             "eval_library": {
                 "name": "Likeness",
@@ -77,24 +77,18 @@ def _result(run: SharedRun, metrics: Mapping[str, Metric]) -> dict[str, Any]:
     score = run_folders.headline(run.stored)
     metric = metrics[score.metric]
     ends = interval(score, metric)
-    data = {"hf_repo": run.dataset, "hf_split": hub_tasks.split(run.task), "hf_revision": run.data_revision}
-    uncertainty = {
-        "standard_error": None if score.stderr is None else {"value": score.stderr},
-        "confidence_interval": ends and {"lower": ends[0], "upper": ends[1], "confidence_level": 0.95},
-        "num_samples": score.n,
-    }
-    details = {
-        "answered": None if score.coverage in (None, 1) else score.coverage,
-        "if all others were wrong": score.lower_bound,
-        "synthetic": run.synthetic or None,
-    }
+    data = {"dataset_name": run.task.title, "source_type": "other"}
+    if run.dataset:
+        data = _known(
+            dataset_name=run.dataset,
+            source_type="hf_dataset",
+            hf_repo=run.dataset,
+            hf_split=hub_tasks.split(run.task),
+            hf_revision=run.data_revision,
+        )
     return {
         "evaluation_name": run.task.key,
-        "source_data": {
-            "dataset_name": run.dataset or run.task.title,
-            "source_type": "hf_dataset" if run.dataset else "other",
-            **{name: text for name, text in data.items() if run.dataset and text},
-        },
+        "source_data": data,
         "evaluation_timestamp": run.stored.run.started,
         "metric_config": {
             "evaluation_description": metric.description,
@@ -108,8 +102,21 @@ def _result(run: SharedRun, metrics: Mapping[str, Metric]) -> dict[str, Any]:
         },
         "score_details": {
             "score": score.value,
-            "details": {name: str(value) for name, value in details.items() if value is not None},
-            "uncertainty": {name: value for name, value in uncertainty.items() if value is not None},
+            "details": _known(
+                answered="" if score.coverage in (None, 1) else str(score.coverage),
+                if_all_others_were_wrong="" if score.lower_bound is None else str(score.lower_bound),
+                synthetic="true" if run.synthetic else "",
+            ),
+            "uncertainty": _known(
+                standard_error=None if score.stderr is None else {"value": score.stderr},
+                confidence_interval=ends and {"lower": ends[0], "upper": ends[1], "confidence_level": 0.95},
+                num_samples=score.n,
+            ),
         },
         "generation_config": {"additional_details": made_how(run)},
     }
+
+
+def _known(**fields: Any) -> dict[str, Any]:
+    """Those of the fields that have a value."""
+    return {name: value for name, value in fields.items() if value not in (None, "")}

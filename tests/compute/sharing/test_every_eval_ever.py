@@ -40,7 +40,7 @@ def test_a_file_a_suite_is_valid_and_says_interval_items_and_direction(tmp_path)
     assert details["uncertainty"]["standard_error"] == {"value": 0.02}
     ends = details["uncertainty"]["confidence_interval"]
     assert ends["lower"] < 0.75 < ends["upper"] and ends["confidence_level"] == 0.95
-    assert details["details"] == {"answered": "0.8", "if all others were wrong": "0.6"}
+    assert details["details"] == {"answered": "0.8", "if_all_others_were_wrong": "0.6"}
 
 
 def test_a_score_without_bounds_or_error_is_valid(tmp_path):
