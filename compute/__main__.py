@@ -42,6 +42,7 @@ COMMANDS = {  # with what `likeness --help` says of them, for which none is load
     "answers": "Counts judges' stored answers and the invalid ones.",
     "list": "Prints the catalogue, one line a row, with your own models and the suites of your data.",
     "import": "Imports scores that others measured, marked as imported.",
+    "refresh": "Brings the public MTEB results in assets/imported up to date, and rebuilds the database.",
     "pairs": "Makes pairs for judges from images (PairBench).",
     "task": "Checks your own data.",
     "publish": "Uploads the database, its main tables as Parquet, and a card that describes them.",
