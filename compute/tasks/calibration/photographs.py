@@ -49,9 +49,9 @@ def material() -> dict[str, CalibrationPairs]:
     for number, file in enumerate(CAPTIONS):
         lots = np.random.default_rng([0, VERSION, number])
         with Image.open(photo_path(file)) as stored:
-            whole = stored.convert("RGB")
-        wholes.append(png(_sized(whole, lots)))
-        parts += [png(_sized(_changed(whole, lots), lots)) for _ in range(CHANGED)]
+            image = stored.convert("RGB")
+        wholes.append(png(_sized(image, lots)))
+        parts += [png(_sized(_changed(image, lots), lots)) for _ in range(CHANGED)]
     whole, part = (items.images(files, of=SOURCE) for files in (wholes, parts))
     said = items.texts(list(CAPTIONS.values()), of=SOURCE)
     scene = np.repeat(np.arange(len(wholes)), CHANGED)
