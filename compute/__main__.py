@@ -26,7 +26,6 @@ COMMANDS = {  # with what `likeness --help` says of them, for which none is load
     "run": "Computes the missing scores of models on a suite, rebuilds the database and prints the scores.",
     "eyes": "Asks you about two images at a time, and shows which models answer as you do.",
     "frechet": "Compares generators' images with a reference: Fréchet distances, cFreD and their rivals, in one table.",
-    "calibrate": "Scores matching and unrelated pairs with models, so that the app can say what their scores mean.",
     "time": "Measures how fast a model is on this machine, and its memory; the pages show it.",
     "train": "Tunes a dual encoder by UniSim's recipe.",
     "instructions": "Writes UniSim's training examples as conversations in LLaVA's layout.",

@@ -39,7 +39,7 @@ ROOMS = (
     ("compute.catalog", "compute.features"),
     ("compute.procedures", "compute.importing", "compute.claims"),
     ("compute.engine",),
-    ("compute.calibration", "compute.training", "compute.database.doubts", "compute.database.versions"),
+    ("compute.training", "compute.database.calibrations", "compute.database.doubts", "compute.database.versions"),
     ("compute.live", "compute.database.build", "compute.database.publish"),
     ("compute.eyes",),
     ("compute.interface",),

@@ -16,14 +16,13 @@ import numpy as np
 import pandas as pd
 
 from compute import paths
-from compute.calibration import files as calibrations
 from compute.catalog import Catalog, published
 from compute.catalog.catalog import MODEL_KEY
 from compute.catalog.own import models as own_models
 from compute.catalog.own import suite as own_suite
 from compute.catalog.own import suite_records
 from compute.claims import all_claims
-from compute.database import doubts, store, versions
+from compute.database import calibrations, doubts, store, versions
 from compute.database.store import frame
 from compute.engine import run_folders, speeds, thumbnails, variants
 from compute.engine.run_folders import StoredRun
@@ -77,7 +76,7 @@ def sources(*, results: Path = paths.RESULTS) -> tuple[list[Path], list[Path]]:
         *own_models.files(results),
     ], [
         *(folder / run_folders.MARK for folder in run_folders.every(results)),
-        *calibrations.files(results).values(),
+        *(results / run_folders.CALIBRATIONS).rglob("*.json"),
         *(results.glob(speeds.FILE)),
     ]
 
@@ -213,11 +212,10 @@ def build(path: Path = paths.DATABASE, *, results: Path = paths.RESULTS) -> Repo
         fixed = ""
     problems += of_runs
     add_computed(frames, stored, catalog=catalog)
-    stored_calibrations, domains, wrong = calibrations.every(
+    calibrated, wrong = calibrations.frames(
         results, paths.COMPUTED, models=rows, differs=lambda model, settings: other_model(rows[model], settings)
     )
-    frames["calibrations"] = calibrations.frame(stored_calibrations)
-    frames["calibration_domains"] = calibrations.domain_frame(domains)
+    frames |= calibrated
     problems += wrong
     frames["speeds"], wrong = speeds.every(results, models={row.key for row in catalog.models})
     problems += wrong
