@@ -15,6 +15,7 @@ import numpy as np
 
 from compute.content import decoding
 from compute.content.items import Column, content_key
+from compute.progress import followed
 from compute.tasks import image_lists
 from compute.tasks.image_lists import Images, content, natural, stem
 from compute.tasks.source import Source
@@ -123,7 +124,7 @@ def scanned(name: str, images: Images, *, skip_bad: bool = False) -> ImageSet:
     good: list[int] = []
     sizes: Counter[tuple[int, int]] = Counter()
     odd: dict[str, list[str]] = {}  # kind -> names
-    for at in range(len(ids)):
+    for at in followed(range(len(ids)), f"Reading {name}", unit="image"):
         data = read(at)
         try:
             size, kind = _header(data)
