@@ -5,11 +5,12 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TextIO
+from typing import TextIO, TypeVar
 
+Item = TypeVar("Item")
 FIRST, EVERY = 1.5, 30.0  # seconds: when a command that works in silence says so, and how often without a terminal
 
 
@@ -22,8 +23,15 @@ class SilentPass:
     total: int
     done: int
 
+    def __post_init__(self) -> None:
+        self._first, self._began = self.done, time.monotonic()
+
     def __str__(self) -> str:
-        return f"{self.title}: {self.done:,} of {self.total:,} {self.unit}s"
+        counts = f"{self.title}: {self.done:,} of {self.total:,} {self.unit}s"
+        if self.done == self._first:
+            return counts
+        rate = (time.monotonic() - self._began) / (self.done - self._first)
+        return f"{counts}, {duration(rate * (self.total - self.done))} left"
 
 
 _passes: list[SilentPass] = []  # under way, the innermost last
@@ -128,6 +136,14 @@ class Progress:
             self._say(line)
         else:
             print(line, file=self._stream or sys.stderr, flush=True)
+
+
+def followed(items: Sequence[Item], title: str, *, unit: str) -> Iterator[Item]:
+    """Yields the items under a bar."""
+    with Progress().bar(title, total=len(items), unit=unit) as advance:
+        for item in items:
+            yield item
+            advance(1)
 
 
 def in_notebook(stream: TextIO) -> bool:

@@ -25,6 +25,12 @@ from compute.database.schema import TABLES, VIEWS
 from compute.io.files import temporary_folder
 from compute.types import BadInput, unknown
 
+# What is made of run folders, calibrations and measured speeds, and of the database itself.
+OF_RUNS = ("meta", "items", "ratings", "thumbnails", "calibrations", "calibration_domains", "speeds")
+NOT_COMPUTED = {
+    "runs": "WHERE origin <> 'computed'",
+    "scores": "WHERE run IN (SELECT id FROM {0}.runs WHERE origin <> 'computed')",
+}
 OF_VERSIONS = ("versions", "undone", "past_ranks")  # tables
 CONSTRAINTS = """
 SELECT table_name, constraint_column_names, referenced_table, referenced_column_names FROM duckdb_constraints()
@@ -81,7 +87,7 @@ def store_version(earlier: Path, later: Path, *, folder: Path = paths.VERSIONS) 
             then, columns = map(dict, found)
             if then.keys() >= set(key):
                 shared = _texts({column: kind for column, kind in columns.items() if column in then})
-                shipped = store.NOT_COMPUTED.get(name, "")
+                shipped = NOT_COMPUTED.get(name, "")
                 where = {"then": shipped.format("earlier_version"), "now": shipped.format("later_version")}
                 parts.append(
                     connection.execute(DIFFERENCE.format(name=name, key=_listed(key), columns=shared, **where)).df()
@@ -143,7 +149,7 @@ def _attach(connection: duckdb.DuckDBPyConnection, **files: Path) -> None:
 def _keys(connection: duckdb.DuckDBPyConnection) -> dict[str, list[str]]:
     """The key columns of each table whose versions are stored."""
     rows = connection.execute(CONSTRAINTS, ["PRIMARY KEY"]).fetchall()
-    return {name: key for name, key, *_ in rows if name not in (*store.OF_RUNS, *OF_VERSIONS)}
+    return {name: key for name, key, *_ in rows if name not in (*OF_RUNS, *OF_VERSIONS)}
 
 
 def _texts(columns: Mapping[str, str]) -> str:

@@ -23,13 +23,15 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
-import duckdb
 import pandas as pd
 from rich.cells import cell_len
 
 from compute.types import BadInput, first_line, shortened
+
+if TYPE_CHECKING:
+    import duckdb
 
 TEXTS, JSONS, PARQUET, EXCEL = (".csv", ".tsv", ".txt"), (".jsonl", ".ndjson"), ".parquet", ".xlsx"
 JSON = ".json"  # a list of objects, or lines of them; not among ENDINGS, as other files end so too
@@ -395,6 +397,8 @@ def literal_path(path: str | Path) -> str:
 
 def _parquet(path: Path, title: str, columns: Collection[str], *, most_bytes: int) -> TableFile:
     """Texts and numbers; images stay in the file."""
+    import duckdb  # slow to import: not at start
+
     try:
         with duckdb.connect(config={"memory_limit": MEMORY, "threads": 1}) as connection:
             table = connection.read_parquet(literal_path(path), hive_partitioning=False)
@@ -428,6 +432,8 @@ def _ordered(connection: duckdb.DuckDBPyConnection, path: Path, names: Collectio
 
 def check_unpacked(path: Path, columns: Iterable[str], *, most_bytes: int) -> None:
     """Raises BadInput for a Parquet file whose columns unpack to more, without doing so, and for a damaged one."""
+    import duckdb  # slow to import: not at start
+
     try:
         with duckdb.connect(config={"memory_limit": MEMORY, "threads": 1}) as connection:
             table = connection.read_parquet(literal_path(path), hive_partitioning=False)

@@ -21,6 +21,7 @@ from compute.content.items import Column, content_key
 from compute.io import forms
 from compute.io.forms import Form, FormField
 from compute.io.tables import read_lines
+from compute.progress import followed
 from compute.tasks import image_lists
 from compute.tasks.image_lists import PROMPT, Images, content, natural, stem
 from compute.tasks.source import Source
@@ -137,7 +138,7 @@ def scanned(name: str, images: Images, *, skip_bad: bool = False) -> ImageSet:
     good: list[int] = []
     sizes: Counter[tuple[int, int]] = Counter()
     odd: dict[str, list[str]] = {}  # kind -> names
-    for at in range(len(ids)):
+    for at in followed(range(len(ids)), f"Reading {name}", unit="image"):
         data = read(at)
         try:
             size, kind = _header(data)

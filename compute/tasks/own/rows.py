@@ -22,6 +22,7 @@ import numpy as np
 from compute.content.items import Column, content_key
 from compute.io.images import SUCH_AS, endings, is_image_name
 from compute.io.numbers import has_decimal_comma, read_numbers
+from compute.progress import followed
 from compute.tasks.data import Data
 from compute.tasks.image_lists import MAX_FILE, content
 from compute.tasks.own.table import OwnTable
@@ -308,7 +309,8 @@ class OwnRows:
         )
 
         def keys() -> np.ndarray:  # each file is read once and never again while it stays the same
-            return np.array([content_key(content(path)) if path else NO_KEY for path in paths], dtype="S32")
+            read = followed(paths, "Reading images", unit="image")
+            return np.array([content_key(content(path)) if path else NO_KEY for path in read], dtype="S32")
 
         self.images[name] = OwnContent(
             modality="image",

@@ -79,9 +79,9 @@ def test_the_database_holds_them_where_they_are_of_the_models_here_else_the_next
 
 def test_a_branch_may_have_moved_and_an_own_folder_may_not():
     clip = replace(ROWS[CLIP], revision="main")
-    assert build.other_model(clip, {"model": MODELS[CLIP]}) == ""
+    assert build.other_model(build.identity(clip), {"model": MODELS[CLIP]}) == ""
     tiny = read_record(paths.COMPUTED / "calibrations/tiny/drawn/image-image.json", root=paths.COMPUTED)["settings"]
-    assert build.other_model(ROWS["tiny"], tiny) == ""
+    assert build.other_model(build.identity(ROWS["tiny"]), tiny) == ""
     other = {"model": tiny["model"] | {"revision": "files-0"}}
-    assert build.other_model(ROWS["tiny"], other).startswith("revision was 'files-0' and is 'files-")
-    assert build.other_model(ROWS["tiny"], {}).startswith("its model was not recorded")
+    assert build.other_model(build.identity(ROWS["tiny"]), other).startswith("revision was 'files-0' and is 'files-")
+    assert build.other_model(build.identity(ROWS["tiny"]), {}).startswith("its model was not recorded")
