@@ -83,10 +83,10 @@ class View:
 
     `sentence` says what it shows; `heading` is its title there, where that is another; `cites` a benchmark, or PAPERS;
     `copied` whether a button copies the address of the view; `inline` whether the sentence is next to the title, where
-    there is room for both. Of a page about one thing, `subject` gives that thing's name and what it is, by the key that
-    the query has under `about`, by default the page's own key; None where there is no such thing. `group` is the entry
-    of the bar that it is under, of BAR, or empty; `listed` whether the bar has a link to it: one about a thing that has
-    to be chosen first has none, and a heading of that thing's (`subject_heading`).
+    there is room for both. `about` are the parameters that say what the page is about, by default its own key;
+    `subject` gives its name and what it is, by the first of them in the query, None if there is no such thing. `group`
+    is the entry of the bar that it is under, of BAR, or empty; `listed` whether the bar has a link to it: one about a
+    thing that has to be chosen first has none, and a heading of that thing's (`subject_heading`).
     """
 
     key: str
@@ -97,7 +97,7 @@ class View:
     cites: str = ""
     copied: bool = True
     inline: bool = False
-    about: str = ""
+    about: Sequence[str] = ()
     subject: Callable[[Site, str], tuple[str, str] | None] = lambda site, key: None
     group: str = ""
     listed: bool = True

@@ -50,11 +50,11 @@ class Difference(Estimate):
 def bias_note(value: float, bias: float | None, *, digits: int, scale: float = 1.0) -> str:
     """What is on the line of a value and its interval where the value has a bias: the interval need not hold it.
 
-    `9.10 without the bias of few items, which the interval is of`; empty where the bias is not known or rounds to 0.
+    `the interval is of 9.10: corrected for the bias of few items`; empty if the bias is not known or rounds to 0.
     """
     if bias is None or np.isnan(bias) or float(rounded(bias, digits, scale=scale)) == 0:
         return ""
-    return f"{rounded(value - bias, digits, scale=scale)} without the bias of few items, which the interval is of"
+    return f"the interval is of {rounded(value - bias, digits, scale=scale)}: corrected for the bias of few items"
 
 
 def score_interval(

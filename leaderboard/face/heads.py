@@ -68,7 +68,7 @@ class Face:
         """Gradio's page of the view with this key, with the bar above its elements and a head that names the page."""
         root, _ = public_root(request.scope, self.access)
         view = self.views[key]
-        named = request.query_params.get(view.about or key, "")
+        named = {name: value for name in view.about or (key,) if (value := request.query_params.get(name))}
         head = await run_in_threadpool(self.head, key, named, root=root)
         start, charset, rest = page.partition(CHARSET)
         body = BODY.search(rest)
@@ -112,15 +112,15 @@ class Face:
         version = self.site.db.version
         self._made = {(key, "", version): drawn for key in self.views if _is_whole(drawn := self._drawn(key, {}))}
 
-    def head(self, key: str, named: str, *, root: str) -> Markup:
-        """The elements of the head of a page, about what is `named`. `root`: the app's whole address, or empty. Reads
-        the database."""
+    def head(self, key: str, named: Mapping[str, str], *, root: str) -> Markup:
+        """Returns the elements of the head of a page, about what these parameters name. `root`: the app's whole
+        address, or empty. Reads the database."""
         view = self.views[key]
         with self.site.db.snapshot():
-            subject = view.subject(self.site, named) if named else None
+            subject = view.subject(self.site, next(iter(named.values()))) if named else None
         name, sentence = subject or (view.title if key else SITE, view.sentence)
         title = shortened(name, LONGEST_TITLE)
-        about = f"?{urlencode({view.about or key: named}, quote_via=quote, safe='/:~,')}" if subject else ""
+        about = f"?{urlencode(named, quote_via=quote, safe='/:~,')}" if subject else ""
         return render(
             "html/head.html",
             site=SITE,

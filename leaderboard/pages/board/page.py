@@ -66,6 +66,6 @@ BOARD = View(
     group="Board",
     draw=draw,
     routes=routes,
-    about="suite",
+    about=("suite", "language"),
     subject=lambda site, key: (suites[key][0], SENTENCE) if key in (suites := site.suite_cache.suites()) else None,
 )

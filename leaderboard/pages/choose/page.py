@@ -149,7 +149,9 @@ CHOOSE = View(
     key="choose",
     title="Choose a model",
     sentence="Say what you need. The shortlist has at most five models: the best that fits, then models that are not "
-    "significantly worse than it, by their mean. Where no code here loads the best, the best that it loads is below.",
+    "significantly worse, by their mean. If no code here loads the best one, the best that it loads is added.",
     group="Choose",
     draw=draw,
+    about=(*CHOICES, "suite"),
+    subject=lambda site, key: (NEEDS[key].title if key in NEEDS else CHOOSE.title, CHOOSE.sentence),
 )

@@ -238,6 +238,6 @@ COMPARE = View(
     cites=PAPERS,
     group="Compare",
     draw=draw,
-    about="models",
+    about=("models",),
     subject=subject,
 )
