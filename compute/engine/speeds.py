@@ -45,8 +45,10 @@ def every(results: Path, *, models: Collection[str]) -> tuple[pd.DataFrame, list
         except (BadInput, ValueError) as error:
             problems.append(f"{file.name} is skipped ({first_line(error)}): remove it, and time again: likeness time")
             continue
-        for key in sorted({*frame["model"]} - {*models}):
-            problems.append(f"{file.name} has a speed of {key!r}, which is in no catalogue: it is skipped")
+        problems += [
+            f"{file.name} has a speed of {key!r}, which is in no catalogue: it is skipped"
+            for key in sorted({*frame["model"]} - {*models})
+        ]
         frames.append(frame[frame["model"].isin(models)])
     joined = pd.concat(frames) if frames else pd.DataFrame()
     return joined.drop_duplicates(["model", "machine"], keep="last") if frames else joined, problems

@@ -39,9 +39,7 @@ def samples(shards: list[Path], *, suffixes: tuple[str, ...]) -> tuple[list[TarS
     unused = []
     for shard in shards:
         own = {}
-        for info in members(shard):
-            if not _add(own, info, shard=shard, suffixes=suffixes):
-                unused.append(info.name)
+        unused += [info.name for info in members(shard) if not _add(own, info, shard=shard, suffixes=suffixes)]
         for key in own.keys() & known.keys():
             raise BadInput(f"{shard.name}: the key {key!r} is in another shard too. Give every sample its own key")
         known |= own

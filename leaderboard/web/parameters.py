@@ -127,7 +127,8 @@ def parse(
     ignored, empty, sentences = [], [], []
     for parameter in parameters:
         text = query.get(parameter.key)
-        if text is not None and _names_things(parameter, text):
+        # No name at all in a list leaves its default, as does an empty one that is among the choices.
+        if text is not None and parameter.noun and (text or not (parameter.several or "" in parameter.choices)):
             values[parameter.key], *said = _existing(parameter, text)
             sentences += said
             continue
@@ -142,12 +143,6 @@ def parse(
     if empty:
         sentences.append(f"Nothing is chosen under {', '.join(empty)}{instead}.")
     return values, " ".join(filter(None, sentences))
-
-
-def _names_things(parameter: Parameter, text: str) -> bool:
-    """Whether the text names things that may not exist; no name at all in a list leaves its default, as does an empty
-    one that is among the choices."""
-    return bool(parameter.noun) and (bool(text) or not (parameter.several or "" in parameter.choices))
 
 
 def _existing(parameter: Choice, text: str) -> tuple[str | list[str] | None, str, str]:

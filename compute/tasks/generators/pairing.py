@@ -142,9 +142,11 @@ def pair(*, reference: ImageSet | None, generated: Sequence[ImageSet], prompts: 
     if twice := repeated(part.name for part in sets):
         raise BadInput(f"Two sets are named {twice[0]!r}: name each once")
     own = [line for part in sets for line in part.warnings]
-    for part in generated if reference is not None else ():
-        if count := int(np.isin(part.images.keys, reference.images.keys).sum()):
-            own.append(f"{part.name}: {count:,} of {len(part):,} images are exact copies of reference images")
+    own += [
+        f"{part.name}: {count:,} of {len(part):,} images are exact copies of reference images"
+        for part in (generated if reference is not None else ())
+        if (count := int(np.isin(part.images.keys, reference.images.keys).sum()))
+    ]
     stored = next((part for part in sets if part.prompts is not None), None)  # the reference before the generators
     if prompts is None and stored is not None:
         prompts = checked(title=f"the prompts of {stored.name}", ids=stored.ids, texts=stored.prompts)

@@ -45,16 +45,6 @@ def iso(day: float) -> str:
     return date.fromordinal(int(day)).isoformat()
 
 
-def per_second(seconds: float) -> str:
-    """What takes these seconds an image, in images per second."""
-    return f"{rate_text(1 / seconds)}/s"
-
-
-def with_index(dimension: float) -> str:
-    """A dimension, with the bytes of a million float32 vectors."""
-    return f"{dimension:,.0f}, {memory_text(dimension * 4e6 / 2**20)}"
-
-
 VECTOR = "one vector of known dimension an item"
 SPEED, FASTER = "a measured speed", "of the same speed or faster"
 MACHINES = {GPU: "RTX 4090", LAPTOP: "laptop CPU"}
@@ -64,10 +54,13 @@ AXES = {
         CostAxis(SIZE, "Parameters", "a known size", "of the same size or smaller", "smallest", parameters_text),
         CostAxis(MEMORY, "Memory", "known memory", "of the same memory or less", "smallest", memory_text),
         *(
-            CostAxis(key, f"Images, {machine}", SPEED, FASTER, "fastest", per_second)
+            CostAxis(key, f"Images, {machine}", SPEED, FASTER, "fastest", lambda seconds: f"{rate_text(1 / seconds)}/s")
             for key, machine in MACHINES.items()
         ),
-        CostAxis(DIMENSION, "Dimension", VECTOR, "of the same dimension or smaller", "smallest", with_index),
+        CostAxis(
+            *(DIMENSION, "Dimension", VECTOR, "of the same dimension or smaller", "smallest"),
+            lambda size: f"{size:,.0f}, {memory_text(size * 4e6 / 2**20)}",  # of a million float32 vectors
+        ),
         CostAxis(AGE, "Release date", "a known release date", "of the same date or older", "oldest", iso),
     )
 }

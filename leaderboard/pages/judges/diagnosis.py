@@ -147,7 +147,7 @@ def reading(found: Mapping[str, Any]) -> Sequence[str]:
         out.append(f"All {found['scored']:,} pairs with two scores were rated the same in both orders.")
     else:
         pairs = "pair gets" if found["flipped"] == 1 else "pairs get"
-        far = "none" if not found["far"] else f"{found['far']:,}"
+        far = f"{found['far']:,}" if found["far"] else "none"
         out.append(
             f"{found['flipped']:,} of {found['scored']:,} {pairs} another score when the order is reversed, "
             f"{far} of them by more than one point."
