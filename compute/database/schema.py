@@ -107,7 +107,7 @@ TABLES = {
         note VARCHAR, formula VARCHAR, why VARCHAR""",
 }
 
-# One row a score: a task in several suites shows under the first of its benchmark's.
+# One row per score: a task in several suites shows under the first of its benchmark's.
 LEADERBOARD_SCORES = """
 CREATE VIEW leaderboard_scores AS
 SELECT tasks.benchmark, first_suite.suite, tasks.category, runs.task, runs.model, scores.subset, scores.metric,
@@ -125,7 +125,7 @@ LEFT JOIN (
 ) AS first_suite ON first_suite.task = runs.task
 """
 
-# What was measured of a model on the same data by anyone, one row an origin; proportions as fractions.
+# What was measured of a model on the same data by anyone, one row per origin; proportions as fractions.
 MEASURED = """
 CREATE VIEW measured AS
 SELECT coalesce(same_data.data, runs.task) AS data, runs.model, runs.origin, runs.task, scores.subset, scores.metric,

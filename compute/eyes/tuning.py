@@ -99,7 +99,7 @@ def tune(
 
 
 def _examples(folder: StudyFolder) -> Examples:
-    """The questions that have an answer most raters gave. Raises BadInput for too few."""
+    """Returns the questions that have an answer most raters gave. Raises BadInput for too few."""
     study = folder.study
     samples = [
         Sample(

@@ -62,7 +62,7 @@ def rank(
 
 
 def _audited(table: ScoreTable, scores: TableOfScores) -> list[str]:
-    """How many of a table's scores an audit doubts, and how to list them; nothing where it doubts none."""
+    """Returns how many of a table's scores an audit doubts, and how to list them; nothing if it doubts none."""
     if not (found := summary(audit(table))):
         return []
     command = f"likeness audit {shlex.quote(str(scores))}" if isinstance(scores, str | Path) else "compute.audit"

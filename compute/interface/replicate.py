@@ -34,7 +34,7 @@ SCORES = Form(
 class Replication(ShowsItself):
     """Scores of one's own beside all that others measured for the same weights and data.
 
-    `found`: a row a data set, model and other origin: data, subset, model, task, who, mine, theirs, difference (mine
+    `found`: a row per data set, model and other origin: data, subset, model, task, who, mine, theirs, difference (mine
     less theirs, points), usual, inside, cause, source.
     """
 
@@ -42,11 +42,11 @@ class Replication(ShowsItself):
     notes: tuple[str, ...] = ()  # how a table was read, in sentences
 
     def frame(self) -> pd.DataFrame:
-        """The rows of `found`, those furthest apart for their data set first."""
+        """Returns the rows of `found`, those furthest apart for their data set first."""
         return self.found.copy()
 
     def shown_table(self) -> ShownTable:
-        """A line a comparison, below what is inside of what laboratories differ by."""
+        """Returns a line a comparison, below what is inside of what laboratories differ by."""
         known = self.found["inside"].notna()
         inside, outside = (self.found["inside"].eq(value).sum() for value in (True, False))
         above = f"{counted(len(self.found), 'score')} of others for the same weights and data: {inside} within what "
@@ -82,7 +82,7 @@ def replicate(
     It says how far apart they are, whether laboratories differ as much, and what may cause it.
 
     results: a folder of runs, what `compute.evaluate` returned, or a table (file or frame) of numbers from anywhere:
-    model, task, value (0.851 or 85.1) and, where it is not the task's first, metric. Raises BadInput where nothing can
+    model, task, value (0.851 or 85.1) and, if it is not the task's first, metric. Raises BadInput if nothing can
     be compared.
     """
     from compute.database.build import bring_up_to_date
@@ -124,7 +124,7 @@ def replicate(
 
 
 def _own(source: Path | pd.DataFrame, measured: pd.DataFrame) -> pd.DataFrame:
-    """The rows of a table of own scores, as the view has them. Raises BadInput naming the row."""
+    """Returns the rows of a table of own scores, as the view has them. Raises BadInput naming the row."""
     is_frame = isinstance(source, pd.DataFrame)
     table = TableFile(title="the table", frame=source.astype(str)) if is_frame else read_table(Path(source))
     _, frame, _ = forms.read(table, [SCORES])
@@ -149,7 +149,7 @@ def _own(source: Path | pd.DataFrame, measured: pd.DataFrame) -> pd.DataFrame:
 
 
 def compared(pairs: pd.DataFrame, protocols: pd.DataFrame, laboratories: pd.DataFrame) -> pd.DataFrame:
-    """The rows of `Replication.found` of all pairs of origins, of which the later is one's own."""
+    """Returns the rows of `Replication.found` of all pairs of origins, of which the later is one's own."""
     sizes = replication.agreement(pairs[pairs["b"] != OWN])
     sizes = sizes[(sizes["models"] >= replication.FEWEST) & (sizes["verdict"] != replication.SAME_RUNS)]
     usual = sizes.groupby(["data", "subset", "same"])["usual"].max()

@@ -74,7 +74,7 @@ class Hardware:
         return getattr(torch, self.dtype)
 
     def placed(self, module: torch.nn.Module) -> torch.nn.Module:
-        """The module on the device and in the precision, for inference only."""
+        """Returns the module on the device and in the precision, for inference only."""
         return module.to(self.device, self.torch_dtype).eval().requires_grad_(False)
 
 

@@ -30,7 +30,8 @@ class TarSample:
 
 
 def samples(shards: list[Path], *, suffixes: tuple[str, ...]) -> tuple[list[TarSample], list[str]]:
-    """The samples that have an image, in the order of the shards; and the images that are none for a dot in their name.
+    """Returns the samples that have an image, in the order of the shards; and the images that are none for a dot in
+    their name.
 
     Links, devices and folders in a shard are ignored. Raises BadInput for a file that is not a plain tar, two images of
     one key, and a key that two shards have.
@@ -47,7 +48,7 @@ def samples(shards: list[Path], *, suffixes: tuple[str, ...]) -> tuple[list[TarS
 
 
 def members(shard: Path) -> Iterator[tarfile.TarInfo]:
-    """The files in a plain tar. Raises BadInput for another or a damaged one."""
+    """Yields the files in a plain tar. Raises BadInput for another or a damaged one."""
     try:
         with tarfile.open(shard, mode="r:") as archive:
             for info in archive:

@@ -91,7 +91,7 @@ class FairQueue(Queue):
         return success, event_id, state
 
     def _admit(self, address: str, session: str | None, units: int) -> None:
-        """Raises HTTPException where the session, the address or all together have too many requests."""
+        """Raises HTTPException if the session, the address or all together have too many requests."""
         self._units = {key: size for key, size in self._units.items() if key in self.event_ids_to_events}
         own = [event for key in self._units if _address(event := self.event_ids_to_events[key]) == address]
         if session and sum(event.session_hash == session for event in own) >= self.limits.session:

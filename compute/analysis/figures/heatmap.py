@@ -34,7 +34,7 @@ CENTRES = (0, 300, 600)  # of SHARES: a cell's number is that of its share plus 
 
 
 def _colours() -> dict[str, Any]:
-    """The colours of a heatmap of such numbers."""
+    """Returns the colours of a heatmap of such numbers."""
     low, top = CENTRES[0] - 100, CENTRES[-1] + 100
     stops: list[tuple[float, str]] = []
     for centre, share in zip(CENTRES, SHARES, strict=True):
@@ -57,7 +57,7 @@ def heatmap(
 ) -> go.Figure:
     """Correlations [axes, axes] as colours, fainter where the interval is wide, blank where NaN.
 
-    `groups` [axes] are drawn as a band along both sides where there are several and many axes. Of many axes a cell says
+    `groups` [axes] are drawn as a band along both sides if there are several and many axes. Of many axes a cell says
     the correlation alone.
     """
     names, size = list(labels), len(labels)
@@ -135,7 +135,7 @@ def heatmap(
 
 
 def group_colours(groups: Sequence[str]) -> dict[str, str]:
-    """A colour for each group, in the order of its first member; groups beyond the list share the last one."""
+    """Returns a colour for each group, in the order of its first member; groups beyond the list share the last one."""
     return {group: BANDS[min(at, len(BANDS) - 1)] for at, group in enumerate(dict.fromkeys(groups))}
 
 

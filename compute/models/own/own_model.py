@@ -45,5 +45,5 @@ class OwnModel:
 
 
 def key_of(name: str) -> str:
-    """The key of an own model of this name; `own/model` where nothing of it can be in a key."""
+    """Returns the key of an own model of this name; `own/model` where nothing of it can be in a key."""
     return f"{PREFIX}{slug(name, default='model', marks='._')}"

@@ -44,7 +44,7 @@ class Prompts(NamedTuple):
 class PromptedSets:
     """A reference and the sets of generators. Where they are paired, row i of each was made from prompt i, and all have
     the same `ids` and `texts`; else both are empty, `prompts` is None, and the numbers of images may differ.
-    `reference` is None where saved statistics stand for its images."""
+    `reference` is None if saved statistics stand for its images."""
 
     sets: tuple[ImageSet, ...]  # the reference first
     warnings: tuple[str, ...]
@@ -74,7 +74,7 @@ class PromptedSets:
         return items.texts(self.texts, of="prompts") if self.paired else None
 
     def without(self, bad: Collection[bytes]) -> PromptedSets:
-        """The same without the pairs (or images) that hold one of these contents, counted in the warnings."""
+        """Returns the same without the pairs (or images) that hold one of these contents, counted in the warnings."""
         hit = [np.isin(part.images.keys, np.array(list(bad), dtype="S32")) for part in self.sets]
         warnings = list(self.warnings)
         for part, rows in zip(self.sets, hit, strict=True):
@@ -181,7 +181,7 @@ def pair(*, reference: ImageSet | None, generated: Sequence[ImageSet], prompts: 
 
 
 def uneven_generators(counts: Mapping[str, int]) -> tuple[str, ...]:
-    """The warning where generators of different numbers of images are compared."""
+    """Returns the warning where generators of different numbers of images are compared."""
     if len(set(counts.values())) < 2:
         return ()
     fewest, most = (choose(counts, key=lambda name: counts[name]) for choose in (min, max))
@@ -193,7 +193,7 @@ def uneven_generators(counts: Mapping[str, int]) -> tuple[str, ...]:
 
 
 def _rows(part: ImageSet, prompts: Prompts) -> np.ndarray:
-    """(prompts,) int64: the row of the set's image for each prompt, -1 where it has none."""
+    """(prompts,) int64: the row of the set's image for each prompt, -1 if it has none."""
     if prompts.ordered and part.prompts is None:
         if len(part) != len(prompts.ids):
             raise BadInput(
