@@ -2,8 +2,8 @@
 
 Fields of a row: `paper`, `where`, `claim`, `printed`, `formula`, `note` and `why` (why it matters) are shown as they
 stand; `notes` adds to the note of the claim that reads so, or of all claims with that verdict. `query` is SQL over the
-printed tables (common.sql says what there is) and gives a row a claim: a row of the file with {placeholders} in `claim`
-is a family, one claim per table cell. Its columns fill the placeholders of the texts, and three are special:
+printed tables (common.sql says what there is) and gives a row per claim: a row of the file with {placeholders} in
+`claim` is a family, one claim per table cell. Its columns fill the placeholders of the texts, and three are special:
     value   compared with the printed number, in printed units; NULL cannot be recomputed
     slack   the largest error that the rounding of the inputs can cause, in printed units
     holds   whether the claim holds, or a verdict; without it, and without a value, `recomputed` has to equal `printed`
@@ -137,7 +137,7 @@ def _laboratory_scores() -> pd.DataFrame:
 
 
 def _pair_votes() -> pd.DataFrame:
-    """Returns what judges answered of pairs, beside people's votes, as it is shipped."""
+    """Returns what judges answered of pairs, next to people's votes, as it is shipped."""
     files = map(store.read_parquet, paths.IMPORTED.glob("genai-bench/votes.parquet"))
     return pd.concat([pd.DataFrame(columns=["task", "judge", "item", "human", "answer"], dtype=str), *files])
 

@@ -70,7 +70,7 @@ def without_package(error: ModuleNotFoundError) -> str:
 
 @contextmanager
 def naming_packages() -> Iterator[None]:
-    """Where a package is imported that is not installed, raises NotHere with the command that installs it."""
+    """Raises NotHere for a missing package, with the command that installs it."""
     try:
         yield
     except ModuleNotFoundError as error:

@@ -246,7 +246,7 @@ def _outside(table: ScoreTable, beyond: Bools) -> list[Doubt]:
 
 
 def _copies(table: ScoreTable) -> list[Doubt]:
-    """Returns the scores of each two models that have the same digits on at least SAME tasks."""
+    """Returns the scores of each pair of models that have the same digits on at least SAME tasks."""
     values, found = table.values, []
     fine = np.abs(values * 10**DIGITS - np.round(values * 10**DIGITS)) > 1e-6
     for a in range(len(values)):

@@ -109,7 +109,7 @@ class Comparison(ShowsItself):
         )
 
     def plot(self) -> Any:
-        """Returns the dumbbells of plotly: a line a part, from one model's value to the other's."""
+        """Returns the dumbbells of plotly: a line per part, from one model's value to the other's."""
         from compute.analysis.figures.ranked import strip
 
         parts = self.parts[self.parts["difference"].notna()]

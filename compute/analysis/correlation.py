@@ -149,7 +149,7 @@ def order(*, matrix: ArrayLike) -> Ints:
     """Returns an order of the tasks that puts similar tasks next to each other: a permutation int [tasks].
 
     Average linkage on the distance 1 - r, then the leaf order with the smallest sum of neighbouring
-    distances. An undefined cell counts as a zero correlation, here only; tasks without any defined cell beside
+    distances. An undefined cell counts as a zero correlation, here only; tasks without any defined cell next to
     their own come last.
     """
     from scipy.cluster.hierarchy import leaves_list, linkage, optimal_leaf_ordering  # slow to import: not at start

@@ -303,7 +303,7 @@ class Order(NamedTuple):
     tasks: list[int]  # to run, of these
 
     def halves(self, after: Iterable[int]) -> list[float]:
-        """Half the interval of the mean after some numbers of the tasks; NaN if that is no estimate yet."""
+        """Half the interval of the mean after some numbers of the tasks; NaN if that is not an estimate yet."""
         of, seen, ratio, out = self.of, np.flatnonzero(~np.isnan(self.scores)), 1.0, []
         if len(seen) >= of.needed:
             pattern = Pattern.fit(of, seen)

@@ -247,7 +247,7 @@ def shipped(
 
 
 def lines(frame: pd.DataFrame) -> Iterator[str]:
-    """One line a map: how many points and clusters, and how far its neighbourhoods can be believed."""
+    """One line per map: how many points and clusters, and how far its neighbourhoods can be believed."""
     for kind, rows in frame.groupby("kind", sort=False):
         settings = json.loads(rows["settings"].iloc[0])
         clusters = len(set(rows["cluster"]) - {-1})

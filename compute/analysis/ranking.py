@@ -340,8 +340,8 @@ class Ranking(ShowsItself):
         )
 
     def plot(self, kind: str = INTERVALS) -> Any:
-        """Returns a figure of plotly: `intervals`, a line a ranked model with its mean and interval, coloured by class;
-        or
+        """Returns a figure of plotly: `intervals`, a line per ranked model with its mean and interval, coloured by
+        class; or
         `critical-difference`, the models on one axis, of average ranks where a test was chosen, else of means, with a
         bar over those of which no two differ significantly. Raises BadInput for another kind."""
         from compute.analysis.figures.ranked import critical_difference, strip

@@ -64,7 +64,7 @@ class DoubtRow(NamedTuple):
 
 
 def doubts(ask: Ask) -> pd.DataFrame:
-    """A row a doubtful score, with `decision` and `decided`, its reason and source, where people looked at it."""
+    """A row per doubtful score, with `decision` and `decided`, its reason and source, where people looked at it."""
     found = [*_of_versions(ask), *_of_fewer(ask), *_contradicted(ask)]
     rows = {(row.model, row.task, row.origin): row for row in found}  # the last says most
     frame = pd.DataFrame(list(rows.values()), columns=list(DoubtRow._fields))

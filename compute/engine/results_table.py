@@ -110,7 +110,7 @@ def cell_text(stored: StoredRun, metric: Metric) -> str:
 
 
 def cell_notes(stored: StoredRun, metric: Metric) -> list[str]:
-    """The share of items, where some are missing, the score without a bias that is known, the lower bound of a judge's
+    """The share of items, if some are missing, the score without a bias that is known, the lower bound of a judge's
     score, the share of items that exact ties decide, where it is over 1%, and that the run is doubtful."""
     score = run_folders.headline(stored)
     notes = [f"{rounded(stored.coverage, 1, scale=100)}% of items"] if stored.coverage < 1 else []

@@ -88,7 +88,7 @@ def images_of(study: Study) -> set[int]:
 
 
 def chosen(judgments: Sequence[Judgment]) -> dict[int, list[int]]:
-    """Returns how often each alternative was chosen, by question, where any was. Repeated questions count once."""
+    """Returns how often each alternative was chosen, by question, if any was. Repeated questions count once."""
     counts: dict[int, list[int]] = defaultdict(lambda: [0, 0])
     for each in standing(judgments):
         if each.choice is not None and each.draw != asking.REPEAT:

@@ -187,7 +187,7 @@ def run(
     """Puts batches of `sizes` through `forward`: yields each one's size, its items and what came out.
 
     `items` yields what is to go in, or a BadItem for what cannot; these are among a batch's items and not put through.
-    When the device's memory is spent the batches left are halved, `recut` gets their sizes, and the run goes on.
+    When the device's memory is spent the batches left are halved, `recut` gets their sizes, and the run continues.
     """
     left = deque(sizes)
     waiting: list[Any] = []

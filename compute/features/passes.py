@@ -1,4 +1,4 @@
-"""One pass over what a cache is missing: run in batches, and stored as it goes, so that the next goes on from there.
+"""One pass over what a cache is missing: run in batches, and stored as it goes, so that the next continues from there.
 
 What is missing is cut into shards of a fixed number of items, and batches are cut inside a shard. So in batches of a
 size that is given the vectors do not depend on how many processes encode, nor on which of them has which shard. Else
@@ -89,7 +89,7 @@ class Encoded:
 
     items: int
     bad: tuple[tuple[bytes, str, str], ...] = ()
-    effective: int = 0  # the size of its batches, or of the smallest where memory did not allow that
+    effective: int = 0  # batch size; if memory ran short, the smallest that was used
 
 
 # What is done to each item. The first, of (wanted, position, content), runs in threads and raises BadItem; the second

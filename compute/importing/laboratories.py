@@ -37,7 +37,7 @@ RETRIEVAL = re.compile(r"(Flickr|MSCOCO) (image|text) retr\. R@(\d+)")
 BY_LANGUAGE = re.compile(r"(crossmodal3600|multilingual_mscoco_captions) (image|text)_retrieval_recall@(\d+) (\w+)")
 RECALL = re.compile(r"(image|text)_retrieval_recall@(\d+)")
 COUNTED = {"hit_rate_at_1": "hit@1", "ndcg_at_5": "ndcg_linear@5"}  # MMEB's fields of the metrics
-ABOUT = ("name", "pretrained", "model", "version", "params (M)", "FLOPs (B)")  # columns of open_clip that are no score
+ABOUT = ("name", "pretrained", "model", "version", "params (M)", "FLOPs (B)")  # columns that are not scores
 
 
 class Measurement(NamedTuple):
@@ -73,7 +73,8 @@ class MmebFile(BaseModel):
 
 
 def _open_clip(path: Path) -> Iterator[Measurement]:
-    """A table of open_clip's docs: a row a checkpoint, a column per data set, or a data set, direction and language."""
+    """A table of open_clip's docs: a row per checkpoint, a column per data set, or a data set, direction and
+    language."""
     frame = read_table(path).frame
     names = next(
         (pair for pair in (["name", "pretrained"], ["model", "version"]) if set(pair) <= set(frame.columns)), None

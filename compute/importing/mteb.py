@@ -242,7 +242,7 @@ def recorded(
 ) -> tuple[list[Model], list[Run], list[Score]]:
     """Returns the models that the catalogue does not list, the runs and the scores of rows of COLUMNS and FILE.
 
-    The rows of a run follow one another. `facts` are those of models by folder.
+    The rows of a run are adjacent. `facts` describe models, by folder.
     """
     tasks, metrics = tasks_of(catalog), {metric.key: metric for metric in catalog.metrics}
     known = {model.key for model in catalog.models}

@@ -1,4 +1,4 @@
-"""Answers of judges of pairs beside people's votes: read from tables of any program, and kept as Parquet.
+"""Answers of judges of pairs next to people's votes: read from tables of any program, and kept as Parquet.
 
 A collection is a folder with `votes.parquet`, whose rows are those of the database's table `votes`, without the origin:
 that is the folder's name.
@@ -34,7 +34,7 @@ BESIDE = Form(  # a row per answer, with people's vote: GenAI-Bench, Multimodal 
         FormField("human", ("human_vote", "label"), BLANK),
     ),
 )
-ROWS = Form(  # a row a vote, of people and judges alike: LMArena, MT-bench
+ROWS = Form(  # a row per vote, of people and judges alike: LMArena, MT-bench
     "a row a vote",
     (TASK, FormField("judge"), FormField("question_id"), FormField("turn", optional=True), FIRST, SECOND)
     + (FormField("winner", (), BLANK),),
@@ -43,18 +43,18 @@ OTHER = {"first": "second", "second": "first"}
 
 
 class Votes(NamedTuple):
-    """What was read: a row per answer, with COLUMNS; `answer` is None if it is no vote. `sentence` says how."""
+    """What was read: a row per answer, with COLUMNS; `answer` is None if it is not a vote. `sentence` says how."""
 
     rows: pd.DataFrame
     sentence: str
 
 
 def read(path: Path, *, task: str, judge: str = "", people: Sequence[str] = ()) -> Votes:
-    """Returns the answers in a table of one of two forms: a row per answer beside people's vote, or a row a vote.
+    """Returns the answers in a table with a row per answer and people's vote, or with a row per vote.
 
     `task` and `judge` are of rows that do not say so. `people`: whose rows are people's votes, with * for any letters,
-    of a table with a row a vote. Of repeated answers the first is taken; questions on which the votes of people differ
-    are skipped, and answers to questions without any. Raises BadInput.
+    of a table with a row per vote. Of repeated answers the first is taken; questions on which the votes of people
+    differ are skipped, and answers to questions without any. Raises BadInput.
     """
     names = {name for form in (BESIDE, ROWS) for field in form.fields for name in (*field.names(), *field.aliases)}
     table = read_table(path, columns=names)

@@ -28,11 +28,11 @@ class Audit(ShowsItself):
     doubts: tuple[Doubt, ...]
 
     def frame(self) -> pd.DataFrame:
-        """Returns a row a doubt: model, task, kind, value, expected, low, high, reason."""
+        """Returns a row per doubt: model, task, kind, value, expected, low, high, reason."""
         return pd.DataFrame(self.doubts, columns=list(Doubt._fields))
 
     def shown_table(self) -> ShownTable:
-        """Returns a line a doubt."""
+        """Returns a line per doubt."""
         digits = decimals(self.table.values)
 
         def text(value: float) -> str:

@@ -93,7 +93,7 @@ def compare_scores(
 ) -> Comparison:
     """a minus b: over the suite's tasks by its rule, or over the items of one task.
 
-    `tasks`: the suite's that count. `parts` has a row a shared task: over its items where both were computed on the
+    `tasks`: the suite's that count. `parts` has a row per shared task: over its items if both were computed on the
     same ones and its score is a mean over items, else from the two standard errors, taken as independent. `better`
     there holds over all its rows, by Holm's method. Raises BadInput if nothing is shared, UnknownKey for a task that
     is not shared.

@@ -32,7 +32,7 @@ class TaskCorrelations(ShowsItself, Correlation):
     notes: tuple[str, ...]
 
     def frame(self) -> pd.DataFrame:
-        """Returns a row a pair of tasks, the most similar first: first, second, r, low, high, n."""
+        """Returns a row per pair of tasks, the most similar first: first, second, r, low, high, n."""
         first, second = np.triu_indices(len(self.tasks), 1)
         names = np.array(self.tasks, object)
         named = {"first": names[first], "second": names[second]}

@@ -1,4 +1,4 @@
-"""`compute.replicate`: one's own scores beside what others measured for the same weights and data."""
+"""`compute.replicate`: one's own scores next to what others measured for the same weights and data."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SCORES = Form(
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Replication(ShowsItself):
-    """Scores of one's own beside all that others measured for the same weights and data.
+    """Scores of one's own next to all that others measured for the same weights and data.
 
     `found`: a row per data set, model and other origin: data, subset, model, task, who, mine, theirs, difference (mine
     less theirs, points), usual, inside, cause, source.
@@ -46,7 +46,7 @@ class Replication(ShowsItself):
         return self.found.copy()
 
     def shown_table(self) -> ShownTable:
-        """Returns a line a comparison, below what is inside of what laboratories differ by."""
+        """Returns a line per comparison, below what is inside of what laboratories differ by."""
         known = self.found["inside"].notna()
         inside, outside = (self.found["inside"].eq(value).sum() for value in (True, False))
         above = f"{counted(len(self.found), 'score')} of others for the same weights and data: {inside} within what "
@@ -77,7 +77,7 @@ def replicate(
     model: Annotated[str, "Only this model; default: all that were run."] = "",
     weights_of: Annotated[str, "Key of the listed model whose weights --model has, where it is another."] = "",
 ) -> Replication:
-    """Sets computed scores beside what laboratories measured for the same weights and data.
+    """Sets computed scores next to what laboratories measured for the same weights and data.
 
     It says how far apart they are, whether laboratories differ as much, and what may cause it.
 

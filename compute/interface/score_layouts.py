@@ -373,7 +373,7 @@ def _without_nameless(frame: pd.DataFrame, *, model: str) -> tuple[pd.DataFrame,
     if not nameless.any():
         return frame, []
     where = ", ".join(str(at + 1) for at in np.flatnonzero(nameless))
-    return frame.loc[:, ~nameless], [f"Skipped, as without a name: column {where} of the table."]
+    return frame.loc[:, ~nameless], [f"Skipped because it has no name: column {where} of the table."]
 
 
 def texts(cells: pd.Series) -> pd.Series:

@@ -26,7 +26,7 @@ def word(vote: str) -> str:
 
 
 def side(vote: str) -> int | None:
-    """Returns which of two a vote is for, 0 or 1; None: neither. Raises BadInput for what is no vote."""
+    """Returns which of two a vote is for, 0 or 1; None: neither. Raises BadInput for what is not a vote."""
     said = word(vote)
     if said in TIES:
         return None
@@ -37,7 +37,7 @@ def side(vote: str) -> int | None:
 
 
 def answer(vote: str) -> str:
-    """Returns what a vote is, of ANSWERS. Raises BadInput for what is no vote."""
+    """Returns what a vote is, of ANSWERS. Raises BadInput for what is not a vote."""
     place = side(vote)
     if place is not None:
         return ANSWERS[place]

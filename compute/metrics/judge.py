@@ -10,7 +10,7 @@ given and reversed. S holds its scores in both orders; an answer that is not a s
 - **ε-RelaxSym** (section 3.2.2) is the share of pairs whose two scores differ by at most ε; an invalid answer is never
   equal to anything. Tables have ε = 1, Figure 7 the curve.
 - **Smoothness** (section 3.2.3) is the entropy of the valid scores of S, in nats (the paper names no base): 0 if all
-  are equal, ln 10 = 2.303 where all ten are equally frequent. Undefined without a valid score.
+  are equal, ln 10 = 2.303 if all ten are equally frequent. Undefined without a valid score.
 - **Controllability** is 1 - |a - b| / sqrt(ab), with a and b the MMScores under the two conditions: 1 if they are
   equal, without a lower bound, undefined where one is 0. Section 3.2.4 prints the complement; Table 1 has this.
 

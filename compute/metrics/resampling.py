@@ -6,7 +6,7 @@ sources take milliseconds. Draws are seeded: the same evidence has the same inte
 
 Why not the percentile interval: mutual information, entropy and their kin are biased, and a draw repeats sources,
 which adds the same bias again. With ten sources the percentile interval of a good judge's MMScore holds the true value
-in 15 of 100 samples. The interval here takes off the bias that leaving out one source at a time shows (the jackknife,
+in 15 of 100 samples. The interval here takes off the bias that excluding one source at a time shows (the jackknife,
 Quenouille 1956), and is as wide as the draws spread, with Student's quantile for the number of sources S:
 value - bias ± t sd sqrt(S / (S - 1)). With few sources it can lie wholly below a plain MMScore, which is then known to
 be too high. `tests/compute/metrics/test_judge_coverage.py` simulates what it covers.

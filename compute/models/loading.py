@@ -219,7 +219,7 @@ def hardware_for(row: Model, hardware: Hardware) -> Hardware:
 
 
 def _resolved(row: Model) -> tuple[Adapter, Model, RequiredFiles | None]:
-    """Returns the row's family; the row without the notes among its options; and what it reads of its checkpoint.
+    """Returns the row's family; the row without the notes among its options; and which part of its checkpoint is read.
 
     The latter is None if the row has no checkpoint or its family reads none. Raises CannotDo without an adapter,
     BadInput for an unknown one.

@@ -31,7 +31,7 @@ def one_label(labels: NDArray[np.integer], *, samples_per_label: int, draws: int
     """Positions (draws, m) of the first `samples_per_label` items of each label, in shuffled order.
 
     `labels` (n,) int. Every draw shuffles the list that the one before left behind, with the same generator started
-    anew, so draws are not independent. A label with fewer items gives all it has.
+    again, so draws are not independent. A label with fewer items gives all it has.
     """
     order = np.arange(len(labels))
     samples = []
@@ -44,7 +44,7 @@ def one_label(labels: NDArray[np.integer], *, samples_per_label: int, draws: int
 def many_labels(labels: Bools, *, samples_per_label: int, draws: int, seed: int = SEED) -> list[Ints]:
     """Positions of each draw: an item is taken while any of its labels has fewer than `samples_per_label`.
 
-    `labels` (n, classes) bool. One generator goes on through all draws; each shuffles the list in its first order.
+    `labels` (n, classes) bool. One generator continues through all draws; each shuffles the list in its first order.
     """
     generator = np.random.default_rng(seed)
     samples = []

@@ -84,7 +84,7 @@ class Table:
         return [[value for table in tables for value in table.column(name).to_pylist()] for name in names]
 
     def class_names(self, name: str) -> tuple[str, ...] | None:
-        """The names of a label column's classes as the schema's metadata lists them; None when it lists none."""
+        """Returns the names of a label column's classes as the schema's metadata lists them; None if it lists none."""
         self._need(name)
         described = json.loads((self.schema.metadata or {}).get(b"huggingface", b"{}"))
         feature = described.get("info", {}).get("features", {}).get(name, {})

@@ -1,7 +1,7 @@
 """The training loop (UniSim, section 3.3 and appendix B.2): steps, schedule, evaluation, and resuming.
 
 A step is a function of the plan, the data and the weights before it: batches and dropout are drawn from the seed and
-the step's number. So a run that was killed goes on from its last stored state to the same result.
+the step's number. So a run that was killed continues from its last stored state to the same result.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ WORKERS = 8  # processes that prepare for a device, at most; a CPU, whose cores 
 
 @dataclass(frozen=True)
 class TrainingBatch:
-    """A step's batch. A text that examples share comes once."""
+    """One step's batch, in which a text that several examples share appears once."""
 
     images: dict[str, torch.Tensor]  # (m, ...) of m images, as the image tower takes them
     texts: list[str]  # k
@@ -150,7 +150,7 @@ class Tuning:
         return {name: weight.detach().clone() for name, weight in self.weights.items()}
 
     def save(self) -> None:
-        """Stores all that the run needs to go on from here."""
+        """Stores all that the run needs to continue from here."""
         state = self.optimiser.state_dict()
         self.folder.save(self.state, weights=self.copy(), best=self.best, optimiser=state)
 
@@ -358,7 +358,7 @@ def distance(
 def spread(count: int) -> list[int]:
     """At most COMPARED of `count` positions, evenly from the first to the last.
 
-    Not every k-th: images are in the order of their examples, so that these might all be references.
+    Not every k-th image: they follow the order of the examples, so every k-th might be a reference.
     """
     most = min(count, COMPARED)
     return [round(at * (count - 1) / max(1, most - 1)) for at in range(most)]

@@ -38,7 +38,7 @@ class TuningPlan:
     precision: Literal["auto", "float32", "bfloat16"] = "auto"
     seed: NonNegativeInt = 0
     evaluate_every: PositiveInt = 500  # steps
-    save_every: PositiveInt = 100  # steps after which a killed run goes on
+    save_every: PositiveInt = 100  # steps between checkpoints
     keep: Literal["none", "distill", "interpolate"] = "none"  # how generalisation is kept
     strength: NonNegativeFloat = 0.0  # of `keep`: the weight of distill's term, or the base's share of mixed weights
 

@@ -93,7 +93,7 @@ class RunFolder:
         return TuningState(**stored["state"]), [TaskChange(**each) for each in stored["changes"]]
 
     def finish(self, state: TuningState, changes: list[TaskChange]) -> None:
-        """Marks the run as complete, and removes what only a run that goes on needs."""
+        """Marks the run as complete, and removes what only a run that continues needs."""
         record = {"state": asdict(state), "changes": [asdict(each) for each in changes]}
         write_text(self.training / "finished.json", json.dumps(record, indent=1) + "\n")
         (self.training / "state.pt").unlink(missing_ok=True)

@@ -49,7 +49,7 @@ PART = re.compile(r"[^\s,:;()/+]+")
 
 
 def hint(title: str) -> str:
-    """The words behind a title, or behind the short names in it; empty when it has none. Exact spelling counts."""
+    """The words behind a title, or behind the short names in it; empty if it has none. Exact spelling counts."""
     if title in ABBREVIATIONS:
         return ABBREVIATIONS[title]
     return "; ".join(f"{part}: {words}" for part, words in explained([title]))

@@ -186,7 +186,7 @@ def _words(name: str) -> frozenset[str]:
 
 
 def query(parameters: Sequence[Parameter], values: Mapping[str, Any]) -> str:
-    """Returns the shortest query string that gives these values, empty when all are defaults."""
+    """Returns the shortest query string that gives these values, empty if all are defaults."""
     texts = {parameter.key: parameter.write(values[parameter.key]) for parameter in parameters}
     changed = {each.key: texts[each.key] for each in parameters if texts[each.key] != each.write(each.default)}
     return urlencode(changed, safe="/,:~-")

@@ -17,7 +17,7 @@ SMALL = 40  # axes up to which a cell carries its interval
 NAMED = 60  # axes up to which both sides are labelled
 WRITTEN = 12  # axes up to which the number is written in the cell
 MOST_BLANKS = 2000  # blank cells that are marked one by one
-BAND = 0.014  # width of a strip of groups, of the figure's
+BAND = 0.014  # width of a strip of groups, as a share of the figure's
 # MIEB has ten categories, PALETTE seven colours and a grey: and four of Paul Tol's muted scheme.
 BANDS = (*PALETTE[:-1], "#882255", "#DDCC77", "#117733", "#332288", PALETTE[-1])
 RUN = 4  # axes of one group in a row whose name is written next to them

@@ -30,7 +30,7 @@ def strip(
     """Returns a row each, the first at the top: value and interval [points], NaN unknown. A group has a colour, `grey`
     grey.
 
-    More points than names are second ones of the same rows, with a line between the two: dumbbells. notes [points]:
+    If there are twice as many points as names, each row has two, joined by a line: a dumbbell. notes [points]:
     what is shown below a row's name on pointing at it.
     """
     figure, labels, count = go.Figure(), [unmarked(name) for name in names], len(names)

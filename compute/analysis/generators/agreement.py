@@ -162,7 +162,7 @@ def of_draws(value: float, draws: Floats) -> Estimate:
 
 
 def _too_few(n: int, *, least: int = FEWEST) -> str:
-    return f"an interval needs {least} generators, here are {n}"
+    return f"an interval needs {least} generators, got {n}"
 
 
 def _weakest(x: Floats, y: Floats, *, sign: float) -> float:

@@ -73,7 +73,7 @@ def people_agreement(*, distances: ArrayLike, human: ArrayLike) -> tuple[Floats,
 
 
 def complete(cells: ArrayLike) -> tuple[Bools, Bools]:
-    """Returns which rows and columns of [images, texts] to use, where some cells are NaN: the fullest leave first,
+    """Returns which rows and columns of [images, texts] to use, if some cells are NaN: the fullest leave first,
     until none is left that misses a cell."""
     missing = np.isnan(np.asarray(cells, float))
     rows, columns = np.ones(missing.shape[0], bool), np.ones(missing.shape[1], bool)

@@ -52,7 +52,7 @@ def generator_differences(
     """Yields every pair of generators by a metric's `values` (k,).
 
     `left_out` (k, blocks) are the values without each block of prompts, NaN rows if they are not known; `sizes`
-    (blocks,) the prompts of each block, equal where not given. `paired`: row i of every set belongs to prompt i, and
+    (blocks,) the prompts of each block, equal if not given. `paired`: row i of every set belongs to prompt i, and
     the blocks are the same; else the errors are independent (Welch 1947 for the degrees of freedom). `higher` says
     whether more is better.
     """

@@ -28,7 +28,7 @@ THRESHOLDS = (0.5, 0.45)  # MIEB section 6.3
 
 @dataclass(frozen=True, kw_only=True)
 class Selection:
-    """A chosen subset: the first `size` tasks of `order`, which goes on to show what more tasks would add."""
+    """A chosen subset: the first `size` tasks of `order`, which continues to show what more tasks would add."""
 
     size: int
     fewest: int  # one task of every category
@@ -147,7 +147,7 @@ def select(
     exclude: task indices never to choose. `method` is the correlation used for dropping. First redundant tasks go
     (`drop_redundant`; the last dropped come back if fewer than `size` remain), then tasks are added greedily by
     Spearman with the full mean, ties by Pearson, then fewer hours, then the lower index; every category with a task to
-    choose gets one first. The order goes on to half of the tasks, as far as they were not dropped; the knee is one of
+    choose gets one first. The order continues to half of the tasks, as far as they were not dropped; the knee is one of
     this curve. Deterministic. Raises BadInput if the request cannot be met.
     """
     codes = table.codes

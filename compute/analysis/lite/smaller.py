@@ -95,7 +95,7 @@ def choose(
     """Chooses `size` tasks that rank models like the whole suite; else the knee.
 
     Tasks without a score for every model and excluded ones are never chosen. `models`, by key: of which family
-    they are, which is left out together for `predicted`. Raises BadInput or Undefined if the request cannot be met.
+    they are, which is excluded together for `predicted`. Raises BadInput or Undefined if the request cannot be met.
     """
     if any(not -1 <= value <= 1 for value in thresholds) or list(thresholds) != sorted(thresholds, reverse=True):
         raise BadInput(f"Thresholds must be between -1 and 1, the highest first; got {thresholds}")

@@ -66,7 +66,7 @@ def _of(data: Data) -> Iterator[DataFinding]:
             known = dict(zip(reversed(_keys(train.items)), reversed(train.names), strict=True))  # the first of each
             tested = zip(test.names, _keys(test.items), strict=True)
             leaked = [f"{name} = {known[key]}" for name, key in tested if key in known]
-            yield DataFinding("test items that are training items too", leaked, fault=True)
+            yield DataFinding("test items that are also training items", leaked, fault=True)
         case Clusters(test=test):
             yield from _labelled(test, "items")
         case ZeroShot(test=test, prompts=prompts):

@@ -30,10 +30,10 @@ def doubts(runs: Mapping[str, pd.DataFrame]) -> Doubts:
     `runs` holds a frame per model: `item`, `expected`, `answer` and `value`, as in Evidence. The probability of an
     answer is the share of models that give it, as evidence stores answers but not probabilities. The models that count
     are the better half, at least AGREE, of those whose accuracy, averaged over labels so that always giving the
-    commonest one is no merit, is significantly above 1 / labels. An answer's threshold is its mean share over the items
-    that it is the label of. An item is listed where the most frequent other answer that reaches its threshold has AGREE
-    votes and more than the label. The order is that of the paper's normalised margin, votes for the label less those
-    for the answer; among equal ones of `margin`, the mean over models of `value` in standard deviations of each.
+    commonest one is not a merit, is significantly above 1 / labels. An answer's threshold is its mean share over the
+    items that it is the label of. An item is listed where the most frequent other answer that reaches its threshold has
+    AGREE votes and more than the label. The order is that of the paper's normalised margin, votes for the label less
+    those for the answer; among equal ones of `margin`, the mean over models of `value` in standard deviations of each.
 
     Raises Undefined if fewer than AGREE models count.
     """

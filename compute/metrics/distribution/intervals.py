@@ -2,7 +2,7 @@
 
 A bootstrap draws prompts with repeats. A repeated image adds nothing to a covariance's rank, has itself as its nearest
 neighbour and counts twice in a kernel's mean: distances of such draws are above the value itself, and neighbourhoods
-shrink to points. So no row is repeated here. Prompts are shared out at random into blocks, each block is left out in
+shrink to points. So no row is repeated here. Prompts are shared out at random into blocks, each block is excluded in
 turn, and the spread of the values without it gives the standard error (the grouped jackknife; Shao and Tu 1995, section
 2.2; Busing, Meijer and van der Leeden 1999 for blocks of different sizes). Deviations are taken from the mean of those
 values, so that a bias in 1 / N cancels.
@@ -49,7 +49,7 @@ class Blocks:
 
     @cached_property
     def remaining(self) -> Bools:
-        """(count, n): the rows that remain when each block is left out."""
+        """(count, n): the rows that remain when each block is excluded."""
         return self.block != np.arange(self.count)[:, None]
 
     @property

@@ -51,7 +51,7 @@ class TextTower:
 
 
 def buckets(limit: int) -> tuple[int, ...]:
-    """Returns the lengths that texts of at most `limit` tokens are padded to, where any would do."""
+    """Returns the lengths that texts of at most `limit` tokens are padded to, if any would do."""
     return (*(size for size in BUCKETS if size < limit), limit)
 
 

@@ -40,7 +40,7 @@ DEFAULTS: dict[str, Any] = {
     "extra": {},  # further fields of every request, such as {"chat_template_kwargs": {"enable_thinking": false}}
 }
 RECENT = 32  # images that are held as they are sent: questions that follow one another share some
-DENIED = (401, 403)  # no judge gets in with this key: the whole run stops
+DENIED = (401, 403)  # the key is refused for every judge: the whole run stops
 FINAL = (402, 404, 405)  # no question to this model can succeed; nor where it redirects to
 # Fields that some endpoints refuse, and how a refusal names them: they are not sent from then onward, and recorded as
 # None;

@@ -1,5 +1,5 @@
 """What identifies an object in memory: the digest of its weights, classes, settings and preprocessing, and the versions
-of packages; or a `version=` beside the weights. User functions, and objects without weights, need one."""
+of packages; or a `version=` next to the weights. User functions, and objects without weights, need one."""
 
 from __future__ import annotations
 

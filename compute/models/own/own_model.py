@@ -1,4 +1,4 @@
-"""What an own model is to the rest: a row like the catalogue's, how it is loaded, and what decides its numbers."""
+"""How the other modules see a user's own model: a row like the catalogue's, its loader, and what decides its scores."""
 
 from __future__ import annotations
 

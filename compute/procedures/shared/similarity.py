@@ -128,7 +128,7 @@ class MaxSim:
 
     def _parts(self, many: Many, rows: slice, most: int) -> Iterator[tuple[slice, torch.Tensor, torch.Tensor]]:
         """Some items after others, about `most` vectors at once: where among `rows`, their vectors (n, longest, d), and
-        which of them are no padding (n, longest)."""
+        which of them are not padding (n, longest)."""
         import torch
 
         step = max(1, most // int(many.lengths[rows].max(initial=1)))

@@ -80,5 +80,5 @@ def identity(task: Task, *, source: Source) -> dict[str, Any]:
 
 
 def needs(task: Task, *, source: Source) -> Need:
-    """Nothing to fetch; of pairs how many comparisons and questions they take."""
+    """Nothing is fetched; pairs count the comparisons and questions they take."""
     return Need(**(pairbench.asked(task) if task.key in PAIRS else {}))

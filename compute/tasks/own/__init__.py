@@ -25,7 +25,7 @@ def load(task: Task, *, source: Source, options: Mapping[str, Any]) -> dict[str,
 
 
 def identity(task: Task, *, source: Source) -> dict[str, Any]:
-    """The version of what reads the file; its content is the task's revision. Raises NotHere if it has changed."""
+    """Returns the loader's version; the file's content is the task's revision. Raises NotHere if that has changed."""
     opened(task, source=source)
     return {"loader": VERSION}
 

@@ -17,7 +17,7 @@ FOUND = ("captions", "images")  # what is searched, each by the other
 
 
 def retrieval(tables: Mapping[str, OwnRows]) -> OwnFacts:
-    """Returns the queries with a judgement, as the layout has one list of queries for all splits; all documents; the
+    """Returns the queries that have a judgement (the layout lists those of all splits together), all documents, and the
     judgements."""
     import pandas as pd
 

@@ -95,7 +95,7 @@ def draw(
     skipped: Callable[[BadItem], None] | None = None,
 ) -> Iterator[Pair]:
     """Yields the pairs of every split. Raises BadItem for an item without a partner; with `skipped`, which takes it,
-    the others go on."""
+    the others continue."""
     if spatial := [split.key for split in splits if split.spatial and not items[0].relation]:
         raise BadInput(f"Split {spatial[0]} needs a table of what the images show: --whatsup TABLE")
     if len(items) < 2:

@@ -167,7 +167,7 @@ def read(path: Path) -> Manifest:
     try:
         rows = {"pairs": table.to_pylist(), "path": path, "digest": content_key(path.read_bytes()).decode()}
         return validated(parse_json(heading.decode(), name="the heading") | rows, Manifest)
-    except (ValueError, TypeError) as error:  # also of JSON that is no object
+    except (ValueError, TypeError) as error:  # also of JSON that is not an object
         raise BadInput(f"{path.name}: its heading or a row is damaged ({first_line(error)}). {AGAIN}") from error
 
 

@@ -27,7 +27,7 @@ KADID_IMAGES = {"train": range(1, 73), "test": range(73, 82)}
 KADID_DISTORTIONS, KADID_SEVERITIES = range(1, 26), range(1, 6)
 KADID_PAIRS = 5  # of a training image and distortion, so that there are as many pairs as distorted images
 PIPAL_REFERENCE_SCORE, PIPAL_REFERENCES = 1500, 5
-# References, distorted images, and scores by split; the scores of `train` are a file a reference.
+# References, distorted images, and scores by split; the scores of `train` are a file per reference.
 PIPAL_FILES = {"train": ("Train_Ref", "Dist_Imgs", "Train_Label"), "test": ("Val_Ref", "Val_Dist", "val_label.txt")}
 SICE_SHARE, SICE_SCALE = 0.1, 0.2
 

@@ -1,4 +1,5 @@
-"""The positions of the marks of a dumbbell chart: a line per task, a dot a model, all on the axis of their category."""
+"""The positions of the marks of a dumbbell chart: a line per task, a dot per model, all on the axis of their
+category."""
 
 from __future__ import annotations
 

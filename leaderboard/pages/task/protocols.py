@@ -26,7 +26,7 @@ SETTINGS = {
 
 
 def sentence(procedure: str, benchmark: str) -> str:
-    """Returns the protocol in plain words; empty when none is written down."""
+    """Returns the protocol in plain words; empty if none is written down."""
     known = (WORDS.get(name, {}).get(procedure, "") for name in LIKE.get(benchmark, (benchmark,)))
     return next(filter(None, known), "")
 

@@ -248,7 +248,7 @@ def drawing(lines: Sequence[tuple[str, Sequence[float]]], y: str, *, kind: str, 
 
 
 def scaled(curves: Sequence[tuple[str, Curve]]) -> tuple[list[tuple[str, list[float]]], str]:
-    """Returns the curves on one axis, and its title: percentiles where all models have them, else between the medians
+    """Returns the curves on one axis, and its title: percentiles if all models have them, else between the medians
     of each model's unrelated (0) and matching pairs (100), which takes no percentile."""
     if all(curve.domain.has_percentile for _, curve in curves):
         return [

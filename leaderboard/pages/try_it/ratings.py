@@ -62,7 +62,7 @@ def table(pair: ChangedPair, models: Sequence[Model], scores: Mapping[str, Score
 
 
 def cells(scores: Scores) -> list[dict[str, Any]] | str:
-    """Returns a cell per condition; one sentence where all conditions have the same."""
+    """Returns a cell per condition; one sentence if all conditions have the same."""
     first, *others = values = [scores.get(condition, "…") for condition in CONDITIONS]
     return first if isinstance(first, str) and others == [first] else list(map(_cell, values))
 
