@@ -36,7 +36,7 @@ RIGHTS = {
 APART = ("features", "fetched", "keys", "manifests")  # encodings, and what is made again from data that are fetched
 STATE = ".mirrored.json"  # name -> what it is there and here, when both were last the same
 LAST = "run.json"  # its presence means that the run's folder is complete
-NOTE = "failed.json"  # why a run failed: for who looks into the folder of the machine where it did
+NOTE = "failed.json"  # why a run failed, in the folder of the machine where it did
 
 _open: dict[Path, Mirror] = {}  # of this process, by local folder
 

@@ -334,7 +334,7 @@ def krippendorff_alpha(units: Iterable[Sequence[Hashable]]) -> float | None:
     """Agreement of several raters beyond chance: 1 is perfect, 0 is chance. None if no unit has two values.
 
     `units` holds the values that one thing got; nominal values. Source: Krippendorff (2011), Computing Krippendorff's
-    Alpha-Reliability. All values equal leaves nothing to expect by chance, and is None too.
+    Alpha-Reliability. None too if all values are equal.
     """
     totals: Counter[Hashable] = Counter()
     observed = 0.0  # pairs of values that differ, of each unit by the values that it has

@@ -142,9 +142,7 @@ def _own(source: Path | pd.DataFrame, measured: pd.DataFrame) -> pd.DataFrame:
         rows.append({**about[["data", "scale"]], "subset": WHOLE, "origin": OWN, "source": "", **facts})
     frame = pd.DataFrame(rows)
     if (twice := frame.duplicated(["model", "task", "metric"])).any():
-        raise BadInput(
-            f"{table.title}, row {int(twice.idxmax()) + 1}: a score of this model and task stands above already"
-        )
+        raise BadInput(f"{table.title}, row {int(twice.idxmax()) + 1}: a duplicate score of this model and task")
     return frame
 
 

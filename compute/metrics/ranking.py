@@ -1,4 +1,4 @@
-"""How good rankings are, one figure a query: nDCG, average precision, hit rate, reciprocal rank, as in trec_eval.
+"""How good rankings are, one value per query: nDCG, average precision, hit rate, reciprocal rank, as in trec_eval.
 
 Every function takes `gains` (queries, depth): the grade of the document at each rank, 0 if it is not relevant or
 the ranking has ended. Documents of the same score are in falling order of their names, which is trec_eval's rule;

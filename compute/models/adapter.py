@@ -37,7 +37,7 @@ class Encoder(Protocol):
 
     def embed(self, modality: str, prepared: Sequence[Any]) -> np.ndarray | list[np.ndarray]:
         """(n, d) float32 of a batch, not normalised unless the checkpoint itself does; of a late-interaction model
-        (vectors, d) an item."""
+        (vectors, d) per item."""
 
 
 class Comparer(Protocol):

@@ -227,7 +227,7 @@ def _resolved(row: Model) -> tuple[Adapter, Model, RequiredFiles | None]:
     if problem := not_computable(row):
         raise CannotDo(f"{row.key}: {problem}")
     if row.adapter == ADAPTER:
-        raise NotHere(f"{row.key} is not a checkpoint: hand it over again, in Python: compute.evaluate(model, ...)")
+        raise NotHere(f"{row.key} is not a checkpoint: pass it again, in Python: compute.evaluate(model, ...)")
     if row.adapter not in ADAPTERS:
         raise BadInput(f"{row.key}: no adapter {row.adapter!r}. There are: {', '.join(ADAPTERS)}")
     family, options = ADAPTERS[row.adapter], row.options

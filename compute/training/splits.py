@@ -36,7 +36,7 @@ class TrainingSplit(NamedTuple):
     task: str
     dataset: str
     folder: str  # of ORIGINS
-    evaluated: str  # the task of the catalogue whose questions are drawn alike
+    evaluated: str  # the task of the catalogue whose questions are drawn in the same way
 
 
 # Who publishes the training splits, by their folder below that of the benchmark's data.

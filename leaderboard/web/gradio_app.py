@@ -105,7 +105,7 @@ class FairQueue(Queue):
             raise HTTPException(503, detail=sentence, headers=RETRY)
 
     def get_events(self) -> tuple[list[Event], bool, str] | None:
-        """The next event, alone in its list, of a queue with a free slot. Nobody has more than half of the slots."""
+        """Returns a list of the next event of a queue with a free slot. Nobody has more than half of the slots."""
         running = Counter((event.concurrency_id, _address(event)) for job in self.active_jobs if job for event in job)
         queues = list(self.event_queue_per_concurrency_id.values())
         random.shuffle(queues)

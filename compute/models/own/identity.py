@@ -168,7 +168,7 @@ def _class(kind: Any, used: set[str]) -> Any:
 
 
 def _module(module: torch.nn.Module, described: Callable[[Any], Any], used: set[str]) -> Any:
-    """Weights; and of each part its class, its settings and, outside of packages, all its attributes."""
+    """Returns the weights, and each part's class and settings; outside packages, all its attributes too."""
     import torch
 
     weights, usual = _weights(module), vars(torch.nn.Module())

@@ -69,7 +69,7 @@ class OwnEncoder:
         return _prepared(self.sides[modality][1], item)
 
     def embed(self, modality: str, prepared: Sequence[Any]) -> np.ndarray | list[np.ndarray]:
-        """(n, d) float32, or (vectors, d) an item. Raises what the model raises, and BadInput for other output."""
+        """Returns (n, d) float32, or (vectors, d) per item. Raises the model's errors, and BadInput for other output."""
         import torch
 
         with torch.inference_mode():
@@ -201,7 +201,7 @@ def tokens_of(tokenizer: Callable[..., Any]) -> Callable[[str], Any]:
 
 
 def stacked(items: Sequence[Any], *, hardware: Hardware) -> Any:
-    """(n, ...) on the device, of n tensors or arrays of one shape; for n mappings a mapping of such."""
+    """(n, ...) on the device, of n tensors or arrays of one shape; for n mappings, a mapping of them."""
     if isinstance(items[0], Mapping):
         return {name: stacked([item[name] for item in items], hardware=hardware) for name in items[0]}
     import torch

@@ -45,7 +45,7 @@ def _classes(rows: OwnRows) -> tuple[str, np.ndarray, list[str], Callable[[], La
 
 
 def zero_shot(rows: OwnRows) -> OwnFacts:
-    """Items that are given the class of the nearest prompt; rows of one class with unlike prompts are faults."""
+    """Items that get the class of the nearest prompt; rows of one class must have the same prompt."""
     modality, labels, names, tested, facts = _classes(rows)
     start, about = PROMPTS[modality], "prompts in the file"
     if rows.has("prompt"):

@@ -30,7 +30,7 @@ TEMPLATES = 5  # prompt templates of each kind of pair (Appendix C.1)
 HEADING = b"likeness.pairs"  # the key of the file's metadata that says what the pairs were made from, and how
 MOST_BYTES = 1 << 30  # of a manifest's texts
 AGAIN = "Make the pairs again: likeness pairs make"
-GROUP = 32  # images a row group: what is read at once
+GROUP = 32  # images per row group, which are read at once
 
 
 Strength = Annotated[float, Field(ge=0, le=1)]
