@@ -85,7 +85,7 @@ TABLES = {
         expected UTINYINT NOT NULL CHECK (expected BETWEEN 1 AND 10),
         forward UTINYINT CHECK (forward BETWEEN 1 AND 10), reverse UTINYINT CHECK (reverse BETWEEN 1 AND 10),
         forward_problem {_codes(RATING_PROBLEMS)}, reverse_problem {_codes(RATING_PROBLEMS)}""",
-    # What judges answered of pairs that people voted on; an answer that is no vote is NULL. No key, as of ratings.
+    # What judges answered of pairs that people voted on; an answer that is not a vote is NULL. No key, as of ratings.
     "votes": f"""origin VARCHAR NOT NULL, task VARCHAR NOT NULL, judge VARCHAR NOT NULL, item VARCHAR NOT NULL,
         human {_codes(ANSWERS)} NOT NULL, answer {_codes(ANSWERS)}""",
     "thumbnails": "task VARCHAR REFERENCES tasks(key), image VARCHAR, webp BLOB NOT NULL, PRIMARY KEY (task, image)",

@@ -123,7 +123,7 @@ def cell_notes(stored: StoredRun, metric: Metric) -> list[str]:
 
 def how_answers_were_read(stored: StoredRun) -> list[str]:
     """Returns how many of a judge's answers state no score from 1 to 10, by reason, and how many the lenient reader
-    adds; none where all do, or none was asked for.
+    adds; none if all do, or none was asked for.
 
     PairBench's MMScore takes such answers for their own label: the figure alone does not tell.
     """

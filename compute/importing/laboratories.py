@@ -73,7 +73,7 @@ class MmebFile(BaseModel):
 
 
 def _open_clip(path: Path) -> Iterator[Measurement]:
-    """A table of open_clip's docs: a row per checkpoint, a column per data set, or a data set, direction and
+    """Yields a table of open_clip's docs: a row per checkpoint, a column per data set, or a data set, direction and
     language."""
     frame = read_table(path).frame
     names = next(

@@ -276,22 +276,22 @@ def pairing_of(first: str, second: str) -> str:
 
 
 def compares(row: Model, pairing: str) -> bool:
-    """Whether the model's own comparison takes the pairing: it is of two images."""
+    """Returns whether the model's own comparison takes the pairing: it is of two images."""
     return "compare" in row.abilities and pairing == "image-image"
 
 
 def bounds(row: Model) -> tuple[float, float] | None:
-    """The lowest and the highest score that the model's own comparison gives; None where it has no such bounds."""
+    """Returns the lowest and the highest score that the model's own comparison gives; None if it has no such bounds."""
     return ADAPTERS[row.adapter].bounds if row.adapter in ADAPTERS else None
 
 
 def embeds(row: Model, pairing: str) -> bool:
-    """Whether the model has one vector for both sides of the pairing."""
+    """Returns whether the model has one vector for both sides of the pairing."""
     return not row.late_interaction and all(f"embed_{side}" in row.abilities for side in pairing.split("-"))
 
 
 def scores(row: Model, pairing: str) -> bool:
-    """Whether the model says how similar two items are: by their vectors, or by its own comparison."""
+    """Returns whether the model says how similar two items are: by their vectors, or by its own comparison."""
     return embeds(row, pairing) or compares(row, pairing)
 
 
@@ -309,7 +309,7 @@ def learned_vectors(row: Model) -> list[str]:
 
 
 def not_computable(row: Model) -> str:
-    """Why nothing here loads the model, as a clause; empty where an adapter does."""
+    """Why nothing here loads the model, as a clause; empty if an adapter does."""
     if row.adapter:
         return ""
     reason = row.options.get("not_computable")

@@ -44,7 +44,7 @@ class ImageSet:
     """The images of one generator, or of the reference.
 
     `ids` (n,) name the images within the set, each once; `prompts` (n,) are those that the source itself stores with
-    its images, None where it stores none. `warnings` say what is odd about the images.
+    its images, None if it stores none. `warnings` say what is odd about the images.
     """
 
     name: str
@@ -57,7 +57,7 @@ class ImageSet:
         return len(self.ids)
 
     def take(self, rows: np.ndarray) -> ImageSet:
-        """The set of these images, in this order."""
+        """Returns the set of these images, in this order."""
         ids, prompts = (of and tuple(of[row] for row in rows) for of in (self.ids, self.prompts))
         return replace(self, ids=ids, images=self.images.take(rows), prompts=prompts)
 
@@ -65,11 +65,12 @@ class ImageSet:
 def opened(
     name: str, where: str | Path | Iterable[Any], *, source: Source, spool: Path, skip_bad: bool = False
 ) -> ImageSet:
-    """The set at an address of `compute.tasks.image_lists`; the files of a folder in the order of the numbers in their
-    names. Or images from Python, in their order: Pillow images, uint8 arrays (height, width[, 3 or 4]), bytes of image
-    files, or paths; each is taken once, and pixels are written below `spool` as PNG, so that memory does not grow.
+    """Returns the set at an address of `compute.tasks.image_lists`; the files of a folder in the order of the numbers
+    in their names. Or images from Python, in their order: Pillow images, uint8 arrays (height, width[, 3 or 4]), bytes
+    of image files, or paths; each is taken once, and pixels are written below `spool` as PNG, so that memory does not
+    grow.
 
-    Raises as `image_lists.opened`, BadItem for an image that cannot be read, and BadInput for what is no image.
+    Raises as `image_lists.opened`, BadItem for an image that cannot be read, and BadInput for what is not an image.
     """
     if isinstance(where, str | Path):
         images = image_lists.opened(where, source=source)
@@ -95,7 +96,7 @@ def opened(
 
 
 def _encoded(image: Any, label: str) -> bytes:
-    """The bytes of an image file. Raises BadInput."""
+    """Returns the bytes of an image file. Raises BadInput."""
     from PIL import Image
 
     if isinstance(image, bytes):
@@ -168,7 +169,7 @@ def scanned(name: str, images: Images, *, skip_bad: bool = False) -> ImageSet:
 
 
 def _header(data: bytes) -> tuple[tuple[int, int], str]:
-    """An image's size and what is odd about it, by its header. Raises BadInput."""
+    """Returns an image's size and what is odd about it, by its header. Raises BadInput."""
     with warnings.catch_warnings():  # of Pillow, on details that the decoder settles
         warnings.simplefilter("ignore")
         image = decoding.opened(data)

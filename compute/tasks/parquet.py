@@ -239,7 +239,7 @@ def files_of(folder: Path, *, config: str) -> tuple[str, ...]:
 
 def patterns(folder: Path, *, splits: Collection[str]) -> tuple[str, ...]:
     """Returns which files hold these splits of the default configuration, none named: all files that the card lists;
-    empty where it does not say."""
+    empty if it does not say."""
     parts = [part for part in _data_files(folder) if part[1]]
     if splits:
         parts = [part for part in parts if part[0] == "default" and part[1] in splits]

@@ -84,8 +84,8 @@ class Face:
         return f"{shown}{scripts}{rest}", is_whole
 
     async def _first_screen(self, key: str, request: Request) -> tuple[str, bool]:
-        """The first screen of a page for this address, and whether it is whole: where it is not drawn soon enough, it
-        begins with the words that stand in the page itself, and is whole for the next request."""
+        """Returns the first screen of a page for this address, and whether it is whole: if it is not drawn soon enough,
+        it begins with the words that stand in the page itself, and is whole for the next request."""
         query = {name: value for name, value in request.query_params.items() if name != "__theme"}
         name = (key, urlencode(query), self.site.db.version)
         if name in self._made:
@@ -132,17 +132,17 @@ class Face:
 
 
 def _is_whole(screen: str) -> bool:
-    """Whether a first screen was drawn, and shows no error, which the next visitor need not meet."""
+    """Returns whether a first screen was drawn, and shows no error, which the next visitor need not meet."""
     return bool(screen) and "pg-message" not in screen
 
 
 async def icon(request: Request) -> Response:
-    """The icon of the tab."""
+    """Returns the icon of the tab."""
     return respond(request, ICON.read_bytes(), media="image/svg+xml", cache=DAY)
 
 
 async def robots(request: Request) -> Response:
-    """What is not a page: downloads, and models to try."""
+    """Returns what is not a page: downloads, and models to try."""
     return PlainTextResponse("User-agent: *\nDisallow: /export/\nDisallow: /live/\n")
 
 

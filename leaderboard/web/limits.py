@@ -34,7 +34,7 @@ CLOSED = re.compile(
 EVENT = re.compile(r"/gradio_api/+(queue/join|run/|api/|call/|component_server|mcp)")
 MCP = re.compile(r"/gradio_api/+mcp\b")
 STREAM = re.compile(r"/gradio_api/+(queue/data|call/|heartbeat|startup-events)")
-# What is read here also starts, continues or ends something of a visitor's.
+# GET requests that also start, continue or end a visitor's work.
 COMPUTES = re.compile(r"/data/(rank|cell|relations)\b|/embed/board$|/eyes/(order|report)$")  # besides events
 SEVERAL = re.compile(rb"(?i)language=[^&]*(,|%2c)")  # a board of several languages, which are too many to store
 ACTING = re.compile(r"/gradio_api/+(mcp|queue|call|heartbeat|dev)\b")
@@ -59,7 +59,7 @@ IDLE = 10.0  # seconds without a byte, after which a body is dropped
 SLOWEST = 20_000  # bytes per second, on average; a sender may fall behind by IDLE seconds
 MOST_VALUES = 50_000  # of an event's JSON; the pages send dozens. 24 MB of brackets would fill 700 MB of memory
 LONGEST_IMAGE = LARGEST_IMAGE * 4 // 3 + 200  # characters of a data URI
-LARGEST_NUMBER = 2**53  # JSON's whole numbers are exact below it
+LARGEST_NUMBER = 2**53  # integers in JSON are exact up to here
 PART = 32_768  # bytes that are handed to the server at once; it stores no second part before the first is sent
 STALL = 30.0  # seconds that a reader may fall behind SLOWEST_READER, or take for one part
 SLOWEST_READER = 8_000.0  # bytes per second, on average

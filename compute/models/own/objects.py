@@ -69,7 +69,7 @@ class OwnEncoder:
         return _prepared(self.sides[modality][1], item)
 
     def embed(self, modality: str, prepared: Sequence[Any]) -> np.ndarray | list[np.ndarray]:
-        """Returns (n, d) float32, or (vectors, d) per item. Raises the model's errors, and BadInput for other output."""
+        """Returns (n, d) float32, or (vectors, d) per item. Raises the model's errors, BadInput for other output."""
         import torch
 
         with torch.inference_mode():

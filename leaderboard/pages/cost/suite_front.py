@@ -39,7 +39,7 @@ class CostAxis(NamedTuple):
 
 
 def iso(day: float) -> str:
-    """A day since the year 1 as a date."""
+    """Returns a day since the year 1 as a date."""
     return date.fromordinal(int(day)).isoformat()
 
 
@@ -84,10 +84,10 @@ class SuiteFront:
     points: tuple[Any, ...]
     unranked: list[tuple[str, str]]  # key and title of the models of this origin that have no rank
     categories: tuple[str, ...]  # to choose from
-    testable: list[str]  # categories in which something is known, where nothing is over the whole
+    testable: list[str]  # categories in which something is known, if nothing is over the whole
 
     def of(self, state: str) -> list[Any]:
-        """The points of one state, cheapest first, then by rank."""
+        """Returns the points of one state, cheapest first, then by rank."""
         return sorted((point for point in self.points if point.state == state), key=lambda p: (p.cost, p.rank))
 
     @property
@@ -107,7 +107,7 @@ class SuiteFront:
 
 
 def suites(db: Database) -> list[tuple[str, str]]:
-    """The suites to choose from: those that have a mean."""
+    """Returns the suites to choose from: those that have a mean."""
     every = db.query("suites")
     return suite_choices(every[(every["aggregate"] != "human") & (every["tasks"] > 0)])
 
@@ -169,7 +169,7 @@ def suite_front(suite_cache: SuiteCache, *, suite: str, category: str = "", axis
 
 @cache
 def suite_items(suite: str) -> Mapping[str, int]:
-    """What the tasks of a suite of the catalogue take, as a dry run counts it before anything is fetched."""
+    """Returns what the tasks of a suite of the catalogue take, as a dry run counts it before anything is fetched."""
     from compute import tasks
     from compute.engine.estimate import item_counts
     from compute.tasks.source import Source

@@ -134,7 +134,7 @@ def chart(
 
 
 def groups(facts: pd.DataFrame, noun: str) -> list[dict[str, Any]]:
-    """What can be selected without a mouse: every cluster, then every category or kind."""
+    """Returns what can be selected without a mouse: every cluster, then every category or kind."""
     return [
         {"name": value, "places": np.flatnonzero(facts[column] == value).tolist()}
         for column in ("cluster", "category" if noun == "tasks" else "kind")
