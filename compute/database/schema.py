@@ -85,7 +85,7 @@ TABLES = {
         expected UTINYINT NOT NULL CHECK (expected BETWEEN 1 AND 10),
         forward UTINYINT CHECK (forward BETWEEN 1 AND 10), reverse UTINYINT CHECK (reverse BETWEEN 1 AND 10),
         forward_problem {_codes(RATING_PROBLEMS)}, reverse_problem {_codes(RATING_PROBLEMS)}""",
-    # What judges answered of pairs that people voted on; an answer that is no vote is NULL. No key, as of ratings.
+    # What judges answered of pairs that people voted on; an answer that is not a vote is NULL. No key, as of ratings.
     "votes": f"""origin VARCHAR NOT NULL, task VARCHAR NOT NULL, judge VARCHAR NOT NULL, item VARCHAR NOT NULL,
         human {_codes(ANSWERS)} NOT NULL, answer {_codes(ANSWERS)}""",
     "thumbnails": "task VARCHAR REFERENCES tasks(key), image VARCHAR, webp BLOB NOT NULL, PRIMARY KEY (task, image)",
@@ -115,7 +115,7 @@ TABLES = {
         PRIMARY KEY (version, suite, model)""",
 }
 
-# One row a score: a task in several suites shows under the first of its benchmark's.
+# One row per score: a task in several suites shows under the first of its benchmark's.
 LEADERBOARD_SCORES = """
 CREATE VIEW leaderboard_scores AS
 SELECT tasks.benchmark, first_suite.suite, tasks.category, runs.task, runs.model, scores.subset, scores.metric,
@@ -133,7 +133,7 @@ LEFT JOIN (
 ) AS first_suite ON first_suite.task = runs.task
 """
 
-# What was measured of a model on the same data by anyone, one row an origin; proportions as fractions.
+# What was measured of a model on the same data by anyone, one row per origin; proportions as fractions.
 MEASURED = """
 CREATE VIEW measured AS
 SELECT coalesce(same_data.data, runs.task) AS data, runs.model, runs.origin, runs.task, scores.subset, scores.metric,

@@ -68,7 +68,7 @@ class Face:
         """Gradio's page of the view with this key, with the bar above its elements and a head that names the page."""
         root, _ = public_root(request.scope, self.access)
         view = self.views[key]
-        named = request.query_params.get(view.about or key, "")
+        named = {name: value for name in view.about or (key,) if (value := request.query_params.get(name))}
         head = await run_in_threadpool(self.head, key, named, root=root, state=request.query_params.get("data", ""))
         start, charset, rest = page.partition(CHARSET)
         body = BODY.search(rest)
@@ -93,8 +93,8 @@ class Face:
         return macros("html/bar.html").state(today, earlier, dates, f"{request.url.path.rpartition('/')[2]}?{query}")
 
     async def _first_screen(self, key: str, request: Request) -> tuple[str, bool]:
-        """The first screen of a page for this address, and whether it is whole: where it is not drawn soon enough, it
-        begins with the words that stand in the page itself, and is whole for the next request."""
+        """Returns the first screen of a page for this address, and whether it is whole: if it is not drawn soon enough,
+        it begins with the words that stand in the page itself, and is whole for the next request."""
         query = {name: value for name, value in request.query_params.items() if name != "__theme"}
         name = (key, urlencode(query), self.site.db.version)
         if name in self._made:
@@ -121,15 +121,15 @@ class Face:
         version = self.site.db.version
         self._made = {(key, "", version): drawn for key in self.views if _is_whole(drawn := self._drawn(key, {}))}
 
-    def head(self, key: str, named: str, *, root: str, state: str = "") -> Markup:
-        """The elements of the head of a page, about what is `named`. `root`: the app's whole address, or empty;
-        `state`: the version of the data that the address names. Reads the database."""
+    def head(self, key: str, named: Mapping[str, str], *, root: str, state: str = "") -> Markup:
+        """Returns the elements of the head of a page, about what these parameters name. `root`: the app's whole
+        address, or empty; `state`: the version of the data that the address names. Reads the database."""
         view = self.views[key]
         with self.site.db.snapshot():
-            subject = view.subject(self.site, named) if named else None
+            subject = view.subject(self.site, next(iter(named.values()))) if named else None
         name, sentence = subject or (view.title if key else SITE, view.sentence)
         title = shortened(name, LONGEST_TITLE)
-        identifies = {view.about or key: named} if subject else {}
+        identifies = dict(named) if subject else {}
         identifies |= {"data": state} if state not in ("", self.site.db.data) else {}
         about = f"?{urlencode(identifies, quote_via=quote, safe='/:~,')}" if identifies else ""
         return render(
@@ -143,17 +143,17 @@ class Face:
 
 
 def _is_whole(screen: str) -> bool:
-    """Whether a first screen was drawn, and shows no error, which the next visitor need not meet."""
+    """Returns whether a first screen was drawn, and shows no error, which the next visitor need not meet."""
     return bool(screen) and "pg-message" not in screen
 
 
 async def icon(request: Request) -> Response:
-    """The icon of the tab."""
+    """Returns the icon of the tab."""
     return respond(request, ICON.read_bytes(), media="image/svg+xml", cache=DAY)
 
 
 async def robots(request: Request) -> Response:
-    """What is not a page: downloads, and models to try."""
+    """Returns what is not a page: downloads, and models to try."""
     return PlainTextResponse("User-agent: *\nDisallow: /export/\nDisallow: /live/\n")
 
 

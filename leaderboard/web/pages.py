@@ -58,7 +58,7 @@ MOST_RENDERED, MOST_STORED = 8_000_000, 16_000_000  # bytes of Gradio's pages, a
 
 
 def policy(*, frame_hosts: Sequence[str] = (), scripts: Iterable[str] = ()) -> str:
-    """The Content-Security-Policy. `scripts`: hashes of the inline scripts that the page itself was sent with.
+    """Returns the Content-Security-Policy. `scripts`: hashes of the inline scripts that the page itself was sent with.
 
     Gradio needs two exceptions: its components' templates are compiled in the browser ('unsafe-eval'), and both it and
     our own markup set styles inline. Scripts in markup that is added later, event handlers in attributes and addresses
@@ -85,7 +85,7 @@ def policy(*, frame_hosts: Sequence[str] = (), scripts: Iterable[str] = ()) -> s
 
 
 def script_hashes(page: bytes) -> list[str]:
-    """The inline scripts of a page as sources of a policy, in order."""
+    """Returns the inline scripts of a page as sources of a policy, in order."""
     digests = (
         hashlib.sha256(content.replace(b"\r\n", b"\n")).digest()
         for attributes, content in SCRIPT.findall(page)
@@ -193,7 +193,7 @@ class Pages:
         return answer
 
     async def _page(self, request: Request, key: str, query: bytes) -> Response | bytes:
-        """A page as Gradio makes it, once; what it answers where that is not a page."""
+        """Returns a page as Gradio makes it, once; what it answers if that is not a page."""
         async with self._rendering:  # of many who ask at once, one renders
             if (key, query) not in self._rendered:
                 # No other header: Gradio follows x-gradio-server and others, and everybody gets this page.
@@ -231,7 +231,7 @@ class Answers:
     A person who opened an address is shown a page where the answer is an error; programs and scripts get the JSON. An
     address that leads nowhere is a page for everyone, except below `fetched`: first parts of paths that only scripts
     and programs use. `page` makes the markup for a path below the app's root, a status and a sentence, which is empty
-    where nothing is there. gradio_client gets status 422 and a failed validation where its event is refused, since with
+    if nothing is there. gradio_client gets status 422 and a failed validation where its event is refused, since with
     any other status it shows the number alone; it finds the one that fits under `status`.
     """
 
@@ -246,7 +246,7 @@ class Answers:
         self.app, self.page, self.frame_hosts = app, page, tuple(frame_hosts)
         self.fetched = frozenset(fetched) | GRADIO_FETCHES
         self.headers = FIXED | {CSP: policy(frame_hosts=frame_hosts)}
-        if not frame_hosts:  # for old browsers; it cannot list hosts, so where there are some the policy alone says
+        if not frame_hosts:  # for old browsers; it cannot list hosts, so if there are some the policy alone says
             self.headers["x-frame-options"] = "SAMEORIGIN"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -270,7 +270,7 @@ class Answers:
             await send(message)
 
         def reader(start: Message) -> Callable[[Message, bytes], Response] | None:
-            """What makes another answer of the whole of this one."""
+            """Returns what makes another answer of the whole of this one."""
             own, status = Headers(raw=start["headers"]), start["status"]
             is_page = own.get("content-type", "").startswith("text/html")
             nowhere = status == 404 and path.split("/")[1] not in self.fetched
@@ -318,6 +318,6 @@ def _for_client(start: Message, body: bytes) -> Response:
 
 
 def below_root(scope: Scope) -> str:
-    """The path without the one that a proxy serves the app under; it begins with a slash."""
+    """Returns the path without the one that a proxy serves the app under; it begins with a slash."""
     path, root = scope["path"], scope.get("root_path", "").rstrip("/")
     return "/" + (path[len(root) :] if path.startswith(f"{root}/") else path).lstrip("/")

@@ -72,7 +72,7 @@ def material() -> dict[str, CalibrationPairs]:
 
 
 def scene(rng: Random) -> Scene:
-    """A scene that the bundled model was not trained on, without a photograph."""
+    """Returns a scene that the bundled model was not trained on, without a photograph."""
     while True:
         drawn = compose.scene(rng, part="test")
         if not drawn.background.photograph:
@@ -80,7 +80,7 @@ def scene(rng: Random) -> Scene:
 
 
 def _near(first: Scene, rng: Random) -> Shown:
-    """The same scene moved and a little lighter or darker, or moved with one change."""
+    """Returns the same scene moved and a little lighter or darker, or moved with one change."""
     if rng.random() < 0.5:
         return Shown(first, shift(rng), kind=rng.choice(("lighten", "darken")), strength=1)
     while True:

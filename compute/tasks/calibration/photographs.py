@@ -41,9 +41,9 @@ KEPT, STRENGTHS = (0.6, 0.95), (0.1, 0.5)  # share of each side that a part show
 
 
 def material() -> dict[str, CalibrationPairs]:
-    """The pairs of each photograph; they are too few for a domain.
+    """Returns the pairs of each photograph; they are too few for a domain.
 
-    Raises NotHere where scikit-image's files are missing.
+    Raises NotHere if scikit-image's files are missing.
     """
     wholes, parts = [], []
     for number, file in enumerate(CAPTIONS):
@@ -72,7 +72,7 @@ def material() -> dict[str, CalibrationPairs]:
 
 
 def _changed(whole: Image.Image, lots: np.random.Generator) -> Image.Image:
-    """A part of the photograph under one of PairBench's transformations."""
+    """Returns a part of the photograph under one of PairBench's transformations."""
     share = lots.uniform(*KEPT)
     wide, high = (round(side * share) for side in whole.size)
     left, top = (int(lots.integers(0, side - kept + 1)) for side, kept in zip(whole.size, (wide, high), strict=True))

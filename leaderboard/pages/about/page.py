@@ -33,7 +33,7 @@ def draw(site: Site) -> None:
 
 @shared
 def body(site: Site) -> Markup:
-    """The whole page."""
+    """Returns the whole page."""
     sizes = site.db.query("benchmark_sizes")
     metrics = site.db.keyed("metrics")
     return render(

@@ -100,7 +100,8 @@ class BoardView:
     data: str = ""  # the version of the data
 
     def file(self, form: str, *, filters: Sequence[str] = (), beside: Collection[str] = USUAL) -> Response:
-        """The view as a file. For the formats that people read, `filters` say in words which rows are shown, and
+        """Returns the view as a file. For the formats that people read, `filters` say in words which rows are shown,
+        and
         `beside` are the columns shown other than scores."""
         table = self.table
         name = f"likeness-{table.suite['key']}{table.scope.suffix}"
@@ -153,7 +154,7 @@ class BoardView:
 
         `ranked_by` is the rule of the mean, `suite_rank` the rank by the suite's own rule; others are as in
         `payload.standing`. `trained` says whether the model saw any data set of the suite in training: yes, no, or
-        unknown where nobody states its training data. `synthetic` says whether a program drew the items.
+        unknown if nobody states its training data. `synthetic` says whether a program drew the items.
         `trained_on_tasks`, `suspect_columns` and `disputed_columns` list those of a row's columns, `;` between: the
         model was trained on the data set, a remark doubts the figure, another table prints another number.
         """
@@ -210,7 +211,7 @@ class BoardView:
         return [rank_range(one.rank_low, one.rank_high) if one else "" for one in rows]
 
     def to_read(self, *, beside: Collection[str], unit: bool) -> pd.DataFrame:
-        """The view for people: short titles, numbers at the digits the board shows, signs after them.
+        """Returns the view for people: short titles, numbers at the digits the board shows, signs after them.
 
         `beside` are the columns shown other than scores, as the board calls them; one without any value is dropped.
         `unit`: titles of columns in percent say so.
@@ -261,7 +262,7 @@ class BoardView:
 
 @shared
 def everything(db: Database, form: str) -> tuple[str, Path]:
-    """Every score of every suite, one row a score, as a name and a file; `duckdb` is the database itself.
+    """Returns every score of every suite, one row per score, as a name and a file; `duckdb` is the database itself.
 
     Raises CannotWrite for a full disk, BadInput for another form.
 

@@ -130,7 +130,7 @@ def page(site: Site, *, model: str, suite: str, by: str) -> tuple:
 
 
 def described(model: Mapping[str, Any]) -> str:
-    """What a model is, in a sentence: its kind, who made it, its size, licence and age."""
+    """Returns what a model is, in a sentence: its kind, who made it, its size, licence and age."""
     sizes = {"{} parameters": parameters_text(model["parameters_m"]), "{:.0f} dimensions": model["embed_dim"]}
     facts = sizes | {"{}": model["license"], "released {}": model["released"]}
     stated = [words.format(fact) for words, fact in facts.items() if or_dash(fact) != NOTHING]
@@ -140,7 +140,7 @@ def described(model: Mapping[str, Any]) -> str:
 
 
 def ranks(suite_cache: SuiteCache, model: str, suites: Iterable[str]) -> list[dict[str, Any]]:
-    """Its rank, interval, tie class and mean in each of its suites, by origin, in words; beside a row with an interval
+    """Its rank, interval, tie class and mean in each of its suites, by origin, in words; next to a row with an interval
     those without one are a remark."""
     out = []
     for suite in suites:
@@ -208,8 +208,8 @@ def earlier_ranks(suite_cache: SuiteCache, model: str) -> dict[str, Any]:
 
 @partial(shared, most=256)
 def run_next(suite_cache: SuiteCache, model: str) -> dict[str, Any] | None:
-    """The tasks that tell most of the model within an hour, and how much, in the first suite that does not rank it and
-    where their order is known; None without one."""
+    """Returns the tasks that tell most of the model within an hour, and how much, in the first suite that does not rank
+    it and where their order is known; None without one."""
     for suite in suites_of(suite_cache, model):
         table, ranked = suite_cache.table(suite), suite_cache.ranked(suite)
         own = table.rows_of_model(model)
@@ -281,7 +281,7 @@ def _outstanding(shown: Field) -> dict[str, Any]:
 
 
 def _fullest(suite_cache: SuiteCache, model: str, suites: list[str]) -> str:
-    """The suite with most of the model's scores; the earlier of equals."""
+    """Returns the suite with most of the model's scores; the earlier of equals."""
 
     def scores(suite: str) -> int:
         table = suite_cache.table(suite)
