@@ -2,7 +2,7 @@
 
 From Python: `compute.evaluate`, `compute.train` and `compute.frechet`; of any table of scores `compute.rank`,
 `correlate`, `lite` and `compare`; a metric of images as a loss on tensors, `compute.metric`; the metrics of scores in
-`compute.metrics`; `compute.replicate`, own scores beside others'; `compute.audit`, scores that the others
+`compute.metrics`; `compute.replicate`, own scores next to others'; `compute.audit`, scores that the others
 contradict; and `compute.remote`, the functions of a running board. Importing this package loads nothing heavy.
 """
 

@@ -71,14 +71,6 @@ def routes(db: Database, functions: Functions) -> list[Route]:
     ]
 
 
-def checked_version(db: Database, text: str) -> str:
-    """The version of the data; `text` is the one that is asked for, if any. Raises BadInput for another."""
-    version = "".join(db.query("data_version")["version"])
-    if text not in ("", version):
-        raise BadInput(f"There is no version {text[:40]!r} of the data here; there is: {version}")
-    return version
-
-
 def _nowhere(request: Request) -> Response:
     return refusal(f"{unknown('route', request.path_params['path'], PATHS.values())} openapi.json lists them all", 404)
 
@@ -92,8 +84,8 @@ def _answer(db: Database, function: Callable[..., Any], request: Request, body: 
     name = function.__name__
     try:
         given, asked, form = _given(request, body if name in METHODS else b"{}")
-        with db.snapshot():
-            version = checked_version(db, asked)
+        with db.snapshot(asked):
+            version = db.data
             result = schemas.call(function, given, request=request)
         if form == "json":
             content = encode({"data": version, "result": result})
