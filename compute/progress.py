@@ -106,7 +106,7 @@ class Progress:
             yield lambda more: drawn.update(more) and None
 
     def beside(self, report: Callable[[str], None]) -> Callable[[str], None]:
-        """`report` for lines within a pass: the bar makes way for each, where there is one."""
+        """`report` for lines within a pass: the bar makes way for each, if there is one."""
 
         def said(line: str) -> None:
             stream = self._drawn_on()
@@ -121,7 +121,7 @@ class Progress:
         return said
 
     def _drawn_on(self) -> TextIO | None:
-        """Where bars go, None where nobody watches."""
+        """Where bars go, None if nobody watches."""
         stream = self._stream or sys.stderr
         return stream if self._watched and (stream.isatty() or in_notebook(stream)) else None
 
@@ -147,7 +147,7 @@ def followed(items: Sequence[Item], title: str, *, unit: str) -> Iterator[Item]:
 
 
 def in_notebook(stream: TextIO) -> bool:
-    """Whether a stream is that of a notebook's kernel, which shows bars though it is not a terminal."""
+    """Returns whether a stream is that of a notebook's kernel, which shows bars though it is not a terminal."""
     return type(stream).__module__.startswith("ipykernel.")
 
 

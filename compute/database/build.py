@@ -17,14 +17,13 @@ import numpy as np
 import pandas as pd
 
 from compute import paths
-from compute.calibration import files as calibrations
 from compute.catalog import Catalog, published
 from compute.catalog.catalog import MODEL_KEY
 from compute.catalog.own import models as own_models
 from compute.catalog.own import suite as own_suite
 from compute.catalog.own import suite_records
 from compute.claims import all_claims
-from compute.database import doubts, store
+from compute.database import calibrations, doubts, store, versions
 from compute.database.store import frame
 from compute.engine import run_folders, speeds, thumbnails, variants
 from compute.engine.run_folders import StoredRun
@@ -71,13 +70,14 @@ def sources(*, results: Path = paths.RESULTS) -> tuple[list[Path], list[Path]]:
         *([paths.USER_MODELS] if paths.USER_MODELS.is_file() else ()),
         *(paths.ROOT / "compute").rglob("*.py"),
         published.CHANGELOG,
+        *paths.VERSIONS.glob("*/*.parquet"),
         *(results / "imported").glob(f"*/{collections.MARK}"),
         *(results / "imported").glob(pair_votes.FILES),
         *suite_records.files(results),
         *own_models.files(results),
     ], [
         *(folder / run_folders.MARK for folder in run_folders.every(results)),
-        *calibrations.files(results).values(),
+        *(results / run_folders.CALIBRATIONS).rglob("*.json"),
         *(results.glob(speeds.FILE)),
     ]
 
@@ -200,6 +200,7 @@ def build(path: Path = paths.DATABASE, *, results: Path = paths.RESULTS) -> Repo
             "harness_faults": read_csv(paths.CATALOG / "harness_faults.csv"),
             "same_data": read_csv(paths.CATALOG / "same_data.csv"),
             "claims": frame(all_claims()),
+            **versions.frames(),
         }
         wrong, superseded = add_imports(frames, catalog=catalog, folder=results / "imported")
         problems += wrong
@@ -213,11 +214,10 @@ def build(path: Path = paths.DATABASE, *, results: Path = paths.RESULTS) -> Repo
     problems += of_runs
     add_computed(frames, stored, catalog=catalog)
     now = cache(lambda model: identity(rows[model]))
-    stored_calibrations, domains, wrong = calibrations.every(
+    calibrated, wrong = calibrations.frames(
         results, paths.COMPUTED, models=rows, differs=lambda model, settings: other_model(now(model), settings)
     )
-    frames["calibrations"] = calibrations.frame(stored_calibrations)
-    frames["calibration_domains"] = calibrations.domain_frame(domains)
+    frames |= calibrated
     problems += wrong
     frames["speeds"], wrong = speeds.every(results, models={row.key for row in catalog.models})
     problems += wrong

@@ -16,7 +16,7 @@ from typing import Any
 import duckdb
 import pandas as pd
 
-from compute.database.schema import LEADERBOARD_SCORES, MEASURED, SCHEMA_VERSION, TABLES, TRAINED_TASKS
+from compute.database.schema import SCHEMA_VERSION, TABLES, VIEWS
 from compute.io.files import is_full, refusal, replacing, temporary_folder
 from compute.io.tables import literal_path
 from compute.paths import DATABASE
@@ -176,7 +176,7 @@ def write(
         frames = {**frames, "suite_tasks": pairs.set_axis(["suite", "task"], axis=1)}
     listed = {name: list(each) for name, each in (files or {}).items()}
     damaged = {}
-    with _written(path) as draft, contextlib.ExitStack() as opened:
+    with written(path) as draft, contextlib.ExitStack() as opened:
         if copied:
             shutil.copyfile(path, draft)
         connection = opened.enter_context(duckdb.connect(str(draft)))
@@ -190,7 +190,7 @@ def write(
         else:
             for name, columns in TABLES.items():
                 connection.execute(f"CREATE TABLE {name} ({columns})")
-            for view in (LEADERBOARD_SCORES, MEASURED, TRAINED_TASKS):
+            for view in VIEWS:
                 connection.execute(view)
         for name in TABLES:
             if name in frames and len(frames[name]):
@@ -241,7 +241,7 @@ def _interruptible() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _written(path: Path) -> Iterator[Path]:
+def written(path: Path) -> Iterator[Path]:
     """The draft of a file that DuckDB writes, whole or not at all. Raises DatabaseError, of a full disk too."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -399,9 +399,9 @@ def parquet_bytes(frame: pd.DataFrame) -> bytes:
 
 def write_parquet(path: Path, *, frame: pd.DataFrame) -> None:
     """Writes a frame to `path` as Parquet, whole or not at all. Raises DatabaseError, of a full disk too."""
-    with _written(path) as draft, _in_memory(os.getpid()).cursor() as connection:
+    with written(path) as draft, _in_memory(os.getpid()).cursor() as connection:
         connection.register("frame", frame)
-        connection.execute(f"COPY frame TO '{_quoted(draft)}' (FORMAT parquet, COMPRESSION zstd)")
+        connection.execute(f"COPY frame TO '{quoted(draft)}' (FORMAT parquet, COMPRESSION zstd)")
 
 
 def read_parquet(path: Path, *, most_rows: int = MAX_ROWS) -> pd.DataFrame:
@@ -421,7 +421,7 @@ def _in_memory(process: int) -> duckdb.DuckDBPyConnection:
     return duckdb.connect(config={"memory_limit": MEMORY})
 
 
-def _quoted(path: Path) -> str:
+def quoted(path: Path) -> str:
     return os.path.abspath(path).replace("'", "''")  # DuckDB takes a name that begins with ~ for the home
 
 

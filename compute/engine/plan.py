@@ -11,7 +11,7 @@ from compute.engine import run_folders
 from compute.engine.run_folders import StoredRun
 from compute.engine.variants import QUALITY_BENCHMARKS, QUALITY_CATEGORIES, VARIANTS
 from compute.engine.workspace import Bench
-from compute.models import ADAPTERS, abilities
+from compute.models import ADAPTERS, model_rows
 from compute.models.judges import endpoint
 from compute.procedures.shared.replies import READING
 from compute.tasks import computable
@@ -38,12 +38,12 @@ class Job:
     settings: Mapping[str, Any]  # all that decides the scores and is known beforehand
     fingerprint: str  # of the settings; empty with a problem
     way: str  # how the model answers: by vectors (`embed`), by its own comparison (`compare`), in words (`choose`)
-    stored: StoredRun | None = None  # the complete run, where there is one
+    stored: StoredRun | None = None  # the complete run, if there is one
     problem: str = ""  # why the settings are not known: the weights are not here
 
     @property
     def name(self) -> str:
-        """The task, with the variant where there is one."""
+        """The task, with the variant if there is one."""
         return f"{self.task.key} ({self.variant})" if self.variant else self.task.key
 
 
@@ -72,7 +72,7 @@ class Plan:
         return tuple(job for job in self.jobs if job.stored is None)
 
     def of(self, model: Model) -> tuple[Job, ...]:
-        """A model's jobs, in the order of the tasks."""
+        """Returns a model's jobs, in the order of the tasks."""
         return tuple(job for job in self.jobs if job.model.key == model.key)
 
 
@@ -139,14 +139,14 @@ def make(
 
 
 def check_possible(plan: Plan, *, models: Iterable[str]) -> None:
-    """Raises NotHere where no run of these models can be made, since packages or weights of all of them are missing."""
+    """Raises NotHere if no run of these models can be made, since packages or weights of all of them are missing."""
     jobs = [job for job in plan.jobs if job.model.key in models]
     if jobs and all(job.problem for job in jobs):
         raise NotHere("; ".join(dict.fromkeys(job.problem for job in jobs)))
 
 
 def _allowed(task: Task, bench: Bench) -> tuple[Mapping[str, tuple[Any, ...]], Mapping[str, tuple[Any, ...]]]:
-    """The options of the task's procedure and of its items; none where it cannot be run."""
+    """Returns the options of the task's procedure and of its items; none if it cannot be run."""
     procedure = bench.procedures.get(task.procedure)
     return (procedure.options, bench.task_options(task)) if procedure else ({}, {})
 
@@ -168,8 +168,8 @@ def _overrides(options: Sequence[str], allowed: Iterable[Mapping[str, tuple[Any,
 
 
 def obstacle(row: Model, task: Task, procedures: Mapping[str, Procedure]) -> str:
-    """Why the model cannot be run on the task, as far as the catalogue tells; empty when it can."""
-    if problem := abilities.not_computable(row):
+    """Why the model cannot be run on the task, as far as the catalogue tells; empty if it can."""
+    if problem := model_rows.not_computable(row):
         return problem
     if task.procedure in ("frechet", "cfred-grid"):
         return "sets of generated images are compared by likeness frechet"
@@ -179,7 +179,7 @@ def obstacle(row: Model, task: Task, procedures: Mapping[str, Procedure]) -> str
     if procedure is None:
         return f"published scores only: {task.procedure or 'its procedure'} cannot be run here yet"
     if row.late_interaction and not procedure.late_interaction:
-        return f"the model has {abilities.LATE}"
+        return f"the model has {model_rows.LATE}"
     missing = sorted(set(task.modalities) - set(row.modalities)) if row.modalities else []
     if missing:
         way = ". Without texts: --shape neighbours or --shape probe, in Python shape="
@@ -193,15 +193,15 @@ def obstacle(row: Model, task: Task, procedures: Mapping[str, Procedure]) -> str
     if frozenset({"choose"}) in procedure.needs and "choose" in able:
         return ""
     if is_quality(task):
-        if abilities.embeds(row, "image-text"):
+        if model_rows.embeds(row, "image-text"):
             return ""
         return "the task asks for a quality without a reference; the model takes no prompt"
-    pairing = abilities.pairing_of(task.modalities[0], task.modalities[-1])
-    by_comparison = frozenset({"compare"}) in procedure.needs and abilities.compares(row, pairing)
-    if not by_comparison and not row.late_interaction and not abilities.embeds(row, pairing):
+    pairing = model_rows.pairing_of(task.modalities[0], task.modalities[-1])
+    by_comparison = frozenset({"compare"}) in procedure.needs and model_rows.compares(row, pairing)
+    if not by_comparison and not row.late_interaction and not model_rows.embeds(row, pairing):
         kinds = [f"{kind}s" for kind in ("image", "text") if f"embed_{kind}" in row.abilities]
         own = f"the model has vectors of {' and '.join(kinds)} only" if kinds else "the model has no vectors"
-        if abilities.compares(row, "image-image"):
+        if model_rows.compares(row, "image-image"):
             own += ", and its own score is of two images"
         return f"the task compares {' and '.join(f'{kind}s' for kind in task.modalities)}: {own}"
     return ""
@@ -218,15 +218,15 @@ def _jobs(
     """One job, or one for each variant that the benchmark compares."""
     procedure, (of_procedure, of_task) = bench.procedures[task.procedure], _allowed(task, bench)
     usual = defaults(row, {**of_task, **of_procedure})
-    pairing = abilities.pairing_of(task.modalities[0], task.modalities[-1])
+    pairing = model_rows.pairing_of(task.modalities[0], task.modalities[-1])
     way = "embed"
-    if "choose" in row.abilities and not abilities.scores(row, pairing):
+    if "choose" in row.abilities and not model_rows.scores(row, pairing):
         way = "choose"
-    elif "compare" in row.abilities and not abilities.embeds(row, "image-text" if is_quality(task) else pairing):
+    elif "compare" in row.abilities and not model_rows.embeds(row, "image-text" if is_quality(task) else pairing):
         way = "compare"
     applies = {"reader": way == "choose", **dict.fromkeys(VARIANTS, is_quality(task))}
     own = {name: value for name, value in overrides.items() if name in usual and applies.get(name, True)}
-    prompted = abilities.embeds(row, "image-text")
+    prompted = model_rows.embeds(row, "image-text")
     choices = [own]
     for name, values in VARIANTS.items():
         if name in usual and name not in own and is_quality(task) and prompted:
@@ -279,18 +279,18 @@ def _jobs(
 
 
 def defaults(row: Model, allowed: Mapping[str, tuple[Any, ...]]) -> dict[str, Any]:
-    """Each option's value where none is named: its first.
+    """Returns each option's value if none is named: its first.
 
     But a model that embeds an image with its text in one prompt does so, as in MIEB (compute/procedures/shared/fusion).
     """
     usual = {name: values[0] for name, values in allowed.items()}
-    if "joint" in allowed.get("fusion", ()) and abilities.embeds_jointly(row):
+    if "joint" in allowed.get("fusion", ()) and model_rows.embeds_jointly(row):
         usual["fusion"] = "joint"
     return usual
 
 
 def lines(plan: Plan) -> list[str]:
-    """The plan in a few lines."""
+    """Returns the plan in a few lines."""
     missing = plan.missing
     text = [
         f"{plan.suite.key}: {counted(len(plan.tasks), 'task')}, {counted(len(plan.models), 'model')}; "
@@ -304,7 +304,7 @@ def lines(plan: Plan) -> list[str]:
 
 
 def reasons(plan: Plan) -> list[str]:
-    """What was skipped: one line per model and reason."""
+    """Returns what was skipped: one line per model and reason."""
     return grouped("Skipped", [(run.model.key, run.reason, run.task.key) for run in plan.skipped], most=4)
 
 

@@ -1,28 +1,53 @@
-"""A run's scores from its evidence: every metric of the task, a subset at a time; and of one metric, its figure."""
+"""A run's scores from its evidence: every metric of the task, a subset at a time; and what makes its result doubtful.
+
+A doubtful score is stored as it is. Sound models that are weak repeat an answer often and give a few items equal
+vectors (a colour histogram of a turned image, a bag of words of a reordered sentence), so the bounds are far above.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 
 from compute.analysis.intervals import score_interval
 from compute.arrays import Floats, mean_if_known
+from compute.content.items import Column
+from compute.engine.plan import Job
+from compute.features.subject import Subject
 from compute.metrics.figures import Figure
 from compute.metrics.registry import METRICS
 from compute.procedures.evidence import Evidence
+from compute.procedures.shared.similarity import embeds
 from compute.types import WHOLE, BadInput, Metric, Task, Undefined
+
+FEWEST, SAME, VARIED = 20, 0.99, 0.9  # items; the share of one answer from which on, of one label up to which it is odd
+EQUAL, FEW = 0.01, 3  # the share of items, and their number, above which one vector for all of them is odd
+SAMPLE = 5000  # items of a column whose vectors are read
+FEATURES = "features that are all equal"
+ONE_SIDE = "vectors that are all equal, or a judge that prefers one option whatever it is shown"
+LIKELY = {  # why one answer is given throughout, by procedure; the answers of others repeat in sound runs too
+    "probe": f"{FEATURES}, a classifier that did not converge, training labels that are sorted or shifted",
+    "zero_shot": f"{FEATURES}, prompts that are all equal",
+    "neighbours": FEATURES,
+    "clustering": FEATURES,
+    "choice": ONE_SIDE,
+    "odd_one_out": ONE_SIDE,
+    "multiple_choice": ONE_SIDE,
+    "judging": ONE_SIDE,
+}
 
 
 def scored(
     task: Task, evidence: Mapping[str, pd.DataFrame]
 ) -> tuple[list[tuple[str, str, Figure]], dict[str, dict[str, str]]]:
-    """Every metric of the task on every subset; of the whole too, as `default`, where the task is known as one.
+    """Returns every metric of the task on every subset; of the whole too, as `default`, where the task is known as one.
 
     Returns rows of metric, subset and figure, and by metric and subset why others have none.
 
-    Raises Undefined where the headline, the task's first metric, has no value. Another one that has none on a subset
+    Raises Undefined if the headline, the task's first metric, has no value. Another one that has none on a subset
     has none of the whole either.
     """
     rows, undefined = [], {}
@@ -51,7 +76,7 @@ def scored(
 
 
 def summarise(metric: str, items: pd.DataFrame) -> Figure:
-    """The metric of this key over evidence, one row an item.
+    """Returns the metric of this key over evidence, one row per item.
 
     A metric with its own column is the mean over rows that have a value; a row without one was not answered. Its
     standard error is sd / sqrt(n), and sqrt(p (1 - p) / n) where every value is 0 or 1; its `lower_bound` takes every
@@ -74,7 +99,7 @@ def summarise(metric: str, items: pd.DataFrame) -> Figure:
 
 
 def row_of(metric: str) -> Metric | None:
-    """The row of METRICS of this key; None for a column of a procedure's own."""
+    """Returns the row of METRICS of this key; None for a column of a procedure's own."""
     return next((row for row in METRICS if row.key == metric), None)
 
 
@@ -141,13 +166,51 @@ def _joint_error(metric: str, evidence: Mapping[str, pd.DataFrame]) -> float | N
 
 
 def tied(evidence: Mapping[str, Evidence]) -> float | None:
-    """The share of items that an exact tie decides; None where the procedure counts none."""
+    """The share of items that an exact tie decides; None if the procedure counts none."""
     counts = [part.settings["tied"] for part in evidence.values() if "tied" in part.settings]
     items = sum(len(part.items) for part in evidence.values())
     return sum(counts) / items if counts and items else None
 
 
 def answered(evidence: Mapping[str, pd.DataFrame], metric: str) -> float:
-    """The share of items with an answer: those that have a value in the metric's column, all where it has none."""
+    """The share of items with an answer: those that have a value in the metric's column, all if it has none."""
     known = [frame[metric].notna().to_numpy() for frame in evidence.values() if metric in frame.columns]
     return float(np.concatenate(known).mean()) if known else 1.0
+
+
+def doubts(job: Job, subject: Subject, columns: Sequence[Column], evidence: Mapping[str, Evidence]) -> list[str]:
+    """Returns a sentence, with likely causes, for each rule by which a run on these prepared columns is doubtful:
+    about the first subset or column that it holds for, with the number of the others."""
+    found = [list(_one_answer(job, evidence)), list(_one_vector(job, subject, columns))]
+    return [f"{first}{f' ({len(others)} more alike)' if others else ''}" for first, *others in filter(None, found)]
+
+
+def _one_answer(job: Job, evidence: Mapping[str, Evidence]) -> Iterator[str]:
+    key = job.task.procedure
+    if key not in LIKELY or (key == "judging" and job.way != "choose"):  # a model's numbers are rounded to few scores
+        return
+    for subset, part in evidence.items():
+        n, labels = len(part.items), part.items["expected"].value_counts()
+        if n < FEWEST or labels.iloc[0] >= VARIED * n:
+            continue
+        ((answer, count),) = Counter(part.items["answer"]).most_common(1)
+        if answer and count >= SAME * n:  # without an answer: several labels, none of which is likely
+            where = f"{subset}: " if len(evidence) > 1 else ""
+            said = f"{count:,} of {n:,} answers are {answer!r}, where {len(labels):,} different ones are right"
+            yield f"{where}{said}. Likely causes: {LIKELY[key]}"
+
+
+def _one_vector(job: Job, subject: Subject, columns: Sequence[Column]) -> Iterator[str]:
+    if job.way != "embed" or subject.row.late_interaction:
+        return
+    for column in columns:
+        some = column.take(np.arange(0, len(column), 1 + len(column) // SAMPLE))
+        some = some.take(np.unique(some.keys, return_index=True)[1])
+        if len(some) >= FEWEST and embeds(subject, column):
+            count = max(Counter(vector.tobytes() for vector in subject.embed(some)).values())
+            if count > max(FEW, EQUAL * len(some)):
+                kind, loaded = column.modality, ", weights that were not loaded" if count == len(some) else ""
+                yield (
+                    f"{count:,} of {len(some):,} different {kind}s have the same vector. Likely causes: preprocessing "
+                    f"that makes {kind}s the same, pooling that reads a constant token{loaded}"
+                )

@@ -3,8 +3,9 @@ or in memory."""
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Protocol
@@ -17,14 +18,16 @@ from compute.content import decoding
 from compute.content.items import Column, content_key
 from compute.content.messages import Question, Reply
 from compute.features import encoding, passes
-from compute.features.memory import MemoryCache, MemoryStore
 from compute.features.passes import DistinctItems, Encoded, Operation, Pass, Steps
 from compute.features.store import EmbeddingCache, FeatureStore, as_stored
-from compute.models import abilities
+from compute.models import model_rows
 from compute.models.adapter import Comparer, Encoder, Hardware, Judge
 from compute.progress import Progress
 from compute.types import BadInput, BadItem, CannotDo, LikenessError, Model
 
+# A kind (a modality, `comparison` or `reply`), a model's key, and the key of the content.
+Name = tuple[str, str, str]
+PARTS = ("image", "text", "pair", "comparison", "reply")
 ABILITY = {"image": ("embed_image",), "text": ("embed_text",), "pair": ("embed_image", "embed_text")}
 # Items put through at once at first: (encoders, comparers), halved where the memory of the device is spent and doubled
 # where that is faster. Models of more than LARGE_M million parameters take an eighth.
@@ -34,11 +37,71 @@ SILENT = Progress()
 CPU = Hardware(device="cpu", dtype="float32")
 
 
+class MemoryStore:
+    """Vectors, scores and replies by name: `known` before, and `new` ones. They are never written to disk."""
+
+    dtype = "float32"
+
+    def __init__(self, known: Mapping[Name, Any] | None = None) -> None:
+        self.new: dict[Name, Any] = {}
+        self.results = ChainMap(self.new, dict(known or {}))
+
+    def cache(self, model: str, kind: str) -> MemoryCache:
+        """Returns what is stored of one model and kind."""
+        return MemoryCache(self, model, kind)
+
+    def fill(self, model: str, kind: str, operation: Operation, wanted: DistinctItems, missing: np.ndarray) -> None:
+        """Makes what is missing (n,) bool, a batch at a time. Raises BadItem at an item that cannot be used."""
+        (make, forward), at, size = operation.steps(), np.flatnonzero(missing), operation.batch.size
+        for rows in np.split(at, range(size, len(at), size)):
+            made = [make(wanted, row, wanted.read(row)) for row in rows.tolist()]
+            vectors, _, problems = forward(made)
+            for row, vector, problem in zip(rows.tolist(), vectors, problems, strict=True):
+                if problem:
+                    raise BadItem(wanted.name(row), problem, key=bytes(wanted.keys[row]))
+                self.new[kind, model, wanted.keys[row].decode()] = vector.copy()
+
+    def replies(
+        self, model: str, questions: Sequence[Question], ask: Callable[[list[Question]], list[Reply]]
+    ) -> list[Reply]:
+        """One reply a question, in order; a judge gets the same question once. Raises BadInput if one fails."""
+        names = [("reply", model, content_key(question.prompt()).decode()) for question in questions]
+        missing = {name: question for name, question in zip(names, questions, strict=True) if name not in self.results}
+        for name, reply in zip(missing, ask(list(missing.values())) if missing else (), strict=True):
+            if reply.error:
+                raise BadInput(reply.error)
+            self.new[name] = reply
+        # Two questions may have one prompt: an image with itself, in both orders.
+        return [
+            replace(self.results[name], item=question.item) for name, question in zip(names, questions, strict=True)
+        ]
+
+
+@dataclass(frozen=True)
+class MemoryCache:
+    """The part of a store that holds what one model makes of one kind of item."""
+
+    store: MemoryStore
+    model: str
+    kind: str
+
+    def has(self, keys: np.ndarray) -> np.ndarray:
+        """(n,) bool: which of the keys (n,) S32 are stored."""
+        return np.array([name in self.store.results for name in self._names(keys)], dtype=bool)
+
+    def vectors(self, keys: np.ndarray) -> np.ndarray:
+        """(n, d), one row per key, all of which must be stored."""
+        return np.stack([self.store.results[name] for name in self._names(keys)])
+
+    def _names(self, keys: np.ndarray) -> list[Name]:
+        return [(self.kind, self.model, key.decode()) for key in keys.tolist()]
+
+
 class Encoders(Protocol):
     """Other processes that hold the model and encode in place of this one."""
 
     def settings(self) -> Mapping[str, Any]:
-        """What the loaded model says of itself."""
+        """Returns what the loaded model says of itself."""
 
     def encode(self, modality: str, shards: Sequence[np.ndarray]) -> Generator[Encoded]:
         """Encodes and stores shards, each given by its keys; yields what became of each."""
@@ -79,7 +142,7 @@ class Subject:
     # ---- what procedures ask
 
     def can(self, ability: str) -> bool:
-        """Whether the model has an ability, one of types.ABILITIES."""
+        """Returns whether the model has an ability, one of types.ABILITIES."""
         return ability in self.row.abilities
 
     def prepare(self, columns: Sequence[Column], *, encoders: Encoders | None = None) -> None:
@@ -103,7 +166,7 @@ class Subject:
         return replace(done, items=len(keys))
 
     def embed(self, column: Column) -> np.ndarray:
-        """(n, d) float32, one row an item, not normalised; a late-interaction model raises CannotDo."""
+        """(n, d) float32, one row per item, not normalised; a late-interaction model raises CannotDo."""
         return self._single(column).vectors(column.keys)
 
     def embed_lazily(self, column: Column) -> LazyRows:
@@ -111,13 +174,13 @@ class Subject:
         return self._single(column).lazy(column.keys)
 
     def embed_many(self, column: Column) -> Many:
-        """The vectors of a late-interaction model, float32; read from the store when they are used."""
+        """Returns the vectors of a late-interaction model, float32; read from the store when they are used."""
         return self._embedded(column).many(column.keys)
 
     def compare(self, first: Column, second: Column) -> np.ndarray:
         """(n,) float64, higher is nearer. Each distinct ordered pair is run once."""
-        pairing = abilities.pairing_of(first.modality, second.modality)
-        if not abilities.compares(self.row, pairing):
+        pairing = model_rows.pairing_of(first.modality, second.modality)
+        if not model_rows.compares(self.row, pairing):
             raise CannotDo(f"{self.row.key} does not compare {pairing.replace('-', ' with ')}")
         pairs = pairs_of(first, second)
         try:
@@ -187,7 +250,7 @@ class Subject:
 
     def _single(self, column: Column) -> EmbeddingCache | MemoryCache:
         if self.row.late_interaction:
-            raise CannotDo(f"{self.row.key} has {abilities.LATE}")
+            raise CannotDo(f"{self.row.key} has {model_rows.LATE}")
         return self._embedded(column)
 
     def _embedded(self, column: Column) -> EmbeddingCache | MemoryCache:
@@ -204,7 +267,7 @@ class Subject:
         whole: bool = False,
         encoders: Encoders | None = None,
     ) -> EmbeddingCache | MemoryCache:
-        """The cache with every usable item of the columns on it; with `whole`, items skipped raise BadItem."""
+        """Returns the cache with every usable item of the columns on it; with `whole`, items skipped raise BadItem."""
         cache = self._cache(name)
         wanted = passes.distinct(columns)
         if (missing := self._missing(cache, wanted, whole=whole)).any():
@@ -325,7 +388,7 @@ class Subject:
 
 
 def _ready(column: Column, row: int, content: Any, prepare: Callable[[str, Any], Any]) -> Any:
-    """The content of a column's row, decoded and prepared. Raises BadItem with the item's name and key."""
+    """Returns the content of a column's row, decoded and prepared. Raises BadItem with the item's name and key."""
     try:
         return encoding.ready(column.modality, content, prepare)
     except BadInput as error:
@@ -333,7 +396,7 @@ def _ready(column: Column, row: int, content: Any, prepare: Callable[[str, Any],
 
 
 def pairs_of(first: Column, second: Column) -> Column:
-    """Each row of `first` with the same row of `second` as one item to compare."""
+    """Returns each row of `first` with the same row of `second` as one item to compare."""
     keys = [content_key(a + b"+" + b) for a, b in zip(first.keys.tolist(), second.keys.tolist(), strict=True)]
     return Column(
         modality="comparison",

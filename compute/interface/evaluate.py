@@ -17,7 +17,7 @@ from compute.engine.checking import judge
 from compute.engine.plan import Plan
 from compute.engine.ray_cluster import RayCluster
 from compute.engine.run import Outcome, doubted, execute
-from compute.engine.settings import RunSettings
+from compute.engine.workspace import RunSettings
 from compute.interface.evaluated import Evaluation
 from compute.models.own import checkpoints, wrapping
 from compute.models.own.checkpoints import NamedModel
@@ -57,12 +57,12 @@ def evaluate(
     leave it open.
 
     `suite`: its key (`likeness list suites`) or the path of a suite.toml; it may be omitted where `tasks` or `data` say
-    it. The other arguments are those of `likeness run` (`compute.engine.settings.RunSettings`): of `tasks`, `images`
+    it. The other arguments are those of `likeness run` (`compute.engine.workspace.RunSettings`): of `tasks`, `images`
     and `options`, a single value needs no list; what is stored in `results` is not made again; with
     `engine="ray"`, an object in memory is copied to each worker.
 
     A run that fails is part of the result with its reason, and a warning says how many there are. Ctrl-C keeps every
-    finished run and every encoded item: the same call goes on from there. Raises UnknownKey, BadInput, NotHere, and
+    finished run and every encoded item: the same call continues from there. Raises UnknownKey, BadInput, NotHere, and
     CannotDo where the model can be run on none of the tasks.
     """
     tasks = (tasks,) if isinstance(tasks, str) else tuple(tasks)
@@ -125,7 +125,7 @@ def evaluate(
 
 
 def _named(catalog: Catalog, model: str | Path, *, name: str, family: str, offline: bool) -> NamedModel:
-    """The model that is a key of the catalogue, a checkpoint's folder or a hub id.
+    """Returns the model that is a key of the catalogue, a checkpoint's folder or a hub id.
 
     Raises UnknownKey for what is none of these, NotHere, BadInput.
     """
@@ -145,7 +145,7 @@ def _named(catalog: Catalog, model: str | Path, *, name: str, family: str, offli
 
 
 def _suite_of(tasks: Sequence[str], results: Path) -> str:
-    """The first suite of the catalogue that holds all these tasks. Raises BadInput where no suite does."""
+    """Returns the first suite of the catalogue that holds all these tasks. Raises BadInput if no suite does."""
     if not tasks:
         raise BadInput("No suite is named: give suite=, such as suite='mini' (likeness list suites)")
     catalog = workspace.catalog_with_own(results, warn=_warn)

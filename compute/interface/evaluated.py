@@ -15,7 +15,6 @@ from compute import paths
 from compute.analysis.comparison import Comparison
 from compute.analysis.estimates import FEWEST_TASKS
 from compute.analysis.intervals import interval
-from compute.analysis.ranked_model import RankedModel
 from compute.analysis.table import ALL, HUMAN, USUAL, ScoreTable, check_origin, of_database, of_scores
 from compute.catalog import Catalog
 from compute.database import store
@@ -24,9 +23,9 @@ from compute.engine.plan import Plan, reasons
 from compute.engine.run import Outcome, doubted
 from compute.engine.run_folders import StoredRun
 from compute.importing.scores_csv import DECLARING, OPTIONAL, REQUIRED
-from compute.interface import estimated, standing
+from compute.interface import standing
 from compute.interface.compare import ModelScores, compare_scores
-from compute.interface.estimated import EstimatedPlace
+from compute.interface.standing import EstimatedPlace, RankedModel
 from compute.io.files import write_text
 from compute.pages.shown import Cell, ShownTable, ShowsItself
 from compute.rounding import rounded
@@ -71,7 +70,7 @@ class Evaluation(ShowsItself):
 
     @classmethod
     def stored(cls, plan: Plan, *, catalog: Catalog, results: Path) -> Evaluation:
-        """What a plan finds stored."""
+        """Returns what a plan finds stored."""
         outcomes = [Outcome(job=job, state="stored", stored=job.stored) for job in plan.jobs if job.stored]
         return cls(plan=plan, outcomes=tuple(outcomes), catalog=catalog, results=results)
 
@@ -87,8 +86,8 @@ class Evaluation(ShowsItself):
         return {task: run_folders.headline(run) for task, run in self.runs.items()}
 
     def frame(self) -> pd.DataFrame:
-        """A row a score, in the suite's order: task, category, subset, metric, value, stderr, low, high, bias, n,
-        coverage, state, reason.
+        """Returns a row per score, in the suite's order: task, category, subset, metric, value, stderr, low, high,
+        bias, n, coverage, state, reason.
 
         low and high are the ends of the 95% interval, which is of the value without its bias. A task without a score
         has one row, whose state (failed, skipped, stopped) and reason say why; else reason says what makes the
@@ -144,8 +143,8 @@ class Evaluation(ShowsItself):
         return standing.means_of(self._table)
 
     def rank(self, origin: str = USUAL) -> RankedModel:
-        """The model's rank among the rows of an origin of the same suite: published, imported, computed, all, or
-        usual, the one with the most models that have every task.
+        """Returns the model's rank among the rows of an origin of the same suite: published, imported, computed, all,
+        or usual, the one with the most models that have every task.
 
         Its own row of that origin is skipped. The interval covers at least 95%, as on the board. A rank is None, with
         the reason, where tasks or other rows are missing; `notes` say how far the two origins can be compared.
@@ -170,7 +169,7 @@ class Evaluation(ShowsItself):
 
     def place(self, origin: str = USUAL) -> EstimatedPlace:
         """Where the model would stand with all tasks of the suite, among the complete rows of an origin as in `rank`,
-        estimated from the tasks that it has: mean and place with 95% intervals, beside the plain mean of its tasks.
+        estimated from the tasks that it has: mean and place with 95% intervals, next to the plain mean of its tasks.
 
         Without an estimate it has the reason. What is assumed: docs/ranks.md. The first call builds the database next
         to the results. Raises BadInput for an unknown origin.
@@ -182,27 +181,28 @@ class Evaluation(ShowsItself):
         notes = standing.comparability(
             model=self.model.key, origin=origin, tasks=self._counting, runs=self.runs, others=others
         )
-        return estimated.place_of(*self._beside(others), notes=notes)
+        return standing.place_of(*self._beside(others), notes=notes)
 
     def next_tasks(self, budget: str, origin: str = USUAL) -> pd.DataFrame:
-        """The tasks to run next, in the order that narrows the interval of the mean most per hour, as many as fit a
-        budget such as 30m or 2.5h: task, items, hours, total, half, timed.
+        """Returns the tasks to run next, in the order that narrows the interval of the mean most per hour, as many as
+        fit a budget such as 30m or 2.5h: task, items, hours, total, half, timed.
 
-        hours are the median of others' runs, on other hardware; where a task is not `timed`, the median of the other
-        tasks. half: of the interval of the mean after this task, in stored units, NaN where that is no estimate yet.
+        hours are the median of others' runs, on other hardware; if a task is not `timed`, the median of the other
+        tasks. half: of the interval of the mean after this task, in stored units, NaN if that is not an estimate yet.
         Raises BadInput, and CannotDo where nothing tells an order.
         """
         table, known = self._beside(self._arranged(origin))
-        return estimated.next_tasks(table, known, model=self.model, tasks=self._counting, budget=budget)
+        return standing.next_tasks(table, known, model=self.model, tasks=self._counting, budget=budget)
 
     def _beside(self, others: ScoreTable) -> tuple[ScoreTable, dict[str, Any]]:
         frames = store.frames(self.database(), names=("models", "runs"))
-        return estimated.beside(self._table, others, model=self.model, tasks=self._counting, frames=frames)
+        return standing.beside(self._table, others, model=self.model, tasks=self._counting, frames=frames)
 
     def database(self) -> Path:
-        """The database of the shipped scores and of this results folder, next to the runs; built where it is stale.
+        """Returns the database of the shipped scores and of this results folder, next to the runs; built where it is
+        stale.
 
-        Raises LikenessError where it cannot be built.
+        Raises LikenessError if it cannot be built.
         """
         from compute.database.build import bring_up_to_date  # what it reads is needed for nothing else here
 
@@ -216,9 +216,9 @@ class Evaluation(ShowsItself):
     def compare(self, other: str | Evaluation, *, task: str = "") -> Comparison:
         """This model minus another one on the same suite, by a paired test; `task` compares on that one alone.
 
-        `other`: another evaluation, or a model's key, whose runs here are taken where there are any, else its published
+        `other`: another evaluation, or a model's key, whose runs here are taken if there are any, else its published
         or imported scores, always of one origin alone. Over the tasks that both have, by the suite's rule, and in
-        `parts` task by task: over items where both were run on the same ones. `notes` say how far the scores can be
+        `parts` task by task: over items if both were run on the same ones. `notes` say how far the scores can be
         compared. Raises UnknownKey, and BadInput where the two share nothing.
         """
         mine = ModelScores(key=self.model.key, origin="computed", scores=self.headlines, runs=self.runs)
@@ -229,7 +229,7 @@ class Evaluation(ShowsItself):
         return compare_scores(mine, theirs, suite=self.suite, tasks=self._counting, metrics=self._metrics, task=task)
 
     def _scores_of(self, key: str) -> ModelScores:
-        """Another model's scores of the first origin that has any. Raises BadInput where it has none."""
+        """Another model's scores of the first origin that has any. Raises BadInput if it has none."""
         for origin in ("computed", *ORIGINS[:-1], ALL):
             if scores := self._scores_of_origin(key, origin):
                 return scores
@@ -264,8 +264,8 @@ class Evaluation(ShowsItself):
         return ModelScores(key=key, origin=origin, scores=scores, runs=runs) if scores else None
 
     def items(self, task: str) -> pd.DataFrame:
-        """The evidence of a task, a row an item: item, subset, expected, answer, correct, value, detail (JSON) and the
-        procedure's own columns. Raises UnknownKey for a task without a run.
+        """Returns the evidence of a task, a row per item: item, subset, expected, answer, correct, value, detail (JSON)
+        and the procedure's own columns. Raises UnknownKey for a task without a run.
         """
         if task not in self.runs:
             raise UnknownKey("task", task, self.runs)
@@ -299,7 +299,7 @@ class Evaluation(ShowsItself):
 
     @cached_property
     def _summary(self) -> list[str]:
-        """The mean; and the estimated place where some tasks of the suite were run, and enough of them."""
+        """Returns the mean, and the estimated place if enough of the suite's tasks were run."""
         mean = self.mean
         some = FEWEST_TASKS <= mean.tasks < mean.of_tasks and self.suite.aggregate != HUMAN
         return [str(mean), str(self.place())] if some else [str(mean)]
@@ -308,7 +308,7 @@ class Evaluation(ShowsItself):
         return f"Evaluation({self.model.key}: {len(self.runs)} of {len(self.plan.tasks)} tasks; {self.mean})"
 
     def shown_table(self) -> ShownTable:
-        """The headline scores with their intervals, of which those in percent are drawn."""
+        """Returns the headline scores with their intervals, of which those in percent are drawn."""
         rows, missing = [], []
         for task in self.plan.tasks:
             metric, run = self.catalog.metric(task.metrics[0]), self.runs.get(task.key)
@@ -338,7 +338,7 @@ class Evaluation(ShowsItself):
         )
 
     def plot(self) -> Any:
-        """A figure of plotly: a line a task with its score and 95% interval, coloured by category, in shown units."""
+        """A figure of plotly: a line per task with its score and 95% interval, coloured by category, in shown units."""
         from compute.analysis.figures.ranked import strip
 
         frame = self.frame().drop_duplicates("task").dropna(subset="value")  # a task's first score is its headline

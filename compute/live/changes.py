@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from compute.analysis.domain import Calibrations, DomainCheck
+from compute.analysis.calibrated import Calibrations, DomainCheck
 from compute.content.items import Column, content_key
 from compute.features.subject import Subject
 from compute.live import questions
-from compute.live.answers import domain
 from compute.live.inputs import Input, column_of
-from compute.models import abilities
+from compute.live.questions import domain
+from compute.models import model_rows
 from compute.procedures import judging
 from compute.procedures.shared import conditions
 from compute.procedures.shared.similarity import symmetric
@@ -76,7 +76,7 @@ class Curve:
 
 
 def curve(subject: Subject, kind: str, image: Input, other: Input | None, calibrations: Calibrations) -> Curve:
-    """The curve of the changed image with `other`, or with itself unchanged.
+    """Returns the curve of the changed image with `other`, or with itself unchanged.
 
     Changed images may leave the domain: that is the question.
     """
@@ -90,7 +90,7 @@ def curve(subject: Subject, kind: str, image: Input, other: Input | None, calibr
     fixed = other or steps[0]
     return Curve(
         scores=tuple(symmetric(subject, column_of([fixed] * len(steps)), column_of(steps)).tolist()),
-        domain=domain(subject, inputs, pairing=abilities.pairing_of(*kinds), calibrations=calibrations),
+        domain=domain(subject, inputs, pairing=model_rows.pairing_of(*kinds), calibrations=calibrations),
     )
 
 
@@ -135,13 +135,13 @@ class ChangedPair:
         return made[0], made[1]
 
     def inputs(self, row: Model, condition: str) -> tuple[Input, ...]:
-        """All images that a model is shown under a condition."""
+        """Returns all images that a model is shown under a condition."""
         if condition == "sensitive" or answers_in_words(row):
             return self.sides
         return tuple(each for side in self.variants for each in side)
 
     def rated(self, row: Model, condition: str) -> RatedPairs:
-        """The pair as the procedure takes it, for a model under a condition."""
+        """Returns the pair as the procedure takes it, for a model under a condition."""
         first, second = (column_of([side]) for side in self.sides)
         variants: list[tuple[Column, ...]] = [(), ()]
         if condition == "invariant" and not answers_in_words(row):
@@ -169,32 +169,32 @@ class PairRating:
 
     @property
     def apart(self) -> int:
-        """How far the two scores are apart; 0 where either is missing."""
+        """How far the two scores are apart; 0 if either is missing."""
         first, second = self.scores
         return 0 if first is None or second is None else abs(first - second)
 
 
 def cannot(row: Model) -> str:
-    """Why a model cannot rate a pair of images from 1 to 10, as a sentence; empty where it can."""
+    """Why a model cannot rate a pair of images from 1 to 10, as a sentence; empty if it can."""
     if reason := questions.cannot(row, "pair", KINDS):
         return reason
-    if answers_in_words(row) or abilities.embeds(row, "image-image") or abilities.bounds(row):
+    if answers_in_words(row) or model_rows.embeds(row, "image-image") or model_rows.bounds(row):
         return ""
     return NO_MAP
 
 
 def answers_in_words(row: Model) -> bool:
-    """Whether the model is a judge that answers questions in words: each takes seconds, or costs money."""
-    return "choose" in row.abilities and not abilities.scores(row, "image-image")
+    """Returns whether the model is a judge that answers questions in words: each takes seconds, or costs money."""
+    return "choose" in row.abilities and not model_rows.scores(row, "image-image")
 
 
 def prompt(kind: str, condition: str) -> str:
-    """The question in words; "data1" and "data2" stand for the images."""
+    """Returns the question in words; "data1" and "data2" stand for the images."""
     return conditions.prompt("image-image", template=TEMPLATE, condition=condition, transformations=(kind,))
 
 
 def rate(subject: Subject, pair: ChangedPair, condition: str) -> PairRating:
-    """The model's scores. Raises CannotDo with the reason where it has none, BadInput where a judge fails."""
+    """Returns the model's scores. Raises CannotDo with the reason if it has none, BadInput if a judge fails."""
     if reason := cannot(subject.row):
         raise CannotDo(reason)
     if not answers_in_words(subject.row):

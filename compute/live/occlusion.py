@@ -10,8 +10,7 @@ from PIL import Image
 
 from compute.arrays import Floats
 from compute.content.items import content_key
-from compute.features.memory import MemoryStore
-from compute.features.subject import Subject
+from compute.features.subject import MemoryStore, Subject
 from compute.live.changes import size
 from compute.live.inputs import Input, column_of
 from compute.procedures.shared.similarity import symmetric
@@ -23,7 +22,7 @@ CELLS = 7  # a side
 def drops(subject: Subject, *pair: Input) -> tuple[float, list[Floats | None]]:
     """Returns the score of two inputs, and for each image of them [CELLS, CELLS] how far it falls without each cell.
 
-    Any model that compares the two will do. Images are reduced first, as for curves. Raises BadInput where the score
+    Any model that compares the two will do. Images are reduced first, as for curves. Raises BadInput if the score
     is infinite, as PSNR is of equal images, CannotDo as `symmetric`.
     """
     first, second = (_reduced(each) if each.modality == "image" else each for each in pair)

@@ -10,7 +10,7 @@ import numpy as np
 from compute.arrays import Floats
 from compute.content.items import Column, texts
 from compute.features.subject import Subject
-from compute.models import abilities
+from compute.models import model_rows
 from compute.procedures.evidence import Evidence, Procedure, contents_of
 from compute.procedures.shared import replies
 from compute.procedures.shared.similarity import against, embeds
@@ -44,7 +44,7 @@ def run(subject: Subject, data: Choices, options: Mapping[str, Any]) -> Evidence
     """Accuracy of picking. Embeddings first, else comparisons, else questions in words; ties as in `scoring.credit`.
 
     A question of quality is put to an encoder by prompts: `quality` says how, `wording` whose. `value` is the margin of
-    the right alternative. Raises CannotDo where the model lacks the ability.
+    the right alternative. Raises CannotDo if the model lacks the ability.
     """
     columns = ([] if data.reference is None else [data.reference]) + list(data.alternatives)
     details = contents_of(columns)
@@ -59,7 +59,7 @@ def run(subject: Subject, data: Choices, options: Mapping[str, Any]) -> Evidence
 
 
 def _asks(subject: Subject, data: Choices) -> bool:
-    """Whether the model gets questions in words: it can, and has no numbers to give."""
+    """Returns whether the model gets questions in words: it can, and has no numbers to give."""
     if data.reference is None:
         return subject.can("choose") and not (embeds(subject, *data.alternatives) and subject.can("embed_text"))
     numbers = subject.can("compare") or embeds(subject, data.reference, *data.alternatives)
@@ -73,7 +73,7 @@ def judged(
 
     `quality` and `wording` as the options of `run`. Raises CannotDo for a model that takes no prompt.
     """
-    if not abilities.embeds(subject.row, "image-text"):
+    if not model_rows.embeds(subject.row, "image-text"):
         raise CannotDo(f"{subject.row.key} cannot judge {question}: it compares no image with a prompt")
     if quality == "prompt":
         return _prompted(subject, images, PROMPTS[wording][question])

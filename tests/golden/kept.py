@@ -72,11 +72,6 @@ def frechet(folder: Path, *more: object) -> str:
     return likeness(*words, "--device", "cpu", "--no-build", *more)
 
 
-def calibrate(folder: Path) -> str:
-    words = ("calibrate", "--models", "tiny,ssim", "--domains", "drawn", "--pairs", "60", "--no-build")
-    return likeness(*words, "--results", folder / "scored")
-
-
 # ---- what is read
 
 

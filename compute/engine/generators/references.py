@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from compute.catalog.own import suite as own_suite
-from compute.engine.generators.backbones import JOIN, Backbones, subset
+from compute.engine.generators.features import JOIN, Backbones, subset
 from compute.io.files import replacing
 from compute.metrics.distribution.moments import CrossMoments, Moments
-from compute.tasks.generators.pairing import REFERENCE
+from compute.tasks.image_sets import REFERENCE
 from compute.types import BadInput, NotHere, shortened
 
 if TYPE_CHECKING:
@@ -171,7 +171,7 @@ def opened(where: str | Path | SavedReference, *, chosen: Backbones) -> dict[str
 
 
 def _file_name(path: Path, key: str) -> str:
-    """The name of the file of one subset; a digest ends one that is cut."""
+    """Returns the name of the file of one subset; a digest ends one that is cut."""
     parts = [path.stem, *key.split(JOIN)]
     name = "-".join(map(own_suite.slug, parts))
     if len(name) <= LONGEST:

@@ -18,8 +18,7 @@ import numpy as np
 from compute.models.adapter import Hardware, chosen
 from compute.models.encoders.towers import in_rgb
 from compute.models.files import lora, pretrained
-from compute.models.files.hub_files import checkpoint_of
-from compute.models.files.weights import CONFIG, WEIGHTS, RequiredFiles, architecture
+from compute.models.files.weights import CONFIG, WEIGHTS, RequiredFiles, architecture, checkpoint_of
 from compute.types import BadInput, CannotDo, Model
 
 if TYPE_CHECKING:
@@ -72,8 +71,8 @@ def prompted(
     inputs: Callable[[str, Item], Mapping[str, torch.Tensor]],
     vectors: Callable[[Any, torch.Tensor], np.ndarray | list[np.ndarray]],
 ) -> SimpleNamespace:
-    """An encoder by prompts: `inputs` makes a processor's tensors of an item, a batch of one; `vectors` gives those of
-    the items from the network's output for a whole batch and its mask."""
+    """Returns an encoder by prompts: `inputs` makes a processor's tensors of an item, a batch of one; `vectors` gives
+    those of the items from the network's output for a whole batch and its mask."""
     import torch
 
     processor.tokenizer("ready")  # sets its padding and truncation now, so that threads need not

@@ -11,8 +11,8 @@ from compute.tasks import image_lists
 from compute.tasks.data import RatedPairs
 from compute.tasks.drawing import compose
 from compute.tasks.drawing.captions import related
+from compute.tasks.drawing.compose import Scene, relation
 from compute.tasks.drawing.lexicon import OPPOSITE
-from compute.tasks.drawing.scenes import Scene, relation
 from compute.tasks.mini.album import files, lots, scene
 from compute.tasks.pairbench import making, pairs
 from compute.tasks.pairbench.making import SourceItem
@@ -48,7 +48,7 @@ def _items(kind: str) -> tuple[image_lists.Images, list[SourceItem]]:
 
 
 def _related() -> list[tuple[str, Scene, Shows | None]]:
-    """EACH scenes of every group: a background and two shapes, each time in another relation."""
+    """Returns EACH scenes per group: a background and two shapes in a new relation each time."""
     out = []
     for group in range(GROUPS):
         rng = lots("related pairs", group)

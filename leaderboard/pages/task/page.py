@@ -27,7 +27,7 @@ from leaderboard.pages.task import protocols, routes
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-    from compute.analysis.saturation import Saturation
+    from leaderboard.data.task_doubts import Saturation
 
 DEFAULT = "mieb/stl10"
 FEWEST = 8  # models next to the best before a share of them means anything
@@ -138,7 +138,7 @@ def described(task: Mapping[str, Any]) -> str:
 
 
 def ranked_points(table: BoardTable, index: int) -> pd.DataFrame:
-    """Every row with a score, best first: model, title, origin, marks, value, low, high in shown units."""
+    """Returns every row with a score, best first: model, title, origin, marks, value, low, high in shown units."""
     column, rows = table.columns[index], np.flatnonzero(~np.isnan(table.scores.values[:, index]))
     frame = pd.DataFrame([table.rows[row] for row in rows], columns=SuiteRow._fields).assign(
         marks=table.marks[rows, index],

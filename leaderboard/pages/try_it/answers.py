@@ -1,23 +1,38 @@
-"""The Try page's answers: a headline, one line a model, and what is behind each line."""
+"""The Try page's answers: a headline, one line per model, and what is behind each line."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from markupsafe import Markup
 
-from compute.analysis.calibrated import BETWEEN, EITHER, LESS, MATCHING, MORE, UNRELATED, USUAL
-from compute.analysis.domain import Calibrations, described
+from compute.analysis.calibrated import (
+    BETWEEN,
+    EITHER,
+    LESS,
+    MATCHING,
+    MORE,
+    TAIL,
+    UNRELATED,
+    USUAL,
+    Calibrations,
+    described,
+    place,
+)
 from compute.catalog.own import models as own_models
 from compute.live.questions import Answer, LiveQuestion, medians
 from compute.types import LETTERS
 from leaderboard.html.formatting import number, percent
 from leaderboard.html.templates import render
 from leaderboard.live.live import OUT_OF_TIME
-from leaderboard.pages.try_it.strips import measure, raw, strip
 
+MIDDLE = (TAIL, 1 - TAIL)
+EDGE = 0.06  # of an axis of raw scores, before its lowest and after its highest
+LETTER = 7.0  # of the axis: the width of a letter and its gap where the axis is narrowest
 SIMILAR, DIFFERENT, UNSURE = "similar", "not similar", "cannot tell"
 PICKS, UNDECIDED = "picks ", "undecided"
 VERDICTS = {
@@ -44,6 +59,100 @@ UNCALIBRATED = "it is not calibrated"
 Headline = tuple[str, str, str]  # the sentence: before its bold part, that part, and after it
 
 
+@dataclass(frozen=True, kw_only=True)
+class Mark:
+    """One option at `at`, 0 to 100 along the axis; its letter, empty for a single one, is at `label_at`."""
+
+    at: float
+    label: str
+    label_at: float
+    chosen: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Strip:
+    """One axis of percentiles or of raw scores. `bands` are the middle 95% of a distribution: kind, start and width."""
+
+    bands: tuple[tuple[str, float, float], ...]
+    marks: tuple[Mark, ...]
+    values: tuple[str, ...]  # one per option, as numbers to read
+    unit: str
+    label: str  # for screen readers
+
+
+def strip(answer: Answer) -> Strip | None:
+    """Returns the axis of an answer: percentiles where a distribution gives them, else raw scores.
+
+    None for a single raw score without any distribution, and for judges.
+    """
+    if answer.unit in ("rating", "votes") or answer.problem:
+        return None
+    known = answer.reference or answer.few
+    limits = [np.quantile(side, MIDDLE) for side in (known.unrelated, known.matching) if len(side)] if known else []
+    if answer.percentiles:
+        at, values = list(answer.percentiles), [number(each, digits=0) for each in answer.percentiles]
+        limits = [[place(known, float(limit)).percentile for limit in side] for side in limits]
+        unit = "percentile"
+    else:
+        scores = raw(answer)
+        every = np.concatenate([np.asarray(scores, dtype=float), *limits])
+        low, high = float(every.min()), float(every.max())
+        if not np.isfinite(every).all() or low == high:
+            return None
+        low, high = low - EDGE * (high - low), high + EDGE * (high - low)
+        at, *limits = [[100 * (value - low) / (high - low) for value in side] for side in (scores, *limits)]
+        values, unit = [f"{score:.3g}".replace("-", "−") for score in scores], measure(answer)
+    kinds = ("alone",) if known and known.alone else ("unrelated", "matching")
+    several = len(values) > 1
+    named = ", ".join(f"{LETTERS[option]} {value}" for option, value in enumerate(values)) if several else values[0]
+    return Strip(
+        bands=tuple((kind, low, high - low) for kind, (low, high) in zip(kinds, limits, strict=False)),
+        marks=tuple(
+            Mark(
+                at=at[option],
+                label=LETTERS[option] if several else "",
+                label_at=label_at,
+                chosen=option == answer.pick or not several,
+            )
+            for option, label_at in enumerate(spread(at, width=LETTER))
+        ),
+        values=tuple(values),
+        unit=unit,
+        label=f"{unit.capitalize()} {named}",
+    )
+
+
+def raw(answer: Answer) -> tuple[float, ...]:
+    """Returns a raw score for each option. Of odd one out its mean similarity to the others, as of percentiles: the odd
+    one is lowest; the answer's own scores there are how similar the others are among themselves."""
+    scores, pairs = answer.scores, answer.pairs
+    if not pairs:
+        return scores
+    return tuple(
+        float(np.mean([score for pair, score in pairs.items() if option in pair])) for option in range(len(scores))
+    )
+
+
+def measure(answer: Answer) -> str:
+    """Returns what a raw score is."""
+    return "cosine" if answer.unit == "cosine" else "score"
+
+
+def spread(values: Sequence[float], *, width: float) -> list[float]:
+    """Centres for labels of one width, in the values' order, none overlapping and all within [low, high].
+
+    The smallest sum of squared shifts: isotonic regression of the values less the width of the labels before them.
+    """
+    from scipy.optimize import isotonic_regression
+
+    order = np.argsort(values, kind="stable")
+    room = width * np.arange(len(values))
+    free = isotonic_regression(np.asarray(values)[order] - room).x
+    centres = np.empty(len(values))
+    centres[order] = np.clip(free, width / 2, 100 - width / 2 - room[-1]) + room
+    return centres.tolist()
+
+
 def result(
     question: LiveQuestion,
     answers: Sequence[Answer],
@@ -52,7 +161,7 @@ def result(
     pending: Sequence[str],
     calibrations: Calibrations = Calibrations(),  # noqa: B008 (frozen)
 ) -> Markup:
-    """All answers to a page's question number `asked`. `pending` are titles of models still at work.
+    """Returns all answers to a page's question number `asked`. `pending` are titles of models still at work.
 
     Details list the domains of `calibrations`.
     """
@@ -77,7 +186,7 @@ def result(
 
 
 def headline(question: LiveQuestion, answers: Sequence[Answer]) -> Headline:
-    """The answer in one sentence: what most models say, and how many of them."""
+    """Returns the answer in one sentence: what most models say, and how many of them."""
     able = [each for each in answers if not each.problem]
     if not able:
         return "None of these models could answer; the reasons are below.", "", ""
@@ -114,17 +223,17 @@ def _counted(word: str, count: int) -> str:
 
 
 def pair_verdict(answer: Answer) -> str:
-    """What a model says of a pair, or of one image, in a word or two."""
+    """Returns what a model says of a pair, or of one image, in a word or two."""
     return f"{answer.scores[0]:g} of 10" if answer.unit == "rating" else VERDICTS.get(answer.reading, UNSURE)
 
 
 def pick_of(answer: Answer) -> str:
-    """Which option a model picks, in words."""
+    """Returns which option a model picks, in words."""
     return UNDECIDED if answer.pick is None else f"{PICKS}{LETTERS[answer.pick]}"
 
 
 def _reason(answer: Answer) -> str:
-    """Why it has no percentile; empty where it has, and for judges."""
+    """Why it has no percentile; empty if it has, and for judges."""
     if answer.problem or answer.reference or answer.unit in ("rating", "votes"):
         return ""
     return answer.why or UNCALIBRATED
@@ -160,14 +269,14 @@ def _row(question: LiveQuestion, answer: Answer, own: Calibrations) -> dict[str,
 
 
 def bare(answer: Answer) -> tuple[str, str]:
-    """The score of a pair or one image that has no axis, and what it is; empty for several, and for judges."""
+    """Returns the score of a pair or one image that has no axis, and what it is; empty for several, and for judges."""
     if answer.unit in ("rating", "votes") or len(answer.scores) != 1:
         return "", ""
     return f"{answer.scores[0]:.3g}".replace("-", "−"), measure(answer)
 
 
 def verdict(question: LiveQuestion, answer: Answer) -> str:
-    """The model's answer in a word or two."""
+    """Returns the model's answer in a word or two."""
     if question.mode == "pair" or len(question.inputs) == 1:
         return pair_verdict(answer)
     if answer.pick is None and answer.unit != "votes":
@@ -177,7 +286,7 @@ def verdict(question: LiveQuestion, answer: Answer) -> str:
 
 
 def _facts(question: LiveQuestion, answer: Answer) -> list[str]:
-    """What is behind a line, as sentences."""
+    """Returns what is behind a line, as sentences."""
     facts = []
     if answer.unit == "rating":
         facts.append(f"Replies in both orders: {' and '.join(reply.strip()[:40] for reply in answer.replies)}")
@@ -217,7 +326,7 @@ def _facts(question: LiveQuestion, answer: Answer) -> list[str]:
 
 
 def _domains(answer: Answer, own: Calibrations) -> list[tuple[str, bool, bool]]:
-    """What the model's distributions for the question were made of, whether one is used here, and synthetic."""
+    """Returns what the model's distributions for the question were made of, whether one is used here, and synthetic."""
     used = answer.reference or answer.few
     return [
         (

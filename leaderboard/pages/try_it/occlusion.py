@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from compute.live.inputs import thumbnail
 from compute.live.questions import LiveQuestion
-from compute.models.abilities import pairing_of, scores
+from compute.models.model_rows import pairing_of, scores
 from compute.types import BadInput
 from leaderboard.html.components import folded, html
 from leaderboard.html.templates import macro, render
@@ -75,7 +75,7 @@ def _pairs(question: LiveQuestion) -> list[tuple[str, str]]:
 
 
 def occlusion_map(site: Site, payload: dict[str, Any], request: Any, *, between: str, key: str) -> Markup:
-    """The images of a pair under their grids. Raises LikenessError."""
+    """Returns the images of a pair under their grids. Raises LikenessError."""
     live = site.live
     live.admit(request)
     question, _ = live.read(payload)

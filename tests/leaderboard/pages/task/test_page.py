@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from compute.analysis.saturation import saturation
+from leaderboard.data.task_doubts import saturation
 from leaderboard.pages.task import page as task
 from leaderboard.pages.task import protocols
 
