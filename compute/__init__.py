@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from compute import metrics
     from compute.engine.generators.interface import frechet
     from compute.interface.audit import audit
+    from compute.interface.board import board
     from compute.interface.compare import compare
     from compute.interface.correlate import correlate
     from compute.interface.evaluate import evaluate
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = (
     "audit",
+    "board",
     "compare",
     "correlate",
     "evaluate",

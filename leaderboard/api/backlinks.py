@@ -1,6 +1,8 @@
-"""For other sites: a small table of a suite to show in a frame."""
+"""For other sites: a small table of a suite in a frame or by a script, and a badge with a model's range of ranks."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -9,12 +11,14 @@ from starlette.routing import Route
 from compute.types import BadInput
 from leaderboard.api import records
 from leaderboard.data.suite_cache import SuiteCache
+from leaderboard.html import labels
 from leaderboard.html.formatting import rank_range
 from leaderboard.html.templates import render
 from leaderboard.page import SITE, Site
 from leaderboard.web.parameters import Choice, Number, Text, parse
-from leaderboard.web.responses import respond
+from leaderboard.web.responses import HOURS, etag_of, respond
 
+SCRIPT = Path(__file__).with_name("embed.js")
 PARAMETERS = (
     Text(key="suite", default="mieb"),
     Text(key="model"),
@@ -24,7 +28,7 @@ PARAMETERS = (
 
 
 def routes(site: Site) -> list[Route]:
-    """`/embed/board`, for frames on the sites that the host lets frame the app."""
+    """`/embed/board`, for frames on the sites that the host lets frame the app; `/embed.js` and `/badge`, for all."""
 
     def board(request: Request) -> Response:
         values, _ = parse(PARAMETERS, request.query_params)
@@ -32,7 +36,46 @@ def routes(site: Site) -> list[Route]:
         etag = f'"{site.db.version}-{len(content):x}"'
         return respond(request, content, media="text/html; charset=utf-8", etag=etag)
 
-    return [Route("/embed/board", site.guard(board))]
+    def badge(request: Request) -> Response:
+        values, _ = parse(PARAMETERS[-1:], request.query_params)
+        content = _badge(site, **request.path_params, **values)
+        return _for_all(respond(request, content, media="image/svg+xml", cache=HOURS, etag=etag_of(content)))
+
+    def script(request: Request) -> Response:
+        content = SCRIPT.read_bytes()
+        return _for_all(respond(request, content, media="text/javascript", cache=HOURS, etag=etag_of(content)))
+
+    return [
+        Route("/embed/board", site.guard(board)),
+        Route("/embed.js", script),
+        Route("/badge/{suite}/{model:path}.svg", site.guard(badge)),
+    ]
+
+
+def _for_all(answer: Response) -> Response:
+    """The answer, which pages of other sites may load."""
+    answer.headers["cross-origin-resource-policy"] = "cross-origin"
+    return answer
+
+
+def _badge(site: Site, suite: str, model: str, theme: str) -> bytes:
+    """A model's rank in a suite as its range, of how many, and the month of the data. Raises UnknownKey, BadInput."""
+    rows = records.leaderboard(site.suite_cache, suite)
+    records.check_keys(site.suite_cache, model=model)
+    row = next((row for row in rows if row["model"] == model), None)
+    if row is None:
+        raise BadInput(f"{model} has no scores in {suite}. Choose another suite")
+    ranked = sum(row["rank"] is not None for row in rows)
+    place = (
+        "not ranked"
+        if row["rank"] is None
+        else f"{rank_range(row['rank_low'], row['rank_high']) or row['rank']} of {ranked}"
+    )
+    dates = {one["version"]: one["date"] for one in site.db.records("versions")}
+    month = dates.get(site.db.data, "")[:7]
+    title = labels.plain_title(*site.suite_cache.suites()[suite])
+    words = " · ".join(filter(None, (place, month)))
+    return render("api/badge.svg", title=title, words=words, theme=theme).encode()
 
 
 def _board(suite_cache: SuiteCache, suite: str, model: str, limit: int, theme: str) -> bytes:

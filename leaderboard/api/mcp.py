@@ -23,6 +23,7 @@ from compute.versions import VERSION, install_command
 from leaderboard.api import schemas
 from leaderboard.api.schemas import Functions
 from leaderboard.web.errors import explain
+from leaderboard.web.limits import LARGEST_EVENT
 from leaderboard.web.responses import refusal
 
 INSTRUCTIONS = """\
@@ -121,7 +122,7 @@ def _manager(functions: Functions) -> Any:
             content=[types.TextContent(type="text", text=text)], structuredContent=content, isError=content is None
         )
 
-    return StreamableHTTPSessionManager(app=server, stateless=True)
+    return StreamableHTTPSessionManager(app=server, stateless=True, max_request_body_size=LARGEST_EVENT)
 
 
 def answered(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable
 from functools import partial
@@ -21,7 +20,18 @@ from leaderboard.api.schemas import Functions
 from leaderboard.data.database import Database
 from leaderboard.data.payload import encode
 from leaderboard.web.errors import explain
-from leaderboard.web.responses import CHECK, JSON, NO_STORE, compress, csv_bytes, refusal, respond, takes_brotli
+from leaderboard.web.responses import (
+    CHECK,
+    HOURS,
+    JSON,
+    NO_STORE,
+    compress,
+    csv_bytes,
+    etag_of,
+    refusal,
+    respond,
+    takes_brotli,
+)
 
 ROOT = "/api/v1"
 PATHS = {  # by function
@@ -47,7 +57,7 @@ FORMS = {"json": JSON, "csv": "text/csv", "parquet": "application/vnd.apache.par
 TABLES = {"csv": lambda frame: csv_bytes(frame.convert_dtypes()), "parquet": parquet_bytes}
 LONGEST = 6_000  # characters of a value in an address: those of a query
 VERSION = "x-likeness-data"  # the header with the version of the data
-HOUR, DAY = "public, max-age=3600", "public, max-age=86400"
+DAY = "public, max-age=86400"
 COMMON = {
     "format": "json, csv or parquet. Empty: as the header Accept says, else json.",
     "data": "the version of the data, which the answer repeats. Empty: the newest.",
@@ -59,7 +69,7 @@ def routes(db: Database, functions: Functions) -> list[Route]:
     document = encode(openapi(functions))
 
     def describe(request: Request) -> Response:
-        return respond(request, document, cache=HOUR, etag=_etag(document))
+        return respond(request, document, cache=HOURS, etag=etag_of(document))
 
     return [
         Route(f"{ROOT}/openapi.json", describe),
@@ -95,10 +105,10 @@ def _answer(db: Database, function: Callable[..., Any], request: Request, body: 
         nowhere = getattr(error, "noun", None) in request.path_params
         status = 404 if nowhere else 400 if isinstance(error, LikenessError) else 500
         return refusal(explain(error, action=f"{name} by {request.url.path}"), status)
-    cache = NO_STORE if name in METHODS else CHECK if name in OF_THE_SERVER else DAY if asked else HOUR
+    cache = NO_STORE if name in METHODS else CHECK if name in OF_THE_SERVER else DAY if asked else HOURS
     packs = takes_brotli(request) and form != "parquet"
     packed = compress(content) if packs else content
-    answer = respond(request, packed, media=FORMS[form], cache=cache, etag=_etag(content), compressed=packs)
+    answer = respond(request, packed, media=FORMS[form], cache=cache, etag=etag_of(content), compressed=packs)
     answer.headers.update({VERSION: version, "vary": "accept, accept-encoding"})
     return answer
 
@@ -125,10 +135,6 @@ def _given(request: Request, body: bytes) -> tuple[dict[str, Any], str, str]:
     if form not in FORMS:
         raise BadInput(unknown("format", form, FORMS, listed=True))
     return given, str(given.pop("data", "") or ""), form
-
-
-def _etag(content: bytes) -> str:
-    return f'"{hashlib.blake2b(content, digest_size=8).hexdigest()}"'
 
 
 def table(function: Callable[..., Any], result: Any) -> pd.DataFrame:

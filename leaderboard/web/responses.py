@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 import json
 import re
@@ -23,6 +24,7 @@ if TYPE_CHECKING:  # the help of the command needs none of it
 JSON = "application/json"
 CHECK = "no-cache"  # a browser may store it, and checks with the server before each use
 NO_STORE = "no-store"
+HOURS = "public, max-age=10800"  # for readers on other sites
 FOREVER = "public, max-age=31536000, immutable"  # for addresses that hold a hash of the content
 # A spreadsheet runs a cell that starts so, with full-width signs too.
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
@@ -66,6 +68,11 @@ def respond(
     elif compressed:
         content = brotli.decompress(content)
     return Response(content, media_type=media, headers=headers)
+
+
+def etag_of(content: bytes) -> str:
+    """What identifies the content."""
+    return f'"{hashlib.blake2b(content, digest_size=8).hexdigest()}"'
 
 
 def download(content: bytes, *, name: str, media: str) -> Response:

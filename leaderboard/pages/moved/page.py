@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from hashlib import blake2b
 from itertools import pairwise
 from typing import Any
 
@@ -22,9 +21,8 @@ from leaderboard.html.formatting import rank_range
 from leaderboard.html.templates import render
 from leaderboard.page import SITE, Site, View, fill
 from leaderboard.web.access import Access, public_root
-from leaderboard.web.responses import respond
+from leaderboard.web.responses import HOURS, etag_of, respond
 
-HOURS = "public, max-age=10800"
 MOST = 50  # changed scores that are listed
 RANK = ["rank", "rank_low", "rank_high"]
 
@@ -101,8 +99,8 @@ def routes(site: Site) -> list[Route]:
     def answer(request: Request) -> Response:
         root, about = public_root(request.scope, Access())
         content = feed(site.suite_cache, root)
-        etag = f'"{blake2b(content, digest_size=8).hexdigest()}"'
-        answer = respond(request, content, media="application/atom+xml; charset=utf-8", cache=HOURS, etag=etag)
+        media = "application/atom+xml; charset=utf-8"
+        answer = respond(request, content, media=media, cache=HOURS, etag=etag_of(content))
         answer.headers["vary"] = about.get("vary", "host")
         return answer
 
