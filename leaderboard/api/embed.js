@@ -10,7 +10,6 @@
     return node;
   };
   const link = (href, text) => Object.assign(make('a', text), { href: new URL(href, root).href });
-  const shown = (value) => (value === null ? '' : String(value));
   const place = document.createElement('div');
   script.after(place);
   const shadow = place.attachShadow({ mode: 'open' });
@@ -32,8 +31,8 @@
     make('caption', link(`board?suite=${encodeURIComponent(suite)}${state}`, suite), make('small', ` ${answer.result.filter(({ rank }) => rank).length} ranked models, data ${answer.data}`)),
     make('thead', make('tr', make('th', 'Rank'), make('th', 'Model'), make('th', 'Mean'))),
     make('tbody', ...rows.map((row) => make('tr',
-      make('td', shown(row.rank) || '–', make('small', range(row))),
+      make('td', String(row.rank ?? '–'), make('small', range(row))),
       make('td', link(`model?model=${encodeURIComponent(row.model)}${state}`, row.title)),
-      make('td', shown(row.mean), ' ', make('small', row.unit))))));
+      make('td', row.mean === null ? '–' : String(Number(row.mean.toPrecision(3))), ' ', make('small', row.unit))))));
   shadow.append(style, table);
 })();
