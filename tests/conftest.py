@@ -1,17 +1,13 @@
 """What the tests share: a database built once from the repository's own files, and a place for small ones."""
 
-from __future__ import annotations
-
 import fcntl
 import gc
 import os
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-Once = Callable[[str, Callable[[Path], Path]], Path]
 SETTLED = ("HF_HUB_OFFLINE", "LIKENESS_ANSWERS", "OMP_WAIT_POLICY")  # what commands set for their whole process
 # Tests say themselves when they are offline; their downloads come from servers of their own.
 for switch in ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "HF_DATASETS_OFFLINE"):
@@ -21,7 +17,7 @@ for threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ.setdefault(threads, "1")
 
 
-def pytest_collection_finish() -> None:
+def pytest_collection_finish():
     """What the tests import stays: the program collects garbage after every model, and need not look through it."""
     gc.collect()
     gc.freeze()
@@ -50,7 +46,7 @@ def claims_read_once():
 
     shipped, of_these, known = (paths.PUBLISHED, paths.IMPORTED, paths.CLAIMS), build.all_claims, []
 
-    def claims() -> list:
+    def claims():
         if shipped != (paths.PUBLISHED, paths.IMPORTED, paths.CLAIMS):
             return of_these()
         known[:] = known or of_these()
@@ -68,7 +64,7 @@ def once(tmp_path_factory):
     base = tmp_path_factory.getbasetemp()
     root = base.parent if base.name.startswith("popen-") else base  # pytest-xdist: a folder a process
 
-    def made(name: str, make: Callable[[Path], Path]) -> Path:
+    def made(name, make):
         folder, stated = root / f"once-{name}", root / f"once-{name}.path"
         with (root / f"once-{name}.lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)

@@ -3,14 +3,11 @@
 Every import counts: those inside functions and those for type checkers too.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
 from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -103,7 +100,7 @@ class Import(NamedTuple):
     place: str  # file and line
 
 
-def module_name(path: Path) -> str:
+def module_name(path):
     parts = path.relative_to(ROOT).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
@@ -112,15 +109,15 @@ MODULES = {module_name(path): path for path in FILES}
 
 
 @cache
-def tree(name: str) -> ast.Module:
+def tree(name):
     return ast.parse(MODULES[name].read_text())
 
 
 @cache
-def imports(name: str) -> tuple[Import, ...]:
+def imports(name):
     """Every import of a file; of `from package import name` the name below the package."""
 
-    def walk(node: ast.AST, late: bool) -> Iterator[Import]:
+    def walk(node, late):
         for child in ast.iter_child_nodes(node):
             if isinstance(child, ast.Import | ast.ImportFrom):
                 above = ""
@@ -138,7 +135,7 @@ def imports(name: str) -> tuple[Import, ...]:
 
 
 @cache
-def edges(name: str) -> dict[str, Import]:
+def edges(name):
     """The project's own files that a file imports. A package's `__init__` is no arrow from the files inside it."""
     found = {}
     for one in imports(name):
@@ -149,13 +146,13 @@ def edges(name: str) -> dict[str, Import]:
     return found
 
 
-def room(name: str) -> str:
+def room(name):
     while name not in RANKS:
         name = name.rpartition(".")[0]
     return name
 
 
-def begins_with(name: str, packages: tuple[str, ...]) -> bool:
+def begins_with(name, packages):
     return name.startswith(tuple(f"{package}." for package in packages)) or name in packages
 
 

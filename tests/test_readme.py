@@ -1,7 +1,5 @@
 """The README: its commands run, and a Space can be made from the block at its top."""
 
-from __future__ import annotations
-
 import tomllib
 
 import pytest

@@ -1,7 +1,5 @@
 """The wheel holds the program as one package, `likeness`, and runs in an environment of its own; more in tests/slow."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess
@@ -40,13 +38,13 @@ finally:
 """
 
 
-def run(*words: object, **how: object) -> str:
+def run(*words, **how):
     ended = subprocess.run(list(map(str, words)), capture_output=True, text=True, timeout=240, **how)
     assert ended.returncode == 0, ended.stdout[-2000:] + ended.stderr[-2000:]
     return ended.stdout
 
 
-def built(folder: Path) -> Path:
+def built(folder):
     """The wheel, built by pip from a copy, so that the checkout gets no build folder."""
     source = folder / "source"
     for name in FOLDERS:
@@ -59,7 +57,7 @@ def built(folder: Path) -> Path:
     return wheel
 
 
-def environment(folder: Path, wheel: Path, *, sees: Path) -> Path:
+def environment(folder, wheel, *, sees):
     """The Python of a fresh environment with the wheel, which finds the other packages in the folder `sees`."""
     run(sys.executable, "-m", "venv", "--without-pip", folder / "venv")
     python = folder / "venv" / "bin" / "python"
@@ -69,7 +67,7 @@ def environment(folder: Path, wheel: Path, *, sees: Path) -> Path:
     return python
 
 
-def own_packages() -> Path:
+def own_packages():
     """Where the tests' own environment has its packages."""
     return Path(pytest.__file__).parents[1]
 

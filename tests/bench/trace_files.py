@@ -11,8 +11,6 @@ generate, do not count. Functions that run while a module is imported (tables of
 Prints the files, with --functions what ran of each, and how many there are.
 """
 
-from __future__ import annotations
-
 import argparse
 import inspect
 import json
@@ -21,7 +19,6 @@ import sys
 import tempfile
 import threading
 from collections import defaultdict
-from collections.abc import Callable
 from contextlib import contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
@@ -128,7 +125,7 @@ def picture(seed):
     return Image.fromarray(np.random.default_rng(seed).integers(0, 255, (48, 64, 3), dtype=np.uint8))
 
 
-FLOWS: dict[str, Callable[[Path, Trace], None]] = {
+FLOWS = {
     "evaluate": evaluate,
     "frechet": frechet,
     "compare": compare,

@@ -1,7 +1,5 @@
 """The board: its state in the address, keys, cells, weights, filters, columns, comparison, files, and a phone."""
 
-from __future__ import annotations
-
 import json
 import re
 from urllib.parse import parse_qs

@@ -1,7 +1,5 @@
 """The pages that commands write as one file, opened from disk: nothing is loaded, and type is legible anywhere."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,8 +1,6 @@
 """An app as hosts start it, all at once: behind a proxy under a path, with judges that cost, a hub, an own suite and an
 own model."""
 
-from __future__ import annotations
-
 import csv
 import os
 import re

@@ -1,7 +1,5 @@
 """Every page, visited once from its address alone and seen in every look; what holds of all pages is asserted there."""
 
-from __future__ import annotations
-
 import re
 from urllib.parse import parse_qsl
 

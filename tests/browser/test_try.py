@@ -1,7 +1,5 @@
 """The Try page: what comes in, what it asks, the answers, a closer look, and tables of pairs."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re

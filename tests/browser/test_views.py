@@ -1,7 +1,5 @@
 """What visitors do on the other pages: the bar, the search, lists, figures, claims, SQL, judges, items, errors."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """MIEB's public evaluation code (the package mteb) beside ours: the same files, the same small encoder, both scores."""
 
-from __future__ import annotations
-
 import io
 import zlib
 from collections.abc import Mapping

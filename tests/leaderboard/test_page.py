@@ -1,7 +1,5 @@
 """What a page that is filled when it is opened shows, and what it says where that fails."""
 
-from __future__ import annotations
-
 from contextlib import nullcontext
 from types import SimpleNamespace
 

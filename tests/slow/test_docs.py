@@ -1,7 +1,5 @@
 """Every command and script of docs/ runs, on small checkpoints and data with the names that the pages use."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -4,8 +4,6 @@ The folder holds what the tests read and write: `log` has a line a batch, its pr
 file `hold` has the worker that sees it first wait for the file `go`.
 """
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Image and text as one: families with a prompt for both embed them jointly unless told to add vectors up."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 

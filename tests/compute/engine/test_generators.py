@@ -1,18 +1,13 @@
 """Comparisons of generators, by the command and from Python: one table, stored runs, saved references, bad input."""
 
-from __future__ import annotations
-
 import gc
 import json
 import weakref
-from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 from unittest.mock import Mock
 
 import numpy as np
 import pytest
-from typer.testing import Result
 
 import compute
 from compute import models
@@ -30,7 +25,7 @@ COUNT, FEW = 36, 8
 frechet = command("frechet")
 
 
-def folders(root: Path, count: int) -> Path:
+def folders(root, count):
     """Real images and a generator's, which clean are of the same prompts."""
     save_images(root / "real", drawn.reference_image, count)
     save_images(root / "clean", drawn.clean_image, count)
@@ -38,7 +33,7 @@ def folders(root: Path, count: int) -> Path:
     return root
 
 
-def compared(root: Path, *generated: str, more: str = "", reference: str = "real") -> Result:
+def compared(root, *generated, more="", reference="real"):
     named = " ".join(f"{name.partition('/')[0]}={root / name.rpartition('/')[2]}" for name in generated)
     return frechet(
         f"--reference {root}/{reference} --prompts {root}/prompts.csv --results {root}/results --backbones tiny "
@@ -46,13 +41,13 @@ def compared(root: Path, *generated: str, more: str = "", reference: str = "real
     )
 
 
-def rows(result: Result, generator: str = "clean") -> Mapping[str, dict]:
+def rows(result, generator="clean"):
     """A generator's figures by metric."""
     assert result.exit_code == 0, result.output
     return {row["metric"]: row for row in json.loads(result.stdout)["figures"] if row["generator"] == generator}
 
 
-def values(figures: Mapping[str, dict]) -> dict[str, float]:
+def values(figures):
     return {metric: row["value"] for metric, row in figures.items()}
 
 
@@ -244,11 +239,11 @@ def few(tmp_path):
     return folders(tmp_path, FEW)
 
 
-def of_one_prompt(root: Path) -> None:
+def of_one_prompt(root):
     table(root / "prompts.csv", "image,prompt|" + "|".join(f"{row:03}.png,a red ball" for row in range(FEW)))
 
 
-def broken(root: Path) -> None:
+def broken(root):
     path = root / "clean/003.png"
     path.write_bytes(path.read_bytes()[:200])
 

@@ -3,8 +3,6 @@
 Models stand in for the real ones: they embed what their row says, and compare two images.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A model that counts what it is given and tells items apart by their first pixel."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Callable
 from dataclasses import replace

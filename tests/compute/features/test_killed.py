@@ -3,8 +3,6 @@
 Reference: the same pass in one go, in a store of its own. Real kills are in tests/compute/engine/test_faults.py.
 """
 
-from __future__ import annotations
-
 import os
 from contextlib import contextmanager
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Shards on disk: whole or absent, found by key, merged without loss. The safetensors library reads them back."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys
@@ -153,7 +151,7 @@ def test_a_second_process_waits_and_says_so(tmp_path):
         cwd=ROOT,
     )
     assert other.stdout.readline() == "held\n"
-    said: list[str] = []
+    said = []
 
     def waiting(line):
         said.append(line)

@@ -2,7 +2,6 @@
 
 import csv
 import json
-from collections.abc import Iterator
 
 import pytest
 
@@ -16,7 +15,7 @@ LAB = Laboratory(key="mine", title="Mine", harness="CLIP_benchmark", date="2026-
 HEADS = ["name", "pretrained", "params (M)", "FLOPs (B)", "Average perf. on 38 datasets", "ImageNet 1k", "Caltech-101"]
 
 
-def scores_of(imported) -> dict:
+def scores_of(imported):
     runs = {run.id: run for run in imported.runs}
     return {
         (runs[score.run].model, runs[score.run].task, score.subset, score.metric): score.value
@@ -24,7 +23,7 @@ def scores_of(imported) -> dict:
     }
 
 
-def write_csv(path, rows) -> None:
+def write_csv(path, rows):
     with path.open("w", newline="") as file:
         csv.writer(file).writerows(rows)
 
@@ -110,7 +109,7 @@ def test_the_command_stores_an_origin_of_its_own_and_says_what_it_read(tmp_path,
 
 def test_origins_are_told_apart_and_ordered():
     assert is_origin("imported:a-1") and not is_origin("imported:") and not is_origin("computed:x")
-    shuffled: Iterator[str] = iter(["computed", "imported:m-2.0", "imported", "imported:m-2.1", "published"])
+    shuffled = iter(["computed", "imported:m-2.0", "imported", "imported:m-2.1", "published"])
     assert origins_in(shuffled) == ["published", "imported", "imported:m-2.1", "imported:m-2.0", "computed"]
 
 

@@ -3,8 +3,6 @@
 As there, large files are listed with their SHA-256, and their address sends on to another host, which takes ranges.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

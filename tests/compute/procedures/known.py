@@ -1,7 +1,5 @@
 """A model whose embeddings, comparisons and replies a test writes down."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from compute.arrays import Many

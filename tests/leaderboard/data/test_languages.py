@@ -1,7 +1,5 @@
 """Codes and names of languages, held against mteb's lists and its tasks' own languages of subsets."""
 
-from __future__ import annotations
-
 import ast
 import importlib.util
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What the browser gets: compact, whole, free of NaN, and the same figures as the table."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

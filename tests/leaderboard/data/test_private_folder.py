@@ -1,7 +1,5 @@
 """Large temporary files go with their process, however it ends."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

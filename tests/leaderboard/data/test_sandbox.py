@@ -3,8 +3,6 @@
 The clock proves little on a busy machine, so the bounds on time are generous; bytes and refusals are exact.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 

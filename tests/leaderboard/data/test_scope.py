@@ -1,7 +1,5 @@
 """A suite by condition, metric and split: which scopes it has, and that each shows its own scores alone."""
 
-from __future__ import annotations
-
 import csv
 from pathlib import Path
 

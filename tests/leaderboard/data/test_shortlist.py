@@ -1,7 +1,5 @@
 """The shortlist is never surer than its evidence, and what is not known meets no condition."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """What is said of a line: who is significantly ahead of the first row, and where."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from types import SimpleNamespace
 

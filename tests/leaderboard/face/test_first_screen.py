@@ -1,7 +1,5 @@
 """What a page shows before any script runs: its own first parts, for the address that was asked for."""
 
-from __future__ import annotations
-
 import json
 import re
 from urllib.parse import quote

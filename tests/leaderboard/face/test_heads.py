@@ -1,7 +1,5 @@
 """Each page's head; nothing of what a query holds."""
 
-from __future__ import annotations
-
 import re
 from contextlib import nullcontext
 from html import unescape
@@ -29,9 +27,7 @@ def meta(text):
     found = re.findall(
         r'<(?:meta (?:name|property)="([^"]+)" content|link rel="(canonical)" href)="([^"]*)"', head_of(text)
     )
-    out: dict[str, list[str]] = {
-        "title": [unescape(title) for title in re.findall(r"<title>(.*?)</title>", head_of(text))]
-    }
+    out = {"title": [unescape(title) for title in re.findall(r"<title>(.*?)</title>", head_of(text))]}
     for name, link, content in found:
         out.setdefault(name or link, []).append(unescape(content))
     return out

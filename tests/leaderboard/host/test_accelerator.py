@@ -1,7 +1,5 @@
 """The GPU that a ZeroGPU Space lends is asked for where the package `spaces` is, and nowhere else."""
 
-from __future__ import annotations
-
 import pickle
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """A database that comes from the hub: fetched, checked, swapped under running requests, and kept when the hub fails."""
 
-from __future__ import annotations
-
 import logging
 import shutil
 import threading

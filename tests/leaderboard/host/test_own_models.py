@@ -1,7 +1,5 @@
 """The host's own models: named as for a run, recorded before the build, and refused in one sentence."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess
@@ -42,7 +40,7 @@ def record(*texts, results, told=None):
 
 
 def test_a_model_is_recorded_as_a_run_records_it(folder, results):
-    told: list[str] = []
+    told = []
     (row,) = record(folder, results=results, told=told)
     assert (row.key, row.title, row.abilities) == ("own/mine", "mine (own)", ("embed_image", "embed_text"))
     assert told == ["mine is read as clip (config.json: model_type 'clip')"]
@@ -57,7 +55,7 @@ def test_a_model_is_recorded_as_a_run_records_it(folder, results):
 
 
 def test_a_model_of_the_catalogue_adds_nothing(folder, results):
-    told: list[str] = []
+    told = []
     rows = record("tiny", folder, "hub:openai/clip-vit-base-patch32", results=results, told=told)
     assert [row.key for row in rows] == ["own/mine"]
     assert "tiny is in the catalogue already: naming it changes nothing" in told

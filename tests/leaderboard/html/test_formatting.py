@@ -1,7 +1,5 @@
 """Values as text: an empty cell is a dash, numbers keep their sign and digits."""
 
-from __future__ import annotations
-
 import json
 import math
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Signs beside figures, the mark of synthetic items, and the words behind short names."""
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 

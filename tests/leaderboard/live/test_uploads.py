@@ -1,7 +1,5 @@
 """Uploads stay in memory, in their own session, within bounds, and for a while."""
 
-from __future__ import annotations
-
 import base64
 import io
 import threading

@@ -1,7 +1,5 @@
 """What a page needs to draw itself, without a Gradio app."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import pytest

@@ -1,7 +1,5 @@
 """The boundary for errors: a sentence of ours as it is; any other failure is one sentence, its cause in the log."""
 
-from __future__ import annotations
-
 import inspect
 import json
 from contextlib import nullcontext

@@ -1,8 +1,6 @@
 """Gradio's part of a served app: one visitor's events hold nobody up, nothing is stored of a session, and what cannot
 be read is answered with a sentence."""
 
-from __future__ import annotations
-
 import threading
 from concurrent.futures import ThreadPoolExecutor
 

@@ -1,12 +1,9 @@
 """What the server takes from one client: turns, bodies within bounds of size and time, answers at the reader's pace;
 and nothing from pages of other sites, under other names, or to routes that are closed."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import socket
-from collections.abc import Iterator
 from functools import wraps
 from itertools import chain, repeat
 from pathlib import Path
@@ -21,7 +18,6 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 from starlette.testclient import TestClient
-from starlette.types import Message
 
 from leaderboard.web import limits
 from leaderboard.web.access import Access, access
@@ -81,7 +77,6 @@ def in_virtual_time(test):
     return timed
 
 
-Part = tuple[float, bytes]  # seconds until it arrives, and its bytes
 PHOTO = 8_000_000
 
 
@@ -94,7 +89,7 @@ def request(
     path="/live/input",
 ):
     """A request that sends these parts, then what `ends` says; of "never", nothing."""
-    messages: Iterator[bytes | Part] = iter(parts)
+    messages = iter(parts)
 
     async def receive():
         part = next(messages, None)
@@ -114,7 +109,7 @@ def request(
 
 async def sent_to(limited, sent):
     """The status that a request is answered with, 0 for none, and when."""
-    statuses: list[int] = []
+    statuses = []
 
     async def send(message):
         statuses.extend([message["status"]] if message["type"] == "http.response.start" else [])
@@ -303,7 +298,7 @@ def test_a_body_arrives_or_is_dropped_in_time_and_is_counted_no_more(sent, statu
 
 
 def test_a_body_is_counted_until_it_is_done_with():
-    held: list[int] = []
+    held = []
 
     async def fails(scope, receive, send):
         held.append(limited.bytes.total())
@@ -353,7 +348,7 @@ async def test_a_visitor_has_a_bounded_number_of_bodies():
 
 
 def test_the_answer_to_a_slow_body_closes_the_connection():
-    sent: list[Message] = []
+    sent = []
 
     async def send(message):
         sent.append(message)

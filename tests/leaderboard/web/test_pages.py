@@ -1,8 +1,6 @@
 """A page is rendered once; a person reads an error as a page with a way on, a program as JSON; every answer has the
 security headers, and a page's policy names exactly the inline scripts that it was sent with."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import hashlib

@@ -1,7 +1,5 @@
 """How often one may ask, and who is told apart from whom."""
 
-from __future__ import annotations
-
 import pytest
 from starlette.requests import Request
 

@@ -1,8 +1,6 @@
 """Runs whose results and encodings lie on a server that speaks S3: the same numbers as on a disk, resumed on another
 machine. A machine is a cache folder (LIKENESS_CACHE)."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -1,7 +1,5 @@
 """cFreD: both forms of section 3.1, its parts and readings, the identity for few prompts, bad input, grids."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import linalg
@@ -12,7 +10,7 @@ from compute.metrics.distribution.moments import CrossMoments
 from compute.types import BadInput
 
 
-def paired(n: int, d: int, p: int, *, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def paired(n, d, p, *, seed=0):
     """Real and generated image features (n, d) of prompts with text features (n, p)."""
     rng = np.random.default_rng(seed)
     texts = rng.standard_normal((n, p)) @ rng.standard_normal((p, p)) + 1
@@ -22,7 +20,7 @@ def paired(n: int, d: int, p: int, *, seed: int = 0) -> tuple[np.ndarray, np.nda
     return real, generated, texts
 
 
-def by_expectation(real: np.ndarray, generated: np.ndarray, texts: np.ndarray) -> float:
+def by_expectation(real, generated, texts):
     """cFreD in its first form: the mean distance of two conditional Gaussians over the prompts."""
     centred = texts - texts.mean(axis=0)
     inverse = np.linalg.pinv(centred.T @ centred / len(texts), rcond=CUTOFF, hermitian=True)

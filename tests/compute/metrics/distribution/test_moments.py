@@ -1,7 +1,5 @@
 """Streaming moments: batches and shards in any order give the moments of the whole."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -9,12 +7,12 @@ from compute.metrics.distribution.moments import CrossMoments, Moments
 from compute.types import BadInput
 
 
-def features(n: int, d: int, *, seed: int = 0, offset: float = 0.0) -> np.ndarray:
+def features(n, d, *, seed=0, offset=0.0):
     rng = np.random.default_rng(seed)
     return offset + rng.standard_normal((n, d)) @ rng.standard_normal((d, d)) + rng.standard_normal(d)
 
 
-def exact(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def exact(values):
     """Mean and scatter in extended precision."""
     long = values.astype(np.longdouble)
     rest = long - long.mean(axis=0)

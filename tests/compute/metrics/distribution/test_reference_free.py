@@ -1,7 +1,5 @@
 """Inception Score, Vendi score, CLIPScore and mean scores: definitions, torch-fidelity, intervals."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -19,7 +17,7 @@ from compute.metrics.distribution.reference_free import (
 from compute.types import BadInput
 
 
-def draw(n: int, d: int, *, seed: int = 0) -> np.ndarray:
+def draw(n, d, *, seed=0):
     return np.random.default_rng(seed).standard_normal((n, d))
 
 

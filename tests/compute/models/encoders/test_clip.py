@@ -1,7 +1,5 @@
 """The bundled CLIP without the transformers library, against that library."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

@@ -1,7 +1,5 @@
 """What a chat endpoint can do to who asks it: floods, redirects, replies that are none. No answer tells the key."""
 
-from __future__ import annotations
-
 import gzip
 import itertools
 import time

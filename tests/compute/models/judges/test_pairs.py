@@ -1,7 +1,5 @@
 """Pairs put to a real server that looks at the pixels: what is sent and how often, and what answers cost."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

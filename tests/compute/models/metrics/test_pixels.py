@@ -1,7 +1,5 @@
 """Weight-free metrics against scikit-image, numpy.histogramdd and imagehash, on free photographs and noise."""
 
-from __future__ import annotations
-
 import imagehash
 import numpy as np
 import pytest

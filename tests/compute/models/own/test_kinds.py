@@ -1,7 +1,5 @@
 """Every kind of object gives the vectors that its own library gives, and says what it lacks where it cannot."""
 
-from __future__ import annotations
-
 import copy
 import itertools
 from functools import partial

@@ -1,7 +1,5 @@
 """What the browser fetches beside Gradio: bytes compressed once, plain errors, files."""
 
-from __future__ import annotations
-
 import errno
 import io
 import json

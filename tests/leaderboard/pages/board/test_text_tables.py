@@ -1,7 +1,5 @@
 """LaTeX of a table: its texts escaped, its numbers bold where they are best; views are frozen in tests/golden."""
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 

@@ -1,7 +1,5 @@
 """Your eyes: how studies are made in turns, and what its routes take and answer."""
 
-from __future__ import annotations
-
 import json
 from contextlib import nullcontext
 from functools import partial

@@ -1,7 +1,5 @@
 """Sets of generators: the paper's from its tables, computed ones from runs; and how little may be said of them."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from html import unescape

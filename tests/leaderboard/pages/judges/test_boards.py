@@ -1,7 +1,5 @@
 """Who leads which metric, and how sure that is: what the board of the metric says."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

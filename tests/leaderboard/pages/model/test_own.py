@@ -1,7 +1,5 @@
 """The page of an own model: its mark, its digest, how to run it again, and nothing of the machine that ran it."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

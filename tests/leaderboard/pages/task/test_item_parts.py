@@ -1,7 +1,5 @@
 """What an item shows, from details in the form that each procedure keeps (compute/procedures)."""
 
-from __future__ import annotations
-
 import pytest
 
 from leaderboard.pages.task.item_parts import answered, choices, drawn

@@ -1,7 +1,5 @@
 """Single items: what is right, in which order they come, what two models disagree about, and what is said of none."""
 
-from __future__ import annotations
-
 import math
 import re
 from functools import partial

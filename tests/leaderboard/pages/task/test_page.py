@@ -1,7 +1,5 @@
 """What a task's page says of saturation and of procedures; what it shows is frozen in tests/golden."""
 
-from __future__ import annotations
-
 import pytest
 
 from compute.analysis.saturation import saturation

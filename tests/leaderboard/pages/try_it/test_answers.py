@@ -2,8 +2,6 @@
 no download are frozen in tests/golden.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Tables of pairs scored turn by turn: the numbers of single comparisons, a reason for every score that is missing."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

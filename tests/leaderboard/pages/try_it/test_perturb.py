@@ -1,7 +1,5 @@
 """What is said of a curve: where a score falls for good, and where it only dips."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import pytest
