@@ -34,6 +34,12 @@ class Server:
             return answer.read()
 
 
+def ended(*words, cwd=ROOT, **place):
+    """A Python process in the checkout that has ended: its exit code, what it printed, and its errors."""
+    own, command = os.environ | {"PYTHONPATH": str(ROOT)} | place, [sys.executable, *map(str, words)]
+    return subprocess.run(command, cwd=cwd, env=own, capture_output=True, text=True, timeout=300)
+
+
 def begun(*words, log=None, **place):
     """A Python process in the checkout, whose output is read from it, or from a file with its errors."""
     own, command = os.environ | {"PYTHONPATH": str(ROOT)} | place, [sys.executable, *map(str, words)]

@@ -10,7 +10,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-ROOT = Path(__file__).resolve().parents[1]
+from tests.serving import ROOT, ended
 
 
 @pytest.fixture
@@ -21,9 +21,7 @@ def path(database, tmp_path):
 
 def start(path, *words, root=ROOT):
     """Runs app.py to its end; every case here ends by itself."""
-    place = {"LIKENESS_DATABASE": str(path), "GRADIO_SERVER_PORT": "1"}
-    command, env = [sys.executable, "app.py", *words], os.environ | place
-    return subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=120, env=env)
+    return ended(root / "app.py", *words, cwd=root, LIKENESS_DATABASE=str(path), GRADIO_SERVER_PORT="1")
 
 
 def assert_one_line(ended, *words):

@@ -5,8 +5,6 @@ Every import counts: those inside functions and those for type checkers too.
 
 import ast
 import re
-import subprocess
-import sys
 from collections import Counter
 from functools import cache
 from graphlib import TopologicalSorter
@@ -14,6 +12,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+
+from tests.serving import ended
 
 ROOT = Path(__file__).resolve().parents[1]
 FILES = (
@@ -231,6 +231,5 @@ def test_no_two_classes_share_a_name():
 )
 def test_importing_it_loads_nothing_heavy(module, packages):
     code = f"import sys, {module}; print(*(name for name in {packages!r} if name in sys.modules))"
-    ended = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=120)
-    assert ended.returncode == 0, ended.stderr
-    assert ended.stdout.split() == []
+    done = ended("-c", code)
+    assert (done.returncode, done.stdout.split()) == (0, []), done.stderr

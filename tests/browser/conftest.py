@@ -6,20 +6,18 @@ Both end with the last test of this package: Playwright keeps an event loop in t
 import os
 import re
 import shutil
-import threading
-import time
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-import uvicorn
 from starlette.applications import Starlette
 from starlette.responses import HTMLResponse
 from starlette.routing import Route
 
 from tests import serving as programs
+from tests.leaderboard.web import uvicorn_server
 
 ARGUMENTS = (
     "--no-sandbox",
@@ -113,16 +111,8 @@ def serving(database, *options, environment=None):
 @contextmanager
 def in_thread(app):
     """Serves another site from a thread of its own, on a port that the system gives; its address, without a slash."""
-    server = uvicorn.Server(uvicorn.Config(app, port=0, lifespan="off", log_level="warning"))
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    while not server.started:
-        assert thread.is_alive(), "the server did not start"
-        time.sleep(0.01)
-    yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
-    server.should_exit = True
-    server.force_exit = True
-    thread.join(timeout=10)
+    with uvicorn_server.serving(app) as port:
+        yield f"http://127.0.0.1:{port}"
 
 
 # Sizes its frames as iframe-resizer's page around a frame does with its default options: it says how to measure, and
@@ -301,6 +291,11 @@ def violations(page, **options):
         if rule["impact"] != "minor"
         for node in rule["nodes"][:4]
     ]
+
+
+def unharmed(page, images="img[src=x]"):
+    """Whether no markup out of files, addresses or replies ran a script or became an image."""
+    return page.evaluate("window.harmed") is None and page.locator(images).count() == 0
 
 
 def query(page):

@@ -19,7 +19,6 @@ from typer.testing import CliRunner, Result
 import compute
 from compute.__main__ import COMMANDS, app
 from compute.analysis.lite import smaller
-from compute.analysis.maps import COLUMNS
 from compute.cli.command import as_command
 from compute.cli.run import run
 from compute.cli.workspace import suite_scores
@@ -208,14 +207,3 @@ def test_lite_lists_the_chosen_tasks(database):
     assert chosen.predicted.models == 49 and 0 < chosen.predicted.error < chosen.predicted.largest
     assert result.stdout.splitlines() == list(smaller.lines(chosen)), result.output
     assert_refused(likeness("lite", "--thresholds", "0.4,0.5", "--database", database), BadInput, "highest first")
-
-
-def test_project_writes_one_map(database, tmp_path):
-    target = tmp_path / "maps" / "map.csv"
-    words = ("--suites", "pairbench", "--noun", "models", "--seed", 2, "--database", database, "--to", target)
-    result = likeness("project", *words)
-    assert result.exit_code == 0, result.output
-    frame = pd.read_csv(target)
-    assert tuple(frame.columns) == COLUMNS
-    assert set(frame["kind"]) == {"models:pairbench"} and len(frame) == 23
-    assert "trustworthiness" in result.output and '"seed": 2' in frame["settings"].iloc[0]

@@ -2,8 +2,6 @@
 
 import json
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -15,6 +13,7 @@ from compute.models.own.own_model import ModelSource
 from compute.types import LikenessError, Model, NotHere
 from leaderboard.host import own_models
 from tests.compute.models import checkpoints
+from tests.serving import ended
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -119,12 +118,6 @@ def test_what_cannot_be_is_one_sentence_with_a_remedy(folder, results, name, sai
 
 def test_the_program_ends_before_anything_is_built(tmp_path):
     database = tmp_path / "new.duckdb"
-    ended = subprocess.run(
-        [sys.executable, "app.py", "--database", str(database), "--models", str(tmp_path / "gone")],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert ended.returncode == 1 and ended.stderr == f"Error: There is no folder {tmp_path / 'gone'}\n"
+    done = ended("app.py", "--database", database, "--models", tmp_path / "gone")
+    assert done.returncode == 1 and done.stderr == f"Error: There is no folder {tmp_path / 'gone'}\n"
     assert not database.exists()
