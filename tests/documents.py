@@ -4,11 +4,9 @@ a server or minutes. A block with a title is written as the file of that name fi
 import re
 import runpy
 import shlex
-from pathlib import Path
 
 from typer.testing import CliRunner
 
-ROOT = Path(__file__).resolve().parents[1]
 BLOCK = re.compile(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```', re.MULTILINE | re.DOTALL)
 
 

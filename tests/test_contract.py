@@ -32,8 +32,8 @@ from starlette.testclient import TestClient
 from typer.testing import CliRunner
 
 from tests.golden.freeze import differences
+from tests.serving import ROOT
 
-ROOT = Path(__file__).resolve().parents[1]
 CONTRACT = Path(__file__).with_name("contract.json")
 COMMANDS = ROOT / "docs" / "commands.md"
 RENEW = "python -m tests.test_contract"

@@ -8,14 +8,12 @@ import re
 from collections import Counter
 from functools import cache
 from graphlib import TopologicalSorter
-from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
-from tests.serving import ended
+from tests.serving import ROOT, ended
 
-ROOT = Path(__file__).resolve().parents[1]
 FILES = (
     ROOT / "app.py",
     *sorted(path for name in ("compute", "leaderboard", "likeness") for path in (ROOT / name).rglob("*.py")),
@@ -180,7 +178,7 @@ EVERY = ("compute", "leaderboard", "likeness", "app")
 
 
 @pytest.mark.parametrize(
-    ("files", "but", "packages", "late"),
+    "files, but, packages, late",
     [
         (("compute",), (), ("leaderboard", "gradio", "app"), False),
         (("compute",), (FIGURES,), ("plotly",), False),
@@ -221,7 +219,7 @@ def test_no_two_classes_share_a_name():
 
 
 @pytest.mark.parametrize(
-    ("module", "packages"),
+    "module, packages",
     [
         ("leaderboard.server", NOT_AT_START),
         ("compute.database.build", NOT_AT_START),

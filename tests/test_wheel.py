@@ -13,8 +13,8 @@ import pytest
 
 import compute.types
 from compute.versions import DISTRIBUTION, VERSION, install_command
+from tests.serving import ROOT
 
-ROOT = Path(__file__).resolve().parents[1]
 FOLDERS = ("likeness", "compute", "leaderboard", "assets", "docs")
 DERIVED = shutil.ignore_patterns("__pycache__", "*.duckdb*")
 MOST_BYTES = 15_000_000  # of the wheel; 9.2 MB when this was written: most is shipped runs and the bundled model

@@ -27,7 +27,8 @@ from urllib.parse import urlsplit
 import numpy as np
 from PIL import Image
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.serving import ROOT
+
 OURS = tuple(f"{ROOT / name}{os.sep}" for name in ("compute", "leaderboard"))
 
 

@@ -117,7 +117,7 @@ def site(endpoint, hub, tmp_path_factory):
 
 
 @pytest.mark.parametrize(
-    ("address", "ready"),
+    "address, ready",
     [
         ("board?suite=mieb", TABLE),
         ("correlations?suites=mieb", "#correlations-figure [data-listens=pair]"),

@@ -190,7 +190,7 @@ def faults(page, address, *, width, dark=False):
 
 
 @pytest.mark.parametrize(
-    ("address", "shown"),
+    "address, shown",
     [
         ("board?suite=mieb", f"#first {TABLE} .lk-body .lk-row"),
         ("claims", "#first .lk-claims[data-ready] .lk-body .lk-row"),

@@ -262,7 +262,7 @@ def test_seven_results_take_little_room_and_compare_is_on_the_first_screen(answe
         assert page.locator(".cp-rows").bounding_box()["height"] <= 420
 
 
-@pytest.mark.parametrize(("second", "images"), [("cat-face", 2), ("text-cat", 1)])
+@pytest.mark.parametrize("second, images", [("cat-face", 2), ("text-cat", 1)])
 def test_where_the_two_agree(answered, second, images):
     page = answered(f"mode=pair&inputs=cat,{second}&models=tiny")
     page.get_by_role("button", name="Where do they agree?").click()

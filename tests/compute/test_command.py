@@ -72,7 +72,7 @@ def invoke(function: Any, *words: object) -> Result:
 
 
 @pytest.mark.parametrize(
-    ("words", "values"),
+    "words, values",
     [
         ([], {}),
         (["--names", "a, b", "--names", "c,"], {"names": ("a", "b", "c")}),
@@ -98,7 +98,7 @@ def test_options_are_the_parameters_and_a_repeated_one_adds(words, values):
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    "words, said",
     [
         (["--limits", "much"], "--limits"),
         (["--weight", "a=1,2"], "'1,2'"),
@@ -170,7 +170,7 @@ SAME = [  # the words of a command, and the arguments of the call
 ]
 
 
-@pytest.mark.parametrize(("words", "values"), SAME)
+@pytest.mark.parametrize("words, values", SAME)
 def test_a_command_prints_what_the_call_gives(words, values, scores):
     name, *rest = shlex.split(words.format(scores, t=",".join(TASKS)))
     result = likeness(name, *rest)

@@ -43,7 +43,7 @@ def test_objects_are_written_listed_read_and_removed(folder, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("url", "word"),
+    "url, word",
     [
         ("s3://", "address"),
         ("nothing://a/b", "nothing://"),

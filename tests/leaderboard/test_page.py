@@ -22,7 +22,7 @@ def opened(make, *, outputs):
 
 @pytest.mark.parametrize("outputs", [1, 3])
 @pytest.mark.parametrize(
-    ("error", "sentence"), [(BadInput("No suite <b>."), "No suite &lt;b&gt;."), (OSError("secret"), FAILED)], ids=str
+    "error, sentence", [(BadInput("No suite <b>."), "No suite &lt;b&gt;."), (OSError("secret"), FAILED)], ids=str
 )
 def test_a_failure_is_said_once_with_a_link_that_tries_again(error, sentence, outputs):
     def make():

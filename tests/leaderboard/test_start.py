@@ -25,7 +25,7 @@ def test_what_was_said_of_the_models_stands_before_the_error_that_ends_it(monkey
     assert told.err == "Error: ./mine is not a checkpoint\n"
 
 
-@pytest.mark.parametrize(("host", "keyed"), [("127.0.0.1", False), ("0.0.0.0", True)])
+@pytest.mark.parametrize("host, keyed", [("127.0.0.1", False), ("0.0.0.0", True)])
 def test_a_study_on_a_reachable_address_has_a_key_that_the_host_is_told(host, keyed, tmp_path, monkeypatch, capsys):
     from leaderboard import server
 

@@ -51,7 +51,7 @@ def planted(sound, rng, kind):
     return replace(sound, values=values), {(sound.models[row], sound.tasks[task])}
 
 
-@pytest.mark.parametrize(("kind", "share"), [(ONE_CLASS, 0.9), (FAR, 0.3), (OUTSIDE, 1.0)])
+@pytest.mark.parametrize("kind, share", [(ONE_CLASS, 0.9), (FAR, 0.3), (OUTSIDE, 1.0)])
 def test_planted_faults_are_found(sound, kind, share):
     rng, found = np.random.default_rng(52), 0
     for _ in range(20):

@@ -80,7 +80,7 @@ def executed(world, *options, skip_bad=False):
 
 
 @pytest.mark.parametrize(
-    ("key", "way"),
+    "key, way",
     [
         ("royokong/e5-v", "joint"),
         ("alibaba-nlp/gme-qwen2-vl-2b-instruct", "joint"),

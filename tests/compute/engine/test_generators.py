@@ -249,7 +249,7 @@ def broken(root):
 
 
 @pytest.mark.parametrize(
-    ("change", "words", "left"),
+    "change, words, left",
     [
         (lambda root: [(root / f"clean/{row:03}.png").unlink() for row in range(1, FEW)], "1 of 8 prompts", 1),
         (of_one_prompt, "more than once", FEW),
@@ -288,7 +288,7 @@ def test_the_table_is_printed_before_a_full_disk_refuses_it(few, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("change", "words", "more"),
+    "change, words, more",
     [
         (lambda root: table(root / "prompts.csv", "image,prompt|000.png,a|001.png, "), "row 2", ""),
         (broken, "clean/003.png", ""),
@@ -328,7 +328,7 @@ REAL, MADE = (np.random.default_rng(seed).normal(size=(40, 6)) for seed in (0, 1
 
 
 @pytest.mark.parametrize(
-    ("generated", "words"),
+    "generated, words",
     [
         (np.where(np.arange(40)[:, None] == 3, np.nan, MADE), "row 3"),
         (MADE[:, :5], "dimensions|features an image|5"),
@@ -355,7 +355,7 @@ def test_features_give_numbers_or_reasons_never_nan(generated, words):
 
 
 @pytest.mark.parametrize(
-    ("given", "words"),
+    "given, words",
     [
         ({"generated": {"a": MADE[:39]}, "condition": MADE}, "condition"),
         ({"generated": {"a": "folder"}}, "mixed"),

@@ -38,7 +38,7 @@ def test_texts_of_like_length_go_together_and_batches_keep_their_size(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("seconds", "at_most", "options", "sizes"),
+    "seconds, at_most, options, sizes",
     [
         (lambda size: 1, 128, {}, [32] * 4 + [64] * 2 + [128] * 3),
         (lambda size: 1, 100, {}, [32] * 4 + [64] * 8),

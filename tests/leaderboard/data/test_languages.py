@@ -54,7 +54,7 @@ def test_every_language_of_the_catalogue_has_a_name(suite_cache):
 
 
 @pytest.mark.parametrize(
-    ("subset", "of", "languages", "found"),
+    "subset, of, languages, found",
     [
         ("de", ["de", "fr"], ["deu", "fra"], "deu"),
         ("es-es", ["es-es", "es-en"], ["spa", "eng"], "spa"),

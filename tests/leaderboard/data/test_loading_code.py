@@ -115,7 +115,7 @@ def test_every_model_of_the_catalogue_has_code_that_its_library_understands(suit
 
 
 @pytest.mark.parametrize(
-    ("key", "suite"),
+    "key, suite",
     [
         ("google/siglip-base-patch16-256-multilingual", "mieb"),
         ("laion/clip-vit-bigg-14-laion2b-39b-b160k", "vidore-v3"),

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from compute.io.files import TEMPORARY
 from leaderboard.data.database import private_folder
+from tests.serving import ROOT
 
-ROOT = Path(__file__).resolve().parents[3]
 PROGRAM = """
 import sys
 from leaderboard.data.database import private_folder

@@ -53,7 +53,7 @@ def test_every_form_of_a_select_works(database, sql):
 
 
 @pytest.mark.parametrize(
-    ("sql", "says"),
+    "sql, says",
     [
         ("-- nothing", "0 statements"),
         ("SELECT 1; DROP TABLE claims", "2 statements"),

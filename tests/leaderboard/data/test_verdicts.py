@@ -39,7 +39,7 @@ def test_several_rows_in_one_sentence():
 
 
 @pytest.mark.parametrize(
-    ("readings", "sentence"),
+    "readings, sentence",
     [
         (
             ("worse", "worse", "better", "same", "unknown"),

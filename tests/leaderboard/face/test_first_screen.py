@@ -30,7 +30,7 @@ def test_every_page_is_sent_with_its_heading_and_its_sentence(app, view):
 
 
 @pytest.mark.parametrize(
-    ("address", "shown"),
+    "address, shown",
     [
         ("model?model=openai/clip-vit-large-patch14", "CLIP ViT-L/14"),
         ("task?task=unisim/imagenet-ooo", "ImageNet-OOO"),

@@ -51,7 +51,7 @@ def test_every_page_has_one_title_an_icon_and_nothing_of_gradios(app):
 
 
 @pytest.mark.parametrize(
-    ("path", "title", "canonical"),
+    "path, title, canonical",
     [
         (
             "model?model=openai/clip-vit-large-patch14&by=task",
@@ -94,7 +94,7 @@ def test_a_hostile_title_of_a_model_is_text():
 
 
 @pytest.mark.parametrize(
-    ("access", "host", "more", "root"),
+    "access, host, more, root",
     [
         (ANY, "a.example:80", {}, "http://a.example:80/"),
         (ANY, "a.example", {"root_path": "/likeness"}, "http://a.example/likeness/"),

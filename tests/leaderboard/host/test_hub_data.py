@@ -162,7 +162,7 @@ def test_a_file_that_is_no_database_or_half_of_one_is_refused(hub, data, databas
 
 
 @pytest.mark.parametrize(
-    ("error", "words"),
+    "error, words",
     [
         ("RepoNotFound", "no data set someone/likeness that this app may read"),
         ("EntryNotFound", "likeness publish --repo someone/likeness"),
@@ -243,7 +243,7 @@ def test_the_environment_names_data_set_cache_and_interval(place, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("name", "value"),
+    "name, value",
     [
         ("LIKENESS_DATA", "likeness"),
         ("LIKENESS_DATA", "a/b/c"),

@@ -1,13 +1,10 @@
 """What the command line of the app asks for."""
 
-from pathlib import Path
-
 import pytest
 
 from leaderboard.host import options
 from tests.serving import ended
 
-ROOT = Path(__file__).resolve().parents[3]
 VARIABLES = ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "HF_DATASETS_OFFLINE")
 
 

@@ -15,8 +15,6 @@ from leaderboard.host import own_models
 from tests.compute.models import checkpoints
 from tests.serving import ended
 
-ROOT = Path(__file__).resolve().parents[3]
-
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
@@ -96,7 +94,7 @@ def unknown_family(folder):
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    "name, said",
     [
         (lambda folder: f"{folder}-gone", "folder"),
         (lambda folder: shutil.rmtree(folder) or "own/mine", "own/mine: there is no folder"),

@@ -2,7 +2,6 @@
 
 import json
 import math
-from pathlib import Path
 
 from leaderboard.html.formatting import (
     model_url,
@@ -12,8 +11,7 @@ from leaderboard.html.formatting import (
     span,
     task_url,
 )
-
-ROOT = Path(__file__).resolve().parents[3]
+from tests.serving import ROOT
 
 
 def test_numbers_take_scale_sign_and_a_real_minus():

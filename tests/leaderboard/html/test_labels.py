@@ -7,7 +7,7 @@ from leaderboard.html import labels
 
 
 @pytest.mark.parametrize(
-    ("benchmark", "synthetic", "own"),
+    "benchmark, synthetic, own",
     [
         ("mini", True, False),
         ("mieb", False, False),

@@ -45,7 +45,7 @@ def upload(live, colour, session=SESSION):
 
 
 @pytest.mark.parametrize(
-    ("request_", "said"),
+    "request_, said",
     [
         ({}, "nothing to compare"),
         (payload(CAT), "takes at least 2 inputs"),

@@ -204,7 +204,7 @@ def test_files_are_kept_as_they_are(made):
 
 
 @pytest.mark.parametrize(
-    ("entry", "words"),
+    "entry, words",
     [
         (None, "neither"),
         ({"kind": "image", "key": ["x"]}, "neither"),

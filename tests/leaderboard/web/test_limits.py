@@ -24,8 +24,8 @@ from leaderboard.web.access import Access, access
 from leaderboard.web.limits import ClientLimits, Gate, Refused, kind_of
 from tests.leaderboard.web.launched import SECRET
 from tests.leaderboard.web.uvicorn_server import ask, read_all, serving
+from tests.serving import ROOT
 
-ROOT = Path(__file__).resolve().parents[3]
 JOIN = "/gradio_api/queue/join"
 
 
@@ -187,7 +187,7 @@ async def test_who_waits_in_vain_is_told():
 
 
 @pytest.mark.parametrize(
-    ("method", "path", "kind"),
+    "method, path, kind",
     [
         ("GET", "/board", "page"),
         ("POST", "/live/input", "page"),
@@ -271,7 +271,7 @@ def drip(*, seconds, size):
 
 
 @pytest.mark.parametrize(
-    ("sent", "status", "seconds"),
+    "sent, status, seconds",
     [
         (request([b"1" * 100]), 200, 0),
         (request([bytes(6_000_000), bytes(2_000_001)]), 413, 0),
@@ -406,7 +406,7 @@ def test_events_arrive_as_they_were_sent(client, body):
 
 
 @pytest.mark.parametrize(
-    ("body", "status"),
+    "body, status",
     [
         (json.dumps({"data": [{"a": [A_FILE]}]}), 400),
         (json.dumps({"data": [A_FILE]}).replace("F", "\\u0046"), 400),
@@ -560,7 +560,7 @@ ASKED = [
 ]
 
 
-@pytest.mark.parametrize(("method", "path", "headers", "status"), ASKED)
+@pytest.mark.parametrize("method, path, headers, status", ASKED)
 def test_own_pages_and_programs_are_served_and_no_other_site_s(local, method, path, headers, status):
     answer = local.request(method, path, headers=headers)
     words = "LIKENESS_HOSTS" if "host" in headers else "page of another site"

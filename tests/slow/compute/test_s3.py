@@ -23,7 +23,7 @@ NO_KEYS |= {"AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": "", "AWS_EC2_METAD
 
 
 @pytest.mark.parametrize(
-    ("address", "place", "word"),
+    "address, place, word",
     [
         ("", NO_KEYS, "AWS_ACCESS_KEY_ID"),
         ("", {"AWS_ENDPOINT_URL": "http://127.0.0.1:9", "AWS_MAX_ATTEMPTS": "1"}, "EndpointConnectionError"),

@@ -35,7 +35,7 @@ def by_expectation(real, generated, texts):
     return float(moved + np.trace(residuals[0] + residuals[1] - 2 * root))
 
 
-@pytest.mark.parametrize(("n", "d", "p"), [(400, 32, 20), (300, 64, 20), (1000, 8, 30)])
+@pytest.mark.parametrize("n, d, p", [(400, 32, 20), (300, 64, 20), (1000, 8, 30)])
 def test_both_forms_and_the_moments_agree(n, d, p):
     real, generated, texts = paired(n, d, p)
     record = cfred(real=real, generated=generated, condition=texts)
@@ -59,7 +59,7 @@ def test_parts_and_readings_add_up():
     assert record.warnings == ()
 
 
-@pytest.mark.parametrize(("n", "d", "p"), [(40, 12, 64), (40, 100, 64), (1, 3, 5)])
+@pytest.mark.parametrize("n, d, p", [(40, 12, 64), (40, 100, 64), (1, 3, 5)])
 def test_with_few_prompts_it_is_the_mean_squared_distance_of_pairs(n, d, p):
     """n <= p and nothing cut off: the text features tell all prompts apart, and no conditional covariance is left."""
     real, generated, texts = paired(n, d, p)

@@ -19,7 +19,7 @@ def exact(values):
     return long.mean(axis=0), rest.T @ rest
 
 
-@pytest.mark.parametrize(("offset", "dtype"), [(0.0, float), (1e6, float), (1e4, np.float32)])
+@pytest.mark.parametrize("offset, dtype", [(0.0, float), (1e6, float), (1e4, np.float32)])
 @pytest.mark.parametrize("sizes", [(1000,), (3, 1, 496, 250, 250)])
 def test_merged_shards_are_the_whole(offset, dtype, sizes):
     rows = features(1000, 12, offset=offset).astype(dtype)  # float32 is summed in float64
@@ -44,7 +44,7 @@ def test_cross_moments_are_those_of_both_sides():
 
 
 @pytest.mark.parametrize(
-    ("rows", "message"),
+    "rows, message",
     [
         (np.ones(3), r"array \(n, d\)"),
         (np.ones((3, 0)), "at least one row and one column"),

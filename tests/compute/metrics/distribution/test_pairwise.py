@@ -27,7 +27,7 @@ def mmd(within, also_within, across, *, unbiased):
     return float(sum(means) - 2 * across.mean())
 
 
-@pytest.mark.parametrize(("n", "m", "d"), [(40, 40, 16), (30, 50, 8), (5, 4, 300)])
+@pytest.mark.parametrize("n, m, d", [(40, 40, 16), (30, 50, 8), (5, 4, 300)])
 def test_equal_to_the_definition_by_scikit_learn(n, m, d):
     real, generated = draw(n, d), draw(m, d, seed=1, shift=0.2)
     pairs = [(real, real), (generated, generated), (real, generated)]
@@ -80,7 +80,7 @@ def reference(real, generated, *, k):
 
 
 @pytest.mark.parametrize("k", [1, 5])
-@pytest.mark.parametrize(("n", "m", "d"), [(60, 90, 16), (7, 6, 50)])
+@pytest.mark.parametrize("n, m, d", [(60, 90, 16), (7, 6, 50)])
 def test_equal_to_neighbours_by_trees(n, m, d, k):
     real, generated = 50 + draw(n, d), 50 + 0.8 * draw(m, d, seed=1, shift=0.3)
     assert values(real, generated, k=k) == pytest.approx(reference(real, generated, k=k))

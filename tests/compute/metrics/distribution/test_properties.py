@@ -90,7 +90,7 @@ def test_symmetry_or_its_absence(name):
         assert forth != back
 
 
-@pytest.mark.parametrize(("n", "d"), [(1, 4), (5, 12), (12, 5)])
+@pytest.mark.parametrize("n, d", [(1, 4), (5, 12), (12, 5)])
 @pytest.mark.parametrize("constant", [False, True], ids=["drawn", "constant"])
 @pytest.mark.parametrize("name", ALL)
 def test_few_images_and_constant_features_have_a_finite_value_or_a_reason(name, constant, n, d):

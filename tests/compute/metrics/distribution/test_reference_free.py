@@ -43,7 +43,7 @@ def test_inception_score_warns_or_refuses():
         inception_score(logits=draw(6, 4), splits=7)
 
 
-@pytest.mark.parametrize(("n", "d"), [(12, 40), (40, 12), (1, 5)])
+@pytest.mark.parametrize("n, d", [(12, 40), (40, 12), (1, 5)])
 def test_vendi_by_the_whole_kernel(n, d):
     rows = draw(n, d)
     unit = rows / np.linalg.norm(rows, axis=1, keepdims=True)

@@ -375,7 +375,7 @@ def test_what_cannot_be_loaded_is_said(what, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("write", "adapter", "file", "given"),
+    "write, adapter, file, given",
     [
         (partial(checkpoints.clip, binary=True), "clip", "pytorch_model.bin", {}),
         (hpsv2, "hpsv2", "HPS_v2_compressed.pt", {"architecture": "tiny-known"}),

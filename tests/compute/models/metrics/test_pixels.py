@@ -35,7 +35,7 @@ def reference_ssim(first, second, **constants):
 
 
 @pytest.mark.parametrize(
-    ("load", "reference", "seen"),
+    "load, reference, seen",
     [(pixels.load_psnr, peak_signal_noise_ratio, np.asarray), (pixels.load_ssim, reference_ssim, luma)],
 )
 def test_psnr_and_ssim_are_those_of_scikit_image(load, reference, seen):

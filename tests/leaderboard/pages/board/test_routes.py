@@ -116,7 +116,7 @@ def test_the_choice_of_an_address_is_the_same_whatever_its_order():
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    "name, said",
     [
         ("unisim-table-2.csv", "model,"),
         ("CORRECTIONS.md", "# Corrections"),

@@ -7,7 +7,7 @@ from leaderboard.pages.board.text_tables import latex, tex
 
 
 @pytest.mark.parametrize(
-    ("text", "written"),
+    "text, written",
     [
         ("50% & #1_{x}$ ~^\\", r"50\% \& \#1\_\{x\}\$ \textasciitilde{}\textasciicircum{}\textbackslash{}"),
         ("\\end{tabular}", r"\textbackslash{}end\{tabular\}"),

@@ -56,7 +56,7 @@ def pairs(cells, error):
 
 
 @pytest.mark.parametrize(
-    ("cells", "error", "words"),
+    "cells, error, words",
     [
         ([[0.9, 0.9], [0.2, 0.2]], 0.01, "the image backbone matters, the effect of the text backbone is not"),
         ([[0.9, 0.2], [0.9, 0.2]], 0.01, "the text backbone matters, the effect of the image backbone is not"),

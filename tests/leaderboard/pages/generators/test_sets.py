@@ -77,7 +77,7 @@ def test_a_stored_comparison_is_a_set_where_only_proven_differences_move_a_gener
 
 
 @pytest.mark.parametrize(
-    ("asked", "found"),
+    "asked, found",
     [
         ("", "tiny"),
         ("efficientnet-lite0", "efficientnet-lite0"),

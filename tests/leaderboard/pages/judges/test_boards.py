@@ -18,7 +18,7 @@ def judges(values, *, noise, tasks):
 
 
 @pytest.mark.parametrize(
-    ("values", "noise", "tasks", "words"),
+    "values, noise, tasks, words",
     [
         ([0.9, 0.8], 0.01, "abcdefgh", "Significantly better"),
         ([0.9, 0.89], 0.1, "abcdefgh", "Not significant: "),

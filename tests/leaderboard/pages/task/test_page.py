@@ -8,7 +8,7 @@ from leaderboard.pages.task import protocols
 
 
 @pytest.mark.parametrize(
-    ("scores", "noise", "said"),
+    "scores, noise, said",
     [
         ([0.8] * 9, 0.02, "Close to saturated"),
         ([0.3] * 9, 0.02, "Too hard to tell the best"),

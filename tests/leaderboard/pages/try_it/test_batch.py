@@ -181,7 +181,7 @@ def test_failures_are_reasons_and_never_scores():
 
 
 @pytest.mark.parametrize(
-    ("score", "unit", "cells", "problem"),
+    "score, unit, cells, problem",
     [
         (float("nan"), "cosine", ("", "", ""), "one: It gave no number"),
         (float("inf"), "cosine", ("inf", "100", "as matching pairs"), ""),
@@ -248,7 +248,7 @@ class Catalogue(Judge):
 
 
 @pytest.mark.parametrize(
-    ("keys", "word"),
+    "keys, word",
     [(["one", "far"], "FAR"), (["not"], "package"), ([f"m{number}" for number in range(13)], "13")],
 )
 def test_models_that_cannot_be_asked_are_told_before_anything_begins(keys, word):
