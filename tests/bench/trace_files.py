@@ -36,8 +36,8 @@ class Trace:
     """Collects the functions of ours that run in any thread that began after it, within `recording`."""
 
     def __init__(self):
-        self.calls: dict[str, set[str]] = defaultdict(set)  # file -> names of its functions that ran
-        self.imports: set[str] = set()  # files of which functions ran in an import
+        self.calls = defaultdict(set)  # file -> names of its functions that ran
+        self.imports = set()  # files of which functions ran in an import
         self._on, self._importing = False, threading.local()
         threading.setprofile(self._event)
         sys.setprofile(self._event)

@@ -8,7 +8,6 @@ import re
 import shutil
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -185,9 +184,9 @@ class Watch:
 
     def __init__(self, page, *, host, expected):
         self.page, self.host, self.expected = page, host, expected
-        self.paths: list[str] = []
-        self.offences: list[str] = []
-        self.open: set[Any] = set()
+        self.paths = []
+        self.offences = []
+        self.open = set()
         page.on("request", self.request)
         page.on("requestfinished", lambda request: self.open.discard(request))
         page.on("requestfailed", lambda request: self.open.discard(request))

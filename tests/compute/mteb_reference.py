@@ -49,7 +49,7 @@ class Theirs(AbsEncoder):
     mteb_model_meta = None
 
     def __init__(self):
-        self.texts: set[str] = set()
+        self.texts = set()
 
     def encode(self, inputs, *, task_metadata, hf_split, hf_subset, **rest):
         vectors = []
@@ -66,7 +66,7 @@ class Ours:
     row = Model(key="small", title="Small", abilities=("embed_image", "embed_text"), modalities=("image", "text"))
 
     def __init__(self):
-        self.texts: set[str] = set()
+        self.texts = set()
 
     def can(self, ability):
         return ability in self.row.abilities

@@ -4,7 +4,6 @@ As there, a file's address answers with its commit, its SHA-256 and its size, an
 """
 
 import hashlib
-import threading
 from contextlib import contextmanager
 
 from tests.answering import Handler, answering
@@ -18,9 +17,9 @@ class Hub:
     def __init__(self):
         self.content, self.commit = b"", "0" * 40
         self.error = ""  # RepoNotFound, EntryNotFound: as the hub says it
-        self.wait: threading.Event | None = None  # until it is set, bytes are held back
-        self.asked: list[str] = []
-        self.tokens: dict[str, set[str]] = {"hub": set(), "store": set()}
+        self.wait = None  # until it is set, bytes are held back
+        self.asked = []
+        self.tokens = {"hub": set(), "store": set()}
         self.address = ""
 
     def publish(self, content, *, commit):

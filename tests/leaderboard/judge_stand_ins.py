@@ -5,7 +5,6 @@ two or four points lower, refuses some pairs, and writes markup in its reasons; 
 """
 
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -37,7 +36,7 @@ MODELS = (STEADY, LEANING, EYE)
 class PairJudge:
     """Answers by the item's name alone: its type says the truth, its last word the order."""
 
-    settings: dict[str, Any] = {"temperature": 0}
+    settings = {"temperature": 0}
 
     def __init__(self, *, leans):
         self.leans = leans

@@ -3,7 +3,6 @@ of a real model. Every kind of task has one; the procedures, the engine and the 
 
 import io
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -172,7 +171,7 @@ class Eye:
 class Judge:
     """Answers by lot of the item's name; some of what it says cannot be read."""
 
-    settings: dict[str, Any] = {"temperature": 0}
+    settings = {"temperature": 0}
 
     def reply(self, questions):
         said = (

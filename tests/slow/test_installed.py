@@ -37,8 +37,6 @@ scores = compute.evaluate(
 print(scores.model.key)
 """
 TYPED = """
-from __future__ import annotations
-
 import likeness
 import torch
 from likeness import compute

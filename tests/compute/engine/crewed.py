@@ -6,8 +6,6 @@ file `hold` has the worker that sees it first wait for the file `go`.
 
 import os
 import time
-from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
@@ -30,7 +28,7 @@ TOTAL = 3 * ITEMS
 class Logged:
     """Vectors that depend on the batch they are made in, so that batches cut otherwise show."""
 
-    settings: Mapping[str, Any] = {"pixel": "first"}
+    settings = {"pixel": "first"}
 
     def __init__(self, folder):
         self.folder = folder

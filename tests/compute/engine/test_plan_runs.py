@@ -4,7 +4,6 @@ Models stand in for the real ones: they embed what their row says, and compare t
 """
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -126,7 +125,7 @@ MODELS = {ways(row): row for row in shipped().models if row.adapter}
 class StandIn:
     """Vectors of what its row embeds; comparisons of two images; always answer A."""
 
-    settings: dict[str, Any] = {}
+    settings = {}
 
     def __init__(self, row):
         self.row = row

@@ -6,7 +6,6 @@ Reference: the same pass in one go, in a store of its own. Real kills are in tes
 import os
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -46,10 +45,10 @@ def dying(monkeypatch, after):
 class Lengths:
     """Texts as numbers; counts what it is given."""
 
-    settings: dict[str, Any] = {}
+    settings = {}
 
     def __init__(self):
-        self.given: list[str] = []
+        self.given = []
 
     def load(self, row, *, hardware):
         return self

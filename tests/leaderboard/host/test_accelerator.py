@@ -27,7 +27,7 @@ class Spaces(ModuleType):
 
     def __init__(self):
         super().__init__("spaces")
-        self.lent: list[tuple[str, float]] = []
+        self.lent = []
 
     def GPU(self, task=None, *, duration=None, size=None):  # noqa: N802
         if task is None:

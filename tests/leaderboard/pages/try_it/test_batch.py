@@ -30,7 +30,7 @@ class Judge:
     """Stands in for Live where models are asked: a score by the second text's length, and what it was asked."""
 
     def __init__(self, *held, score=None, unit="cosine"):
-        self.asked: list[tuple[str, str]] = []
+        self.asked = []
         self.held, self.score, self.unit = Calibrations(references=held), score, unit
 
     def answers(self, question, rows, **given):
