@@ -31,6 +31,3 @@ def test_sizes_are_written_as_the_board_writes_them():
     assert [parameters_text(millions) for millions, _ in shared] == [text for _, text in shared]
     assert parameters_text(None) == "—"
     assert (percent(0.8849), percent(0.125, digits=1), percent(math.nan)) == ("88%", "12.5%", "—")
-
-
-# Binary rounding that a visitor would see. What may stay: geometry, bytes and seconds, numbers that are whole.

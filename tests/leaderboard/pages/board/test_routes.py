@@ -14,8 +14,6 @@ from leaderboard.data.mean_rule import RankChoice, choice
 from leaderboard.data.suite_cache import SuiteCache
 from tests.leaderboard.served import client as client_of
 
-WEIGHED, ONE = "?w=IQA:5,Img-2AFC:0", "?tasks=unisim/nights"
-
 
 def test_the_bytes_are_compressed_once_and_known_again(client):
     packed = client.get("/data/board/mieb", headers={"accept-encoding": "br"})
