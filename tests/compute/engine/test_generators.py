@@ -81,7 +81,9 @@ def test_every_figure_of_every_generator_comes_in_one_table(made):
     assert len(people["agreements"]) == len(people["metrics"]) and people["agreements"][0]["pearson"]["low"] is None
 
 
-def test_the_runs_are_a_suite_of_their_own_that_people_rank_never_among_published_rows(made, root, tmp_path):
+def test_the_runs_are_a_suite_of_their_own_that_people_rank_never_among_published_rows(
+    without_imports, made, root, tmp_path
+):
     report = build.build(tmp_path / "own.duckdb", results=root / "results")
     assert not [problem for problem in report.problems if "own" in problem or "generators" in problem]
     frames = store.frames(tmp_path / "own.duckdb", names=("leaderboard_scores", "models", "suites", "items"))
@@ -132,7 +134,7 @@ def test_against_saved_statistics_distances_are_those_of_the_images_and_others_s
     assert plain["cfred"]["reason"] == "the saved reference has no statistics under tiny with tiny"
 
 
-def test_its_runs_stand_beside_those_of_the_images_themselves(made, root, tmp_path):
+def test_its_runs_stand_beside_those_of_the_images_themselves(without_imports, made, root, tmp_path):
     compared(root, "clean", reference="real-tiny.npz")
     assert [path.stem for path in (root / "results" / "suites").glob("*.json")] == ["generators-prompts"]
     runs = [json.loads(path.read_text())["settings"] for path in (root / "results").glob("own__clean/*/*/run.json")]
