@@ -15,8 +15,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from compute.eyes.folder import StudyFolder
-from leaderboard.data.database import Database
-from leaderboard.data.memo import shared
+from leaderboard.data.database import Database, shared
 from leaderboard.data.payload import encode
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.host.hub_data import HubData

@@ -3,16 +3,29 @@
 A right pair has a cosine of 0.25 in one model and of 0.95 in another. So each model has, for each pairing of kinds
 (image-image, image-text, text-text), the distributions of its scores of matching and of unrelated pairs; for a question
 about single images (quality, brightness, ...), of its scores of reference images. Higher scores are nearer, or more.
+
+A score's place in a distribution means something only where the input could have been one of the distribution's own. So
+each distribution has a domain for each modality: the model's vectors of its scenes. An input is inside if its nearest
+scene is nearer than that of 97.5% of the scenes is among the others, so a new scene of the same kind is outside with a
+probability of about 2.5% (conformal prediction, Vovk et al. 2005, chapter 4). Fewer than SCENES scenes have no such
+limit: nothing is outside of them, and they give no percentile. An image must also be inside by its colours, which tell
+photographs from drawings where a model's own vectors do not.
 """
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from compute.arrays import Floats
+from compute.arrays import Floats, unit
 from compute.types import BadInput, Undefined
 
 PAIRS = ("image-image", "image-text", "text-text")
@@ -25,6 +38,14 @@ MATCHING, UNRELATED = "as matching pairs", "as unrelated pairs"
 EITHER, BETWEEN = "either", "between"
 # And against the one of single images.
 MORE, LESS, USUAL = "above the reference images", "below the reference images", "as the reference images"
+# A percentile's limits cut TAIL off each end, and n scenes resolve no share below 1 / n: of fewer scenes than this not
+# even one lies beyond a limit. Further pairs of the same scenes are not further scenes.
+SCENES = round(1 / TAIL)
+MOST = 400  # scenes that a domain stores
+WIDTH = 128  # numbers of a scene: longer vectors are projected at random, which keeps their distances
+COLOURS = "colour-histogram"  # the model whose domains hold for the images of all models
+TITLES = {"drawn": "drawn scenes", "photographs": "photographs", "sentences": "English sentences"}
+OUTSIDE = "outside what this model was calibrated on"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -168,3 +189,175 @@ def _share(quantiles: Floats, value: float) -> float:
         return float(left > 0)
     below, above = quantiles[left - 1 : left + 1]
     return (left - 1 + (value - below) / (above - below)) / last
+
+
+class Seen(NamedTuple):
+    """One input by a model's own vector, or by that of COLOURS."""
+
+    by: str  # the model that the vector is of
+    modality: str
+    vector: Floats  # (d,)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Domain:
+    """One model's domain for one modality: the vectors of its scenes, and how far from them is still inside.
+
+    Earlier versions stored one middle, with axes and widths in which distances are measured.
+    """
+
+    model: str
+    name: str  # of the set that the scenes are of: drawn, photographs, sentences
+    modality: str
+    limit: float  # the longest distance to the nearest scene that is inside
+    vectors: Floats  # (n, d) as `reduced`
+    axes: Floats | None = None  # (r, d), each of length 1
+    widths: Floats | None = None  # (r + 1,) standard deviations along the axes, and in every other direction
+
+    def distance(self, vector: Floats) -> float:
+        """The distance of a vector (d,) to the nearest scene, over the limit: outside above 1."""
+        if self.axes is None:
+            return float(_apart(reduced(vector[None]), self.vectors).min() / self.limit)
+        apart = unit(vector[None].astype(float)) - self.vectors
+        along = apart @ self.axes.T
+        beyond = max((apart**2).sum() - (along**2).sum(), 0)
+        return math.sqrt(((along / self.widths[:-1]) ** 2).sum() + beyond / self.widths[-1] ** 2) / self.limit
+
+    def record(self) -> dict[str, Any]:
+        """As JSON: the vectors are base64 of whole numbers, times `scale`."""
+        scale = _scale(self.vectors)
+        plain = {name: getattr(self, name) for name in ("model", "name", "modality", "limit")}
+        levels = np.round(self.vectors / scale).astype(np.int8)
+        return plain | {"scale": scale, "items": len(levels), "vectors": base64.b64encode(levels.tobytes()).decode()}
+
+
+def restored(record: Mapping[str, Any]) -> Domain:
+    """The domain of a record, also of an earlier version's. Raises BadInput for anything else."""
+    try:
+        names = {name: record[name] for name in ("model", "name", "modality", "limit")}
+        if "scale" in record:
+            levels = np.frombuffer(base64.b64decode(record["vectors"]), dtype=np.int8)
+            return Domain(**names, vectors=levels.reshape(record["items"], -1) * record["scale"])
+        if "shape" not in record:  # of a metric on pixels, whose domain was a range of sizes
+            return Domain(**names, vectors=np.zeros((0, 0)))
+        rows, width = record["shape"]
+        mean, axes, widths = (
+            np.frombuffer(base64.b64decode(record[name]), dtype="<f2").astype(float).reshape(shape)
+            for name, shape in {"mean": (1, width), "axes": (rows, width), "widths": (rows + 1,)}.items()
+        )
+        return Domain(**names, vectors=mean, axes=axes, widths=widths)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise BadInput(f"It is not a calibration domain ({str(error)[:120]}): calibrate the model again") from error
+
+
+def of_vectors(vectors: ArrayLike, *, model: str, name: str, modality: str) -> Domain:
+    """The domain of vectors (n, d), one a scene; MOST of them are stored.
+
+    Raises Undefined for fewer than SCENES scenes, and for vectors that are not finite.
+    """
+    rows = np.asarray(vectors, dtype=float)
+    if len(rows) < SCENES or not np.isfinite(rows).all():
+        raise Undefined(f"{len(rows)} scenes are too few for a domain of {model} for {modality}s: it needs {SCENES}")
+    items = reduced(rows[np.unique(np.linspace(0, len(rows) - 1, min(len(rows), MOST)).round().astype(int))])
+    items = np.round(items / _scale(items)) * _scale(items)  # as they are stored
+    apart = _apart(items, items)
+    np.fill_diagonal(apart, np.inf)
+    rank = math.ceil((len(items) + 1) * (1 - TAIL))
+    limit = max(float(np.sort(apart.min(axis=1))[rank - 1]), 1e-6)  # of scenes that are all the same it would be 0
+    return Domain(model=model, name=name, modality=modality, limit=limit, vectors=items)
+
+
+def reduced(vectors: Floats) -> Floats:
+    """(n, d) vectors of length 1, projected to WIDTH numbers by random signs where they are longer."""
+    whole = unit(vectors.astype(float))
+    return whole if whole.shape[1] <= WIDTH else whole @ _signs(whole.shape[1])
+
+
+@cache
+def _signs(width: int) -> Floats:
+    """(width, WIDTH) the same on every machine (Achlioptas 2003)."""
+    bits = np.frombuffer(hashlib.shake_256(b"domain").digest(width * WIDTH // 8), dtype=np.uint8)
+    return (np.unpackbits(bits).reshape(width, WIDTH) * 2.0 - 1) / math.sqrt(WIDTH)
+
+
+def _scale(vectors: Floats) -> float:
+    return float(f"{np.abs(vectors).max() / 127:.6g}")
+
+
+def _apart(first: Floats, second: Floats) -> Floats:
+    """(n, m) distances."""
+    squares = (first**2).sum(axis=1)[:, None] + (second**2).sum(axis=1) - 2 * first @ second.T
+    return np.sqrt(np.maximum(squares, 0))
+
+
+@dataclass(frozen=True, kw_only=True)
+class DomainCheck:
+    """Whether inputs are within a model's calibration: the distribution that speaks for them, or why none does.
+
+    `few`: the distribution speaks for them, and has too few scenes for a percentile; `why` says so then.
+    """
+
+    reference: Reference | None = None
+    few: bool = False
+    why: str = ""
+
+    @property
+    def has_percentile(self) -> bool:
+        """Whether a score may be placed in the distribution."""
+        return self.reference is not None and not self.few
+
+
+@dataclass(frozen=True, kw_only=True)
+class Calibrations:
+    """Distributions and their domains, of any models."""
+
+    references: tuple[Reference, ...] = ()
+    domains: tuple[Domain, ...] = ()
+
+    @property
+    def key(self) -> tuple:
+        """Equal for equal distributions, as far as their names and sizes tell."""
+        return tuple((one.model, one.pairing, one.domain, one.n_unrelated, one.separation) for one in self.references)
+
+    def of(self, model: str, pairing: str) -> Calibrations:
+        """Those of one model and pairing, with the domains of COLOURS."""
+        return Calibrations(
+            references=tuple(one for one in self.references if (one.model, one.pairing) == (model, pairing)),
+            domains=tuple(one for one in self.domains if one.model in (model, COLOURS)),
+        )
+
+    def judged(self, model: str, pairing: str, inputs: Sequence[Seen]) -> DomainCheck:
+        """The distribution whose domain holds all inputs, the one that they are deepest in; else why there is none.
+
+        A model without any distribution of the pairing has no reason either.
+        """
+        own = self.of(model, pairing)
+        depths = {one.domain: max((own._depth(one, seen) for seen in inputs), default=0.0) for one in own.references}
+        inside = [one for one in own.references if depths[one.domain] <= 1]
+        if inside:
+            best = min(inside, key=lambda one: (one.scenes < SCENES, depths[one.domain]))
+            few = best.scenes < SCENES
+            return DomainCheck(reference=best, few=few, why=too_few(best) if few else "")
+        if own.references:
+            return DomainCheck(why=f"{OUTSIDE}: {' and '.join(described(one) for one in own.references)}")
+        return DomainCheck()
+
+    def _depth(self, reference: Reference, seen: Seen) -> float:
+        """How far outside an input is; 1 where nothing tells."""
+        if reference.scenes < SCENES:
+            return 1.0
+        names = (seen.by, reference.domain, seen.modality)
+        domain = next((one for one in self.domains if (one.model, one.name, one.modality) == names), None)
+        if domain is None:
+            return 1.0 if seen.by == COLOURS else math.inf
+        return domain.distance(seen.vector)
+
+
+def described(reference: Reference) -> str:
+    """What a distribution was made of, in words."""
+    return TITLES.get(reference.domain, f"the items of {reference.source}")
+
+
+def too_few(reference: Reference) -> str:
+    """Why a distribution carries no percentile."""
+    return f"calibrated on {reference.scenes} {described(reference)}, and a percentile needs {SCENES}"

@@ -18,9 +18,9 @@ from compute.content import items
 from compute.content.items import Column
 from compute.tasks.drawing import compose
 from compute.tasks.drawing.captions import Caption, caption
-from compute.tasks.drawing.distortions import Shown, distorted, shift
+from compute.tasks.drawing.compose import Scene, facts
 from compute.tasks.drawing.lexicon import DAMAGES
-from compute.tasks.drawing.scenes import Scene, facts
+from compute.tasks.drawing.render import Shown, distorted, shift
 from compute.tasks.pairbench.pixels import png
 
 VERSION = 1  # raise it when any item changes

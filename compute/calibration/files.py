@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from compute.analysis.calibrated import Reference
-from compute.analysis.domain import Domain, restored
+from compute.analysis.calibrated import Domain, Reference, restored
 from compute.engine import run_folders
 from compute.io.files import read_record, write_text
 from compute.tasks.data import QUESTIONS

@@ -11,8 +11,7 @@ import numpy as np
 
 from compute import versions
 from compute.analysis import calibrated
-from compute.analysis.calibrated import PAIRS
-from compute.analysis.domain import COLOURS, SCENES, of_vectors
+from compute.analysis.calibrated import COLOURS, PAIRS, SCENES, of_vectors
 from compute.arrays import Floats
 from compute.calibration import drawn, files, photographs, sentences
 from compute.calibration.files import ALONE, Stored
@@ -20,7 +19,7 @@ from compute.calibration.samples import Material, PairSample
 from compute.engine import run_folders
 from compute.engine.run import code, failure
 from compute.features import encoding
-from compute.models import abilities
+from compute.models import model_rows
 from compute.procedures import choice
 from compute.procedures.shared.similarity import symmetric
 from compute.types import CannotDo, LikenessError, Model, Undefined
@@ -92,12 +91,12 @@ def _model(
             pairing
             for pairing in of_set.samples
             if row.adapter
-            and (abilities.scores(row, pairing) if pairing in PAIRS else abilities.embeds(row, "image-text"))
+            and (model_rows.scores(row, pairing) if pairing in PAIRS else model_rows.embeds(row, "image-text"))
         ]
         for name, of_set in material.items()
     }
     if not any(wanted.values()):
-        why = abilities.not_computable(row) or "it scores none of these pairings"
+        why = model_rows.not_computable(row) or "it scores none of these pairings"
         yield CalibrationOutcome(row.key, "skipped", reason=why)
         return
     bench.fetch(row)
@@ -130,7 +129,7 @@ def _model(
             yield CalibrationOutcome(
                 row.key, "made", pairing, files.write(results, reference, settings={**own, **beside})
             )
-        for modality in abilities.learned_vectors(row) if row.key != COLOURS else ("image",):
+        for modality in model_rows.learned_vectors(row) if row.key != COLOURS else ("image",):
             column = material[name].wholes.get(modality, ())
             place = files.path(results, model=row.key, domain=name, pairing=files.REGION + modality)
             if len(column) >= SCENES and (made or not place.exists()):  # a stopped run may have left it out

@@ -9,8 +9,7 @@ import typer
 from annotated_types import Ge
 
 from compute.cli.workspace import Build, Models, Results, named_models, rebuild, warn
-from compute.engine.settings import Offline, RunSettings
-from compute.engine.workspace import catalog_with_own, workbench
+from compute.engine.workspace import Offline, RunSettings, catalog_with_own, workbench
 from compute.types import BadInput
 
 

@@ -13,7 +13,7 @@ import typer
 
 from compute import paths
 from compute.cli.workspace import warn
-from compute.engine.settings import Device, Offline
+from compute.engine.workspace import Device, Offline
 from compute.types import BadInput, argument, unknown
 
 if TYPE_CHECKING:

@@ -26,16 +26,16 @@ def fetch(
     from compute.engine.workspace import catalog_with_own
     from compute.live.pool import GROWTH
     from compute.live.roster import SPARE_DISK, free_disk
-    from compute.models.files import hub_files, weights
+    from compute.models.files import weights
     from compute.rounding import size as in_words
 
     for row in [model.row for model in named_models(models, catalog_with_own(None, warn=warn))]:
         required = adapters.required_files(row)
         is_own = required is None or weights.own_folder(row) is not None
         if not adapters.is_downloaded(row) and not is_own and not constants.is_offline_mode():
-            files = hub_files.list_files(row, required=required)
+            files = weights.list_files(row, required=required)
             whole = sum(file.size for file in files)
-            missing, free, takes = hub_files.missing_bytes(row, files), free_disk(), round(whole * GROWTH)
+            missing, free, takes = weights.missing_bytes(row, files), free_disk(), round(whole * GROWTH)
             if 0 < room < takes:
                 raise NotHere(
                     f"{row.title} is too large: it takes about {in_words(takes)} of memory, and {in_words(room)} are "
@@ -49,6 +49,6 @@ def fetch(
             if lines:  # in this thread, so that SIGTERM ends it as an interrupt does
                 signal.signal(signal.SIGTERM, signal.default_int_handler)
                 # Printing fails once nobody listens, which ends the download.
-                hub_files.fetch(row, files, progress=lambda done, whole=whole: print(done, whole, flush=True))
+                weights.fetch(row, files, progress=lambda done, whole=whole: print(done, whole, flush=True))
         folder = adapters.fetch(row)
         yield f"{row.key}: {folder or 'no weights to fetch'}"

@@ -10,7 +10,7 @@ import typer
 from compute.cli.command import mapping
 from compute.cli.workspace import Build, Results, rebuild
 from compute.engine.generators import interface
-from compute.engine.settings import RunSettings
+from compute.engine.workspace import RunSettings
 from compute.options import taking
 from compute.tasks.image_lists import ADDRESSES
 from compute.types import BadInput

@@ -12,8 +12,7 @@ import typer
 from compute import paths
 from compute.cli import workspace
 from compute.cli.command import grouped
-from compute.engine.settings import Offline
-from compute.engine.workspace import catalog_with_own, stay_offline
+from compute.engine.workspace import Offline, catalog_with_own, stay_offline
 from compute.importing import Imported
 from compute.options import taking
 from compute.types import LONGEST_KEY, BadInput, Laboratory, counted, is_origin, shortened, slug

@@ -9,7 +9,7 @@ from typing import Annotated
 from annotated_types import Ge
 
 from compute.cli.workspace import Results
-from compute.engine.settings import DataFolder, Offline
+from compute.engine.workspace import DataFolder, Offline
 from compute.training.splits import Datasets
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from compute.cli.command import grouped
 from compute.cli.workspace import Results, named_models, warn
-from compute.engine.settings import Offline, RunSettings
+from compute.engine.workspace import Offline, RunSettings
 
 
 def check(

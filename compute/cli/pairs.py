@@ -11,8 +11,7 @@ import typer
 
 from compute.cli.command import grouped
 from compute.cli.workspace import say
-from compute.engine.settings import DataFolder, Offline
-from compute.engine.workspace import check_writable, stay_offline
+from compute.engine.workspace import DataFolder, Offline, check_writable, stay_offline
 from compute.io.tables import aligned
 from compute.options import taking
 from compute.progress import Progress

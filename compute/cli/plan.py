@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Annotated
 
 from compute.cli.workspace import Models, Results, named_models, warn
-from compute.engine.settings import Offline, RunSettings
+from compute.engine.workspace import Offline, RunSettings
 from compute.types import BadInput
 
 
@@ -24,7 +24,7 @@ def plan(
     """
     from compute.engine import named_models as named
     from compute.engine import plan, workspace
-    from compute.interface import estimated
+    from compute.interface import standing
     from compute.interface.evaluated import Evaluation
 
     settings = RunSettings(offline=offline, results=results)
@@ -36,4 +36,4 @@ def plan(
     planned = plan.make(catalog, suite=suite, models=[key], bench=bench)
     stored = Evaluation.stored(planned, catalog=catalog, results=settings.results)
     yield str(stored.place())
-    yield from estimated.lines(stored.next_tasks(budget), model=key, suite=suite, budget=budget)
+    yield from standing.lines(stored.next_tasks(budget), model=key, suite=suite, budget=budget)

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from compute.cli.workspace import Build, Models, Results, named_models, rebuild, say, warn
-from compute.engine.settings import RunSettings
+from compute.engine.workspace import RunSettings
 from compute.options import taking
 from compute.types import BadInput
 
@@ -44,7 +44,7 @@ def run(
     from compute.engine.checking import judge
     from compute.engine.named_models import joined, keyed, record_named
     from compute.engine.run import execute
-    from compute.interface import estimated
+    from compute.interface import standing
     from compute.interface.evaluated import Evaluation
     from compute.models import hardware_for
 
@@ -69,7 +69,7 @@ def run(
         if tasks or len(keys) != 1:
             raise BadInput("--budget chooses the tasks of one model: name one with --models, and no --tasks")
         chosen = Evaluation.stored(planned, catalog=catalog, results=settings.results).next_tasks(budget)
-        yield from estimated.lines(chosen, model=keys[0], suite=suite, budget=budget)
+        yield from standing.lines(chosen, model=keys[0], suite=suite, budget=budget)
         if chosen.empty:
             return
         planned = plan.make(catalog, suite=suite, models=keys, tasks=list(chosen["task"]), bench=bench)

@@ -21,7 +21,7 @@ from compute.cli.workspace import Results
 from compute.engine.checking.findings import findings, hashed, within
 from compute.engine.checking.labels import in_words
 from compute.engine.checking.resolution import sentence
-from compute.engine.settings import Columns, Images, Offline, RunSettings, Shape
+from compute.engine.workspace import Columns, Images, Offline, RunSettings, Shape
 from compute.metrics.registry import METRICS
 from compute.tasks import own
 from compute.tasks.source import Source

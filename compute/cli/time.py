@@ -8,8 +8,7 @@ from typing import Annotated
 from annotated_types import Ge
 
 from compute.cli.workspace import Build, Results, named_models, rebuild, say, warn
-from compute.engine.settings import Device, Dtype, Offline, RunSettings
-from compute.engine.workspace import catalog_with_own, workbench
+from compute.engine.workspace import Device, Dtype, Offline, RunSettings, catalog_with_own, workbench
 from compute.rounding import rate_text
 
 

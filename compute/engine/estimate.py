@@ -14,7 +14,7 @@ from compute.content.items import Column
 from compute.engine.plan import Job, Plan
 from compute.engine.workspace import Bench
 from compute.features.subject import ABILITY
-from compute.models.loading import size_of_weights
+from compute.models.model_rows import size_of_weights
 from compute.procedures import probe
 from compute.tasks.data import Data, Probe
 from compute.tasks.source import Need

@@ -9,7 +9,7 @@ import numpy as np
 from compute import storage
 from compute.engine.estimate import ModelEstimate, TaskEstimate, downloads
 from compute.engine.plan import Plan
-from compute.engine.settings import RunSettings
+from compute.engine.workspace import RunSettings
 from compute.io.tables import aligned
 from compute.models import ADAPTERS, endpoint_variable
 from compute.rounding import size

@@ -11,7 +11,7 @@ from compute.engine import run_folders
 from compute.engine.run_folders import StoredRun
 from compute.engine.variants import QUALITY_BENCHMARKS, QUALITY_CATEGORIES, VARIANTS
 from compute.engine.workspace import Bench
-from compute.models import ADAPTERS, abilities
+from compute.models import ADAPTERS, model_rows
 from compute.models.judges import endpoint
 from compute.procedures.shared.replies import READING
 from compute.tasks import computable
@@ -169,7 +169,7 @@ def _overrides(options: Sequence[str], allowed: Iterable[Mapping[str, tuple[Any,
 
 def obstacle(row: Model, task: Task, procedures: Mapping[str, Procedure]) -> str:
     """Why the model cannot be run on the task, as far as the catalogue tells; empty when it can."""
-    if problem := abilities.not_computable(row):
+    if problem := model_rows.not_computable(row):
         return problem
     if task.procedure in ("frechet", "cfred-grid"):
         return "sets of generated images are compared by likeness frechet"
@@ -179,7 +179,7 @@ def obstacle(row: Model, task: Task, procedures: Mapping[str, Procedure]) -> str
     if procedure is None:
         return f"published scores only: {task.procedure or 'its procedure'} cannot be run here yet"
     if row.late_interaction and not procedure.late_interaction:
-        return f"the model has {abilities.LATE}"
+        return f"the model has {model_rows.LATE}"
     missing = sorted(set(task.modalities) - set(row.modalities)) if row.modalities else []
     if missing:
         way = ". Without texts: --shape neighbours or --shape probe, in Python shape="
@@ -193,15 +193,15 @@ def obstacle(row: Model, task: Task, procedures: Mapping[str, Procedure]) -> str
     if frozenset({"choose"}) in procedure.needs and "choose" in able:
         return ""
     if is_quality(task):
-        if abilities.embeds(row, "image-text"):
+        if model_rows.embeds(row, "image-text"):
             return ""
         return "the task asks for a quality without a reference; the model takes no prompt"
-    pairing = abilities.pairing_of(task.modalities[0], task.modalities[-1])
-    by_comparison = frozenset({"compare"}) in procedure.needs and abilities.compares(row, pairing)
-    if not by_comparison and not row.late_interaction and not abilities.embeds(row, pairing):
+    pairing = model_rows.pairing_of(task.modalities[0], task.modalities[-1])
+    by_comparison = frozenset({"compare"}) in procedure.needs and model_rows.compares(row, pairing)
+    if not by_comparison and not row.late_interaction and not model_rows.embeds(row, pairing):
         kinds = [f"{kind}s" for kind in ("image", "text") if f"embed_{kind}" in row.abilities]
         own = f"the model has vectors of {' and '.join(kinds)} only" if kinds else "the model has no vectors"
-        if abilities.compares(row, "image-image"):
+        if model_rows.compares(row, "image-image"):
             own += ", and its own score is of two images"
         return f"the task compares {' and '.join(f'{kind}s' for kind in task.modalities)}: {own}"
     return ""
@@ -218,15 +218,15 @@ def _jobs(
     """One job, or one for each variant that the benchmark compares."""
     procedure, (of_procedure, of_task) = bench.procedures[task.procedure], _allowed(task, bench)
     usual = defaults(row, {**of_task, **of_procedure})
-    pairing = abilities.pairing_of(task.modalities[0], task.modalities[-1])
+    pairing = model_rows.pairing_of(task.modalities[0], task.modalities[-1])
     way = "embed"
-    if "choose" in row.abilities and not abilities.scores(row, pairing):
+    if "choose" in row.abilities and not model_rows.scores(row, pairing):
         way = "choose"
-    elif "compare" in row.abilities and not abilities.embeds(row, "image-text" if is_quality(task) else pairing):
+    elif "compare" in row.abilities and not model_rows.embeds(row, "image-text" if is_quality(task) else pairing):
         way = "compare"
     applies = {"reader": way == "choose", **dict.fromkeys(VARIANTS, is_quality(task))}
     own = {name: value for name, value in overrides.items() if name in usual and applies.get(name, True)}
-    prompted = abilities.embeds(row, "image-text")
+    prompted = model_rows.embeds(row, "image-text")
     choices = [own]
     for name, values in VARIANTS.items():
         if name in usual and name not in own and is_quality(task) and prompted:
@@ -284,7 +284,7 @@ def defaults(row: Model, allowed: Mapping[str, tuple[Any, ...]]) -> dict[str, An
     But a model that embeds an image with its text in one prompt does so, as in MIEB (compute/procedures/shared/fusion).
     """
     usual = {name: values[0] for name, values in allowed.items()}
-    if "joint" in allowed.get("fusion", ()) and abilities.embeds_jointly(row):
+    if "joint" in allowed.get("fusion", ()) and model_rows.embeds_jointly(row):
         usual["fusion"] = "joint"
     return usual
 

@@ -22,8 +22,7 @@ from compute import storage
 from compute.engine import run
 from compute.engine.plan import Job
 from compute.engine.run import Encoding, Execution, Outcome
-from compute.engine.settings import RunSettings
-from compute.engine.workspace import Bench
+from compute.engine.workspace import Bench, RunSettings
 from compute.features import passes
 from compute.features.passes import DistinctItems, Encoded
 from compute.models.own.own_model import ADAPTER

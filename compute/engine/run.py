@@ -19,8 +19,8 @@ from compute import tasks, versions
 from compute.content.items import Column
 from compute.engine import run_folders, scoring, thumbnails
 from compute.engine.plan import Job, Plan
-from compute.engine.run_doubts import doubts
 from compute.engine.run_folders import StoredRun
+from compute.engine.scoring import doubts
 from compute.engine.workspace import Bench
 from compute.features import encoding as encoding_pipeline
 from compute.features.passes import Pass

@@ -18,7 +18,7 @@ from compute import bare_process, paths
 from compute.features import encoding
 from compute.io.files import locked, write_text
 from compute.io.tables import read_csv
-from compute.models import abilities
+from compute.models import model_rows
 from compute.tasks.drawing import captions, compose, render
 from compute.types import BadInput, CannotDo, Model, first_line
 
@@ -60,7 +60,7 @@ def measured(row: Model, *, bench: Bench, batch: int, report: Callable[[str], No
     """
     from compute.models import hardware_for
 
-    kinds = abilities.learned_vectors(row)
+    kinds = model_rows.learned_vectors(row)
     if row.adapter and not kinds:
         raise CannotDo(f"{row.key} has no learned vectors of images or texts. Time an encoder")
     hardware = hardware_for(row, bench.hardware)

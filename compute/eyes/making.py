@@ -20,7 +20,7 @@ from compute.content import near_copies
 from compute.content.items import Column, content_key
 from compute.eyes import asking
 from compute.eyes.study import LONGEST_TEXT, MOST_NOTES, MOST_QUESTIONS, NO_PICK, Kind, Study
-from compute.features.memory import Name
+from compute.features.subject import Name
 from compute.live import inputs
 from compute.live.inputs import Input
 from compute.procedures import choice

@@ -17,8 +17,7 @@ from compute.content.items import content_key
 from compute.eyes.study import ASKS, Kind, Study
 from compute.io.files import words_beside
 from compute.live.inputs import Input
-from compute.tasks.drawing.distortions import distort
-from compute.tasks.drawing.render import photo_path
+from compute.tasks.drawing.render import distort, photo_path
 from compute.tasks.perturb import PERTURBATIONS, perturb
 from compute.types import BadInput
 

@@ -1,9 +1,9 @@
 """Encodings on disk: `<folder>/<model>/<identity digest>/<modality>/`, one cache per modality.
 
 A cache holds shards (`<digest of its keys>.safetensors`: `vectors`, `keys` in ascending order, and `offsets` where
-items have many vectors). Files are written under a draft name and moved to their path, so each is whole or absent;
-shards are never changed, only merged into larger ones. The process that makes a pass holds the lock; reading needs
-none, nor does adding a shard.
+items have many vectors), which are read by memory map: opening one reads its header alone. Files are written under a
+draft name and moved to their path, so each is whole or absent; shards are never changed, only merged into larger ones.
+The process that makes a pass holds the lock; reading needs none, nor does adding a shard.
 
 The store may be an address (compute/storage.py). Its shards are then fetched once each into a local folder and mapped
 there, and each new one is put as a whole object. They are not merged, as others may have fetched them, and nothing is
@@ -16,8 +16,9 @@ import contextlib
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fnmatch import fnmatch
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -25,11 +26,11 @@ import numpy as np
 
 from compute import storage, versions
 from compute.arrays import LazyRows, Many, cumulative
-from compute.features import shards
-from compute.features.shards import Lookup
-from compute.io.files import sweep
+from compute.io.files import replacing, sweep
 from compute.types import BadInput, LikenessError, NotHere
 
+KINDS = {"F16": "<f2", "F32": "<f4", "F64": "<f8", "I64": "<i8", "U8": "u1"}
+SORTED = "sorted"  # in a header: the keys ascend, and are looked up where they lie
 SMALL = 64 << 20  # bytes: shards below this are merged at the end of a pass
 MERGED = 128 << 20  # bytes that one merged shard holds at most, about: a merge needs a few times as much memory
 DTYPES = ("float32", "float16")  # of stored vectors
@@ -40,6 +41,167 @@ ABOUT = (
     "`versions` are the exact ones that the first encodings were made with. "
     "The folder can be deleted; what is missing is encoded again."
 )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Shard:
+    """One file of encodings, mapped and read-only."""
+
+    vectors: np.ndarray  # (N, d) as stored
+    keys: np.ndarray  # (n,) S32 in the order of the rows
+    offsets: np.ndarray | None  # (n + 1,) where items have many vectors: item i has the rows offsets[i]:offsets[i + 1]
+    is_sorted: bool  # the keys ascend, as in all but some files of earlier versions
+
+    @cached_property
+    def order(self) -> np.ndarray | None:
+        """(n,) the rows by ascending key; None where they ascend already."""
+        return None if self.is_sorted else np.argsort(self.keys, kind="stable")
+
+    @cached_property
+    def ascending(self) -> np.ndarray:
+        """(n,) S32, the keys in ascending order: the mapped ones themselves where they are."""
+        return self.keys if self.order is None else self.keys[self.order]
+
+
+def write_shard(path: Path, keys: np.ndarray, vectors: np.ndarray, offsets: np.ndarray | None = None) -> None:
+    """Writes a shard of ascending keys (n,) S32. Raises LikenessError."""
+    from safetensors.numpy import save
+
+    arrays = {"vectors": vectors, "keys": keys.view(np.uint8).reshape(-1, 32)}
+    data = save(arrays if offsets is None else {**arrays, "offsets": offsets}, metadata={SORTED: "yes"})
+    place(path, lambda draft: draft.write_bytes(data))
+
+
+def read_shard(path: Path) -> Shard:
+    """The shard in a file. Raises FileNotFoundError, LikenessError where its header cannot be right."""
+    raw = np.memmap(path, dtype=np.uint8, mode="r") if path.stat().st_size else np.zeros(0, np.uint8)
+    try:
+        start = 8 + int.from_bytes(bytes(raw[:8]), "little")
+        header = json.loads(bytes(raw[8:start]))
+        notes = header.pop("__metadata__")
+        arrays = {}
+        for name, entry in header.items():
+            first, last = entry["data_offsets"]
+            data = np.asarray(raw[start + first : start + last]).view(KINDS[entry["dtype"]])
+            arrays[name] = data.reshape(entry["shape"])
+        return Shard(
+            vectors=arrays["vectors"],
+            keys=arrays["keys"].reshape(-1).view("S32"),
+            offsets=arrays.get("offsets"),
+            is_sorted=SORTED in notes,
+        )
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
+        raise LikenessError(f"{path}: a damaged file of encodings. Delete it: its items are encoded again") from error
+
+
+def make_folder(folder: Path) -> None:
+    """Makes a folder and those above it."""
+    with writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+
+
+def place(path: Path, write: Callable[[Path], Any]) -> None:
+    """Writes a draft and moves it to its path; a draft that fails is removed."""
+    with replacing(path) as draft, writing(path.parent):
+        write(draft)
+
+
+@contextlib.contextmanager
+def writing(folder: Path) -> Iterator[None]:
+    """Turns the system's refusals into a message that says where and what next."""
+    try:
+        yield
+    except OSError as error:
+        raise LikenessError(
+            f"{folder}: cannot write there ({error.strerror or error}). Free some space or give the "
+            f"store another folder, then run again: what is stored stays"
+        ) from error
+
+
+class Lookup:
+    """Several shards as one table. A key that several hold is read from the first."""
+
+    def __init__(self, shards: Sequence[Shard], *, where: str) -> None:
+        self.shards = [shard for shard in shards if len(shard.keys)]
+        self.where = where
+        dtypes = {shard.vectors.dtype.name for shard in self.shards}
+        if len(dtypes) > 1:
+            raise LikenessError(
+                f"{where}: vectors of several types ({', '.join(sorted(dtypes))}). "
+                "Delete the folder: its items are encoded again"
+            )
+
+    @property
+    def ragged(self) -> bool:
+        """Whether items have many vectors each."""
+        return any(shard.offsets is not None for shard in self.shards)
+
+    @property
+    def width(self) -> int:
+        """Numbers in a vector; 0 where nothing is stored."""
+        return self.shards[0].vectors.shape[1] if self.shards else 0
+
+    @property
+    def dtype(self) -> np.dtype:
+        """Of the vectors as stored; float32 where nothing is."""
+        return self.shards[0].vectors.dtype if self.shards else np.dtype(np.float32)
+
+    def has(self, keys: np.ndarray) -> np.ndarray:
+        """(n,) bool: which of the keys (n,) S32 are stored."""
+        return self._locate(keys)[0] >= 0
+
+    def many(self, keys: np.ndarray, *, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray]:
+        """All vectors (N, d) in `dtype` and offsets (n + 1,) of the keys, all of which must be stored."""
+        shard_of, rows = self._locate(keys)
+        counts = self._counts(shard_of, rows)
+        offsets = cumulative(counts)
+        out = np.empty((offsets[-1], self.width), dtype=dtype)
+        for shard, at, inside in self._each(shard_of, rows):
+            if shard.offsets is None:
+                out[offsets[at]] = shard.vectors[inside]
+                continue
+            step = np.arange(counts[at].sum()) - np.repeat(np.cumsum(counts[at]) - counts[at], counts[at])
+            starts = np.repeat(shard.offsets[inside], counts[at])
+            out[np.repeat(offsets[at], counts[at]) + step] = shard.vectors[starts + step]
+        return out, offsets
+
+    def counts(self, keys: np.ndarray) -> np.ndarray:
+        """(n,) how many vectors each key has; all must be stored."""
+        return self._counts(*self._locate(keys))
+
+    def _counts(self, shard_of: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        if (shard_of < 0).any():
+            raise LikenessError(f"{self.where}: {int((shard_of < 0).sum())} of the requested items are not stored yet")
+        counts = np.ones(len(rows), dtype=np.int64)
+        for shard, at, inside in self._each(shard_of, rows):
+            if shard.offsets is not None:
+                counts[at] = shard.offsets[inside + 1] - shard.offsets[inside]
+        return counts
+
+    def _locate(self, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Each key's shard, -1 where it is not stored, and its row there."""
+        wanted = np.asarray(keys, dtype="S32")
+        order = np.argsort(wanted)
+        among = wanted[order]
+        shard_of, rows = np.full(len(wanted), -1), np.zeros(len(wanted), dtype=np.int64)
+        for number, shard in reversed(list(enumerate(self.shards))):
+            ascending = shard.ascending
+            first = np.searchsorted(among, ascending[0])
+            last = np.searchsorted(among, ascending[-1], side="right")
+            part = among[first:last]
+            nearest = np.minimum(np.searchsorted(ascending, part), len(ascending) - 1)
+            same = ascending[nearest] == part
+            at = order[first:last][same]
+            shard_of[at] = number
+            rows[at] = nearest[same] if shard.order is None else shard.order[nearest[same]]
+        return shard_of, rows
+
+    def _each(self, shard_of: np.ndarray, rows: np.ndarray) -> Iterator[tuple[Shard, np.ndarray, np.ndarray]]:
+        """Each shard that is needed, with the positions it fills and its rows, in the order they are on disk."""
+        order = np.lexsort((rows, shard_of))
+        for part in np.split(order, np.flatnonzero(np.diff(shard_of[order])) + 1):
+            if len(part):
+                yield self.shards[shard_of[part[0]]], part, rows[part]
 
 
 class FeatureStore:
@@ -76,9 +238,9 @@ class FeatureStore:
         )
         before = self.identity_record(home)
         if before is None:
-            shards.make(home)
+            make_folder(home)
             text = json.dumps(record, indent=1, sort_keys=True, ensure_ascii=False)
-            shards.place(home / "identity.json", lambda path: path.write_text(text))
+            place(home / "identity.json", lambda path: path.write_text(text))
             if remote := self._beside(home):
                 remote.put(home / "identity.json", "identity.json")
         elif before["settings"] != record["settings"]:
@@ -108,7 +270,7 @@ class EmbeddingCache:
 
     def __init__(self, folder: Path, *, remote: storage.RemoteFolder | None = None) -> None:
         self.folder, self.remote = folder, remote
-        self._shards: dict[str, shards.Shard] = {}  # by file
+        self._shards: dict[str, Shard] = {}  # by file
         self._lookup = Lookup([], where=str(folder))
         self.refresh()
 
@@ -120,7 +282,7 @@ class EmbeddingCache:
             self._fetch(self.remote)
         while (names := self._listed()) != list(self._shards):
             with contextlib.suppress(FileNotFoundError):  # merged by another process since it was listed
-                self._shards = {name: self._shards.get(name) or shards.read(self.folder / name) for name in names}
+                self._shards = {name: self._shards.get(name) or read_shard(self.folder / name) for name in names}
         self._lookup = Lookup(list(self._shards.values()), where=str(self.folder))
 
     def has(self, keys: np.ndarray) -> np.ndarray:
@@ -156,8 +318,8 @@ class EmbeddingCache:
         """Holds the cache for one process at a time. Removes drafts. `tell` gets a line before it has to wait."""
         import fcntl
 
-        shards.make(self.folder)
-        with shards.writing(self.folder):
+        make_folder(self.folder)
+        with writing(self.folder):
             handle = open(self.folder / "lock", "ab")  # noqa: SIM115 - open, as the lock is, until the end of this context
         with handle:
             try:
@@ -203,7 +365,7 @@ class EmbeddingCache:
     def _merged(self, names: Sequence[str]) -> bool:
         """Makes one shard of several; False without room. After a process that died before it removed them, they are
         merged once more."""
-        lookup = Lookup([shards.read(self.folder / name) for name in names], where=str(self.folder))
+        lookup = Lookup([read_shard(self.folder / name) for name in names], where=str(self.folder))
         keys = np.unique(np.concatenate([shard.keys for shard in lookup.shards]))
         vectors, offsets = lookup.many(keys, dtype=lookup.dtype)
         try:
@@ -220,7 +382,7 @@ class EmbeddingCache:
     def _write(self, keys: np.ndarray, vectors: np.ndarray, offsets: np.ndarray | None) -> str:
         """Writes a shard of ascending keys (n,) S32; returns its name, which is the same for the same keys."""
         name = f"{hashlib.blake2b(keys.tobytes(), digest_size=16).hexdigest()}.safetensors"
-        shards.write(self.folder / name, keys, vectors, offsets)
+        write_shard(self.folder / name, keys, vectors, offsets)
         return name
 
     # ---- an address

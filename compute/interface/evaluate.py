@@ -17,7 +17,7 @@ from compute.engine.checking import judge
 from compute.engine.plan import Plan
 from compute.engine.ray_cluster import RayCluster
 from compute.engine.run import Outcome, doubted, execute
-from compute.engine.settings import RunSettings
+from compute.engine.workspace import RunSettings
 from compute.interface.evaluated import Evaluation
 from compute.models.own import checkpoints, wrapping
 from compute.models.own.checkpoints import NamedModel
@@ -57,7 +57,7 @@ def evaluate(
     leave it open.
 
     `suite`: its key (`likeness list suites`) or the path of a suite.toml; it may be omitted where `tasks` or `data` say
-    it. The other arguments are those of `likeness run` (`compute.engine.settings.RunSettings`): of `tasks`, `images`
+    it. The other arguments are those of `likeness run` (`compute.engine.workspace.RunSettings`): of `tasks`, `images`
     and `options`, a single value needs no list; what is stored in `results` is not made again; with
     `engine="ray"`, an object in memory is copied to each worker.
 

@@ -15,7 +15,6 @@ from compute import paths
 from compute.analysis.comparison import Comparison
 from compute.analysis.estimates import FEWEST_TASKS
 from compute.analysis.intervals import interval
-from compute.analysis.ranked_model import RankedModel
 from compute.analysis.table import ALL, HUMAN, USUAL, ScoreTable, check_origin, of_database, of_scores
 from compute.catalog import Catalog
 from compute.database import store
@@ -24,9 +23,9 @@ from compute.engine.plan import Plan, reasons
 from compute.engine.run import Outcome, doubted
 from compute.engine.run_folders import StoredRun
 from compute.importing.scores_csv import DECLARING, OPTIONAL, REQUIRED
-from compute.interface import estimated, standing
+from compute.interface import standing
 from compute.interface.compare import ModelScores, compare_scores
-from compute.interface.estimated import EstimatedPlace
+from compute.interface.standing import EstimatedPlace, RankedModel
 from compute.io.files import write_text
 from compute.pages.shown import Cell, ShownTable, ShowsItself
 from compute.rounding import rounded
@@ -182,7 +181,7 @@ class Evaluation(ShowsItself):
         notes = standing.comparability(
             model=self.model.key, origin=origin, tasks=self._counting, runs=self.runs, others=others
         )
-        return estimated.place_of(*self._beside(others), notes=notes)
+        return standing.place_of(*self._beside(others), notes=notes)
 
     def next_tasks(self, budget: str, origin: str = USUAL) -> pd.DataFrame:
         """The tasks to run next, in the order that narrows the interval of the mean most per hour, as many as fit a
@@ -193,11 +192,11 @@ class Evaluation(ShowsItself):
         Raises BadInput, and CannotDo where nothing tells an order.
         """
         table, known = self._beside(self._arranged(origin))
-        return estimated.next_tasks(table, known, model=self.model, tasks=self._counting, budget=budget)
+        return standing.next_tasks(table, known, model=self.model, tasks=self._counting, budget=budget)
 
     def _beside(self, others: ScoreTable) -> tuple[ScoreTable, dict[str, Any]]:
         frames = store.frames(self.database(), names=("models", "runs"))
-        return estimated.beside(self._table, others, model=self.model, tasks=self._counting, frames=frames)
+        return standing.beside(self._table, others, model=self.model, tasks=self._counting, frames=frames)
 
     def database(self) -> Path:
         """The database of the shipped scores and of this results folder, next to the runs; built where it is stale.

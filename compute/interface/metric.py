@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from compute.arrays import unit
 from compute.engine import workspace
-from compute.models import abilities, loading
+from compute.models import model_rows
 from compute.types import BadInput, CannotDo
 from compute.versions import naming_packages
 
@@ -29,12 +29,14 @@ def metric(name: str, *, device: str = "cpu") -> TensorMetric:
     import torch  # noqa: F401  named where it is missing
 
     row = workspace.catalog_with_own(None, warn=partial(warnings.warn, stacklevel=3)).model(name)
-    if not abilities.scores(row, "image-image"):
+    if not model_rows.scores(row, "image-image"):
         raise CannotDo(f"{name} has no score of two images. List metrics: likeness list models --kind metric")
-    hardware = loading.hardware(device, "float32")
+    hardware = model_rows.hardware(device, "float32")
     # On CUDA, loading changes torch's TF32 for the whole process, which a training may want otherwise.
-    place = "cpu" if abilities.compares(row, "image-image") else hardware.device
-    return TensorMetric(loading.load(row, hardware=loading.hardware(place, "float32")), name=name).to(hardware.device)
+    place = "cpu" if model_rows.compares(row, "image-image") else hardware.device
+    return TensorMetric(model_rows.load(row, hardware=model_rows.hardware(place, "float32")), name=name).to(
+        hardware.device
+    )
 
 
 class TensorMetric:

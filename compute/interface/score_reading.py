@@ -7,6 +7,9 @@ Long: a row a score, in the columns `model`, `task`, `value`, and optionally `st
 `score_layouts` reads what programs write. Names say which columns describe the models, which sum up others, and where
 lower is better (`compute.io.column_names`); columns of text are skipped; rows that differ in a seed are averaged. Notes
 say so.
+
+`88.1 ± 0.4`, `70.1 (0.3)` and columns such as `<task>_std` are a score with its standard error. An empty cell, `-`,
+`NA` or `nan` is not a score. Rows are counted from 1, below the heading; a fault names every cell that is wrong.
 """
 
 from __future__ import annotations
@@ -14,13 +17,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from compute.analysis.table import WHOLE, ScoreTable, shown
-from compute.interface.score_cells import TaskCells, is_text, mean_over_seeds, read_cells
+from compute.analysis.intervals import sampling_errors
+from compute.analysis.ranks.means import binomial_stderr
+from compute.analysis.table import LARGEST, WHOLE, ScoreTable, shown
+from compute.arrays import Floats, Ints
 from compute.interface.score_checks import categorised, check_names, check_units, clustered, directed, members
 from compute.interface.score_layouts import LONG, MODELS, TableOfScores, laid_out, named, opened, plain, texts
 from compute.io.column_names import (
@@ -36,8 +41,13 @@ from compute.io.column_names import (
     has_role,
     higher_is_better,
 )
+from compute.io.numbers import Numbers, has_decimal_comma, read_numbers
 from compute.types import BadInput, argument, shortened, suggestion
 
+NAMED = 10  # bad cells that an error names
+TOO_LARGE = "is not a finite score. Write a plain number such as 0.851"
+NEGATIVE = "is not a standard error (negative). Leave it empty where it is not known"
+FEW = 20  # cells that are looked at before the whole column
 MOST_MODELS = 5000  # every two are compared: beyond this the comparisons take more than 2 GB
 TRUTHS = {"true": True, "yes": True, "1": True, "1.0": True, "false": False, "no": False, "0": False, "0.0": False}
 NO_TASKS = {SUM: "sums of others", FACT: "facts of the models", ERROR: "standard errors of no column"}
@@ -46,6 +56,80 @@ OPTIONAL = [field.name for field in LONG.fields if field.optional]
 OF_A_MODEL = re.compile(
     r".+[-_ /](?:v?\d+(?:\.\d+)*[bm]?|base|large|small|xl|instruct|mini|turbo|v\d.*)\b.*|.+/.+", re.I | re.S
 )
+
+
+class TaskCells(NamedTuple):
+    """The cells of one task: columns whose index are rows of the file, from 0."""
+
+    task: str
+    at: Ints  # which of the table's rows each is
+    value: pd.Series
+    stderr: pd.Series | None = None
+    n: pd.Series | None = None  # answers behind each, where values are shares of right ones
+
+
+def read_cells(
+    cells: Sequence[TaskCells], rows: Sequence[str], *, comma: bool | None
+) -> tuple[Floats, Floats, list[str]]:
+    """Scores and standard errors [rows, tasks], and the tasks whose errors stand behind ± or in parentheses.
+
+    `rows`: the models' names; `comma` as of `TableFile`. Raises BadInput.
+    """
+    columns = [column for one in cells for column in (one.value, one.stderr) if column is not None]
+    decimal = has_decimal_comma(columns, separator=comma)
+    faults = []
+
+    def numbers(column: pd.Series, at: Ints, *, is_error: bool = False) -> Numbers:
+        """A column of one unit as numbers; what is wrong goes to the faults."""
+        read = read_numbers(column, comma=decimal)
+        wrong = dict(read.wrong) | dict.fromkeys(np.flatnonzero(np.abs(read.values) > LARGEST).tolist(), TOO_LARGE)
+        if is_error:
+            wrong |= dict.fromkeys(np.flatnonzero(read.values < 0).tolist(), NEGATIVE)
+        scored = np.flatnonzero(~np.isnan(read.values))
+        share = read.percent[scored].mean() if len(scored) else 0.0
+        for row in scored[read.percent[scored] == (share <= 0.5)] if 0 < share < 1 else ():
+            here, others = ("a", "none") if read.percent[row] else ("no", "one")
+            wrong[int(row)] = f"has {here} percent sign, where others have {others}. Write one unit"
+        faults.extend(
+            f"Row {column.index[row] + 1} ({shortened(rows[at[row]])!r}), column {shortened(str(column.name))!r}: "
+            f"{shortened(str(column.iloc[row]))!r} {wrong[row]}"
+            for row in sorted(wrong)
+        )
+        return read
+
+    found = np.full((2, len(rows), len(cells)), np.nan)
+    read, behind = [], []
+    for one in cells:
+        value = numbers(one.value, one.at)
+        behind += [one.task] * (not np.isnan(value.errors).all())
+        errors = value.errors if one.stderr is None else numbers(one.stderr, one.at, is_error=True).values
+        read.append((value.values, errors, None if one.n is None else numbers(one.n, one.at).values))
+    if faults:
+        more = f" And {len(faults) - NAMED:,} cells more." if len(faults) > NAMED else ""
+        raise BadInput(
+            f"{'. '.join(faults[:NAMED])}.{more} Leave a cell empty where there is no score, or the column out "
+            f"({argument('ignore')})"
+        )
+    for column, (one, (values, errors, count)) in enumerate(zip(cells, read, strict=True)):
+        if count is not None:
+            errors = np.where(np.isnan(errors), binomial_stderr(value=values, n=count), errors)
+            errors = sampling_errors(values=values, stderr=errors, share_of=count)
+        found[:, one.at, column] = values, errors
+    return found[0], found[1], behind
+
+
+def mean_over_seeds(values: Floats, errors: Floats, groups: Ints) -> tuple[Floats, Floats]:
+    """The mean of the rows of a group [groups, tasks], and its standard error by their spread, where there are two."""
+    frame = pd.DataFrame(values).groupby(groups)
+    spread = frame.sem().to_numpy()
+    return frame.mean().to_numpy(), np.where(np.isnan(spread), pd.DataFrame(errors).groupby(groups).first(), spread)
+
+
+def is_text(column: pd.Series) -> bool:
+    """Whether a column has cells and none of them is a number."""
+    if any(np.isfinite(read_numbers(cells).values).any() for cells in (column.head(FEW), column)):
+        return False
+    return bool(read_numbers(column).wrong) and not has_decimal_comma([column])
 
 
 @dataclass(frozen=True, kw_only=True)

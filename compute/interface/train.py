@@ -13,7 +13,7 @@ import pandas as pd
 
 from compute import paths
 from compute.engine import named_models, workspace
-from compute.engine.settings import DataFolder, Device, Offline
+from compute.engine.workspace import DataFolder, Device, Offline
 from compute.features import encoding
 from compute.io.files import write_text
 from compute.models import hardware

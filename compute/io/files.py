@@ -24,7 +24,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from compute.types import CannotWrite
+from compute.types import BadInput, CannotWrite
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -75,6 +75,18 @@ def write_text(path: Path, text: str) -> None:
     """Writes a text file in UTF-8, whole or not at all. Raises CannotWrite."""
     with replacing(path) as draft:
         draft.write_text(text, encoding="utf-8", newline="")
+
+
+def check_writable(folder: Path) -> None:
+    """Raises BadInput for a folder in which no file can be created, before hours of work depend on it."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise BadInput(
+            f"{folder} cannot be written ({error.strerror}): name another folder with --results (in Python results=)"
+        ) from error
 
 
 def is_full(error: Exception) -> bool:

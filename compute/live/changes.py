@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from compute.analysis.domain import Calibrations, DomainCheck
+from compute.analysis.calibrated import Calibrations, DomainCheck
 from compute.content.items import Column, content_key
 from compute.features.subject import Subject
 from compute.live import questions
-from compute.live.answers import domain
 from compute.live.inputs import Input, column_of
-from compute.models import abilities
+from compute.live.questions import domain
+from compute.models import model_rows
 from compute.procedures import judging
 from compute.procedures.shared import conditions
 from compute.procedures.shared.similarity import symmetric
@@ -90,7 +90,7 @@ def curve(subject: Subject, kind: str, image: Input, other: Input | None, calibr
     fixed = other or steps[0]
     return Curve(
         scores=tuple(symmetric(subject, column_of([fixed] * len(steps)), column_of(steps)).tolist()),
-        domain=domain(subject, inputs, pairing=abilities.pairing_of(*kinds), calibrations=calibrations),
+        domain=domain(subject, inputs, pairing=model_rows.pairing_of(*kinds), calibrations=calibrations),
     )
 
 
@@ -178,14 +178,14 @@ def cannot(row: Model) -> str:
     """Why a model cannot rate a pair of images from 1 to 10, as a sentence; empty where it can."""
     if reason := questions.cannot(row, "pair", KINDS):
         return reason
-    if answers_in_words(row) or abilities.embeds(row, "image-image") or abilities.bounds(row):
+    if answers_in_words(row) or model_rows.embeds(row, "image-image") or model_rows.bounds(row):
         return ""
     return NO_MAP
 
 
 def answers_in_words(row: Model) -> bool:
     """Whether the model is a judge that answers questions in words: each takes seconds, or costs money."""
-    return "choose" in row.abilities and not abilities.scores(row, "image-image")
+    return "choose" in row.abilities and not model_rows.scores(row, "image-image")
 
 
 def prompt(kind: str, condition: str) -> str:

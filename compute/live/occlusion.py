@@ -10,8 +10,7 @@ from PIL import Image
 
 from compute.arrays import Floats
 from compute.content.items import content_key
-from compute.features.memory import MemoryStore
-from compute.features.subject import Subject
+from compute.features.subject import MemoryStore, Subject
 from compute.live.changes import size
 from compute.live.inputs import Input, column_of
 from compute.procedures.shared.similarity import symmetric

@@ -16,14 +16,13 @@ from typing import Any
 from compute import models
 from compute.catalog.own.models import source_of
 from compute.features import encoding
-from compute.features.memory import MemoryStore, Name
-from compute.features.subject import Subject
+from compute.features.subject import MemoryStore, Name, Subject
 from compute.live.inputs import Input
 from compute.models.files import weights
 from compute.models.files.weights import ChangedFiles
 from compute.models.judges.answer_log import Forgetful
 from compute.models.judges.endpoint import Endpoint
-from compute.models.loading import size_of_weights
+from compute.models.model_rows import size_of_weights
 from compute.processes import resident
 from compute.rounding import size as in_words
 from compute.types import BadInput, BadItem, LikenessError, Model, NotHere

@@ -23,7 +23,7 @@ from compute.live import questions
 from compute.live.pool import GROWTH, Pool
 from compute.models.files import weights
 from compute.models.judges import endpoint
-from compute.models.loading import size_by_parameters, size_of_weights
+from compute.models.model_rows import not_computable, size_by_parameters, size_of_weights
 from compute.rounding import size
 from compute.types import BadInput, Model
 from compute.versions import install_command
@@ -116,7 +116,7 @@ def availability(row: Model, *, network: Callable[[], bool], room: int) -> Avail
     """The row's state on this machine; `room` is the memory for models in bytes."""
     family = models.ADAPTERS.get(row.adapter)
     if family is None:
-        why = models.abilities.not_computable(row) or "an object of a script: only that script can ask it"
+        why = not_computable(row) or "an object of a script: only that script can ask it"
         return _impossible(reason="published", why=why[0].upper() + why[1:])
     missing = [
         package

@@ -1,9 +1,8 @@
-"""Models behind three interfaces: `registry.py` has a row a family, `loading.py` what is done with a row."""
+"""Models behind three interfaces: `registry.py` has a row a family, `model_rows.py` what is done with a row."""
 
 from __future__ import annotations
 
-from compute.models import abilities
-from compute.models.loading import (
+from compute.models.model_rows import (
     NOTES,
     endpoint_variable,
     fetch,
@@ -22,7 +21,6 @@ from compute.models.registry import ADAPTERS
 __all__ = (
     "ADAPTERS",
     "NOTES",
-    "abilities",
     "endpoint_variable",
     "fetch",
     "hardware",

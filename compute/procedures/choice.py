@@ -10,7 +10,7 @@ import numpy as np
 from compute.arrays import Floats
 from compute.content.items import Column, texts
 from compute.features.subject import Subject
-from compute.models import abilities
+from compute.models import model_rows
 from compute.procedures.evidence import Evidence, Procedure, contents_of
 from compute.procedures.shared import replies
 from compute.procedures.shared.similarity import against, embeds
@@ -73,7 +73,7 @@ def judged(
 
     `quality` and `wording` as the options of `run`. Raises CannotDo for a model that takes no prompt.
     """
-    if not abilities.embeds(subject.row, "image-text"):
+    if not model_rows.embeds(subject.row, "image-text"):
         raise CannotDo(f"{subject.row.key} cannot judge {question}: it compares no image with a prompt")
     if quality == "prompt":
         return _prompted(subject, images, PROMPTS[wording][question])

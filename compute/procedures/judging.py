@@ -20,7 +20,7 @@ from compute.arrays import Bools, Floats
 from compute.content.items import Column, joined
 from compute.content.messages import Reply
 from compute.features.subject import Subject
-from compute.models import abilities
+from compute.models import model_rows
 from compute.procedures.evidence import Evidence, ItemView, Procedure, contents_of
 from compute.procedures.shared import conditions, ratings, replies
 from compute.procedures.shared.ratings import Rating
@@ -154,7 +154,7 @@ def _numbers(
     how |= {"not applied": not_applied} if not_applied else {}
     if not embeds(subject, data.first, data.second):
         how |= {"numbers": "comparison", "mean": "scores"}
-        return _compared(subject, pairs), abilities.bounds(subject.row), how
+        return _compared(subject, pairs), model_rows.bounds(subject.row), how
     one, other = (
         np.mean([subject.embed(column) for column in side], axis=0, dtype=np.float64)
         for side in zip(*pairs, strict=True)

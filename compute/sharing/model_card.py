@@ -13,14 +13,13 @@ from typing import Any
 from jinja2 import Environment, StrictUndefined
 
 from compute.analysis.intervals import interval
-from compute.analysis.ranked_model import RankedModel
 from compute.analysis.table import HUMAN, ScoreTable, of_scores
 from compute.catalog import Catalog
 from compute.catalog.hub_tasks import PERCENT
 from compute.catalog.own.suite import BENCHMARKS, SYNTHETIC_BENCHMARKS
 from compute.engine import run_folders
 from compute.engine.run_folders import StoredRun
-from compute.interface.standing import mean_of, mixed, rank_of, unlike
+from compute.interface.standing import RankedModel, mean_of, mixed, rank_of, unlike
 from compute.rounding import rounded
 from compute.sharing.computed_runs import SharedRun, SharedRuns
 from compute.types import BadInput, Metric, Suite

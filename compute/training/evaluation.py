@@ -19,8 +19,7 @@ from compute.analysis.comparison import paired_difference
 from compute.catalog import shipped
 from compute.engine import run_folders, scoring
 from compute.engine.plan import defaults
-from compute.features.memory import MemoryStore
-from compute.features.subject import Subject
+from compute.features.subject import MemoryStore, Subject
 from compute.models.adapter import Encoder
 from compute.procedures import procedure
 from compute.rounding import rounded

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from compute.models import load_trainable, required_files
 from compute.models.adapter import Hardware
 from compute.models.encoders.towers import Towers
-from compute.models.files import hub_files, weights
+from compute.models.files import weights
 from compute.training.examples import TASKS
 from compute.types import BadInput, CannotDo, Model
 
@@ -140,7 +140,7 @@ def load(row: Model, *, hardware: Hardware, tasks: Sequence[str] = tuple(TASKS))
         row=row,
         towers=towers,
         module=module,
-        folder=hub_files.local_folder(row, required=required),
+        folder=weights.local_folder(row, required=required),
         family=FAMILIES[row.adapter],
         revision=weights.revision(row, required=required),
         hardware=hardware,

@@ -17,8 +17,8 @@ from compute.types import BadInput, fit_of, origins_in, shortened, unknown, word
 from leaderboard.data import payload
 from leaderboard.data.board_table import TRAINED
 from leaderboard.data.comparison import ComparedLine, common_ground, compare, rows_of
+from leaderboard.data.database import shared
 from leaderboard.data.mean_rule import suite_rule
-from leaderboard.data.memo import shared
 from leaderboard.data.models.model_facts import facts
 from leaderboard.data.shortlist import NEEDS, Conditions, Shortlist, ShortlistedModel, shortlist
 from leaderboard.data.suite_cache import SuiteCache

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import atexit
+import inspect
 import logging
 import os
 import shutil
 import tempfile
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
-from functools import cache
+from functools import cache, lru_cache, partial
 from pathlib import Path
-from typing import Any
+from threading import Lock
+from typing import Any, TypeVar
 
 import duckdb
 import pandas as pd
@@ -32,6 +34,9 @@ QUERIES = dict(
 log = logging.getLogger(__name__)
 _until_the_end = ExitStack()
 atexit.register(_until_the_end.close)
+
+Value = TypeVar("Value")
+LOCKS = 64  # keys that share one only wait for each other
 
 
 @cache
@@ -235,3 +240,33 @@ class Database:
             idle = not self._now.users
         if idle:
             self._now.close()
+
+
+def shared(make: Callable[..., Value], *, most: int | None = None) -> Callable[..., Value]:
+    """`make(owner, *key)` with its last `most` values stored (None: all) as long as the file of `owner.db`, or of the
+    owner itself, is read, for all that call it; one thread makes a value, the others wait for it.
+
+    The value must not depend on which owner of a database asks.
+    """
+    signature = inspect.signature(make)
+
+    def ask(owner: Any, *given: Hashable, **named: Hashable) -> Value:
+        key = signature.bind(owner, *given, **named)
+        key.apply_defaults()
+        with getattr(owner, "db", owner).snapshot() as opening:
+            values = opening.made.get(ask)
+            if values is None:
+                values = opening.made.setdefault(ask, _once(partial(make, owner), most))
+            return values(*key.args[1:])
+
+    return ask
+
+
+def _once(make: Callable[..., Value], most: int | None) -> Callable[..., Value]:
+    values, locks = lru_cache(maxsize=most)(make), tuple(Lock() for _ in range(LOCKS))
+
+    def ask(*key: Hashable) -> Value:
+        with locks[hash(key) % LOCKS]:
+            return values(*key)
+
+    return ask

@@ -1,15 +1,62 @@
-"""Which rows of a suite are on the front of score and cost: by size, memory, dimension, speed or release date."""
+"""Which rows of a suite are on the front of score and cost: by size, memory, dimension, speed or release date.
+
+On the front by point values alone stands every model that scores higher than all that cost no more: a lead of any size
+counts, luck included. Here a model is off the front only where a model that costs no more is significantly better, by
+the decisions that also give a model its rank interval (`significance`). Where none of the models that cost no more can
+be tested, it is not known whether a model is on the front.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import date
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from compute.analysis.pareto import ON, Front, front
 from compute.analysis.ranking import Ranking
+from compute.analysis.ranks.means import UNRANKED
+from compute.arrays import Bools, Ints
 from leaderboard.data.board_table import BoardTable
+
+ON, OFF, UNKNOWN = "on", "off", "unknown"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Front:
+    """Where every model stands."""
+
+    states: tuple[str, ...]  # ON, OFF, UNKNOWN: no comparison can be tested; empty: no rank or no cost
+    beaten_by: tuple[tuple[int, ...], ...]  # [models], the better ones that cost no more, cheapest first
+    untested: Ints  # [models], of those that cost no more and rank higher, how many have no interval to test
+    points: Bools  # [models], on the front of the point values: none that costs no more ranks higher
+
+
+def front(*, cost: ArrayLike, rank: ArrayLike, better: ArrayLike, known: ArrayLike) -> Front:
+    """The front of models [models] where a small `cost` and a small `rank` are good.
+
+    cost float [models], NaN unknown; rank int [models], UNRANKED where there is none; better bool [models, models],
+    whether the row is significantly better than the column; known bool [models], whether a model's differences can be
+    tested. Models of one cost compare with each other; a testable model without a rival is on the front.
+    """
+    price, ranks, better_than, testable = (np.asarray(values) for values in (cost, rank, better, known))
+    models = len(price)
+    counts = (ranks != UNRANKED) & ~np.isnan(price)
+    costs_no_more = counts[:, None] & counts & (price <= price[:, None])
+    higher = costs_no_more & (ranks < ranks[:, None])
+    beats = costs_no_more & better_than.T
+    rivals = costs_no_more & ~np.eye(models, dtype=bool)
+    compared = testable & ((rivals & testable).any(axis=1) | ~rivals.any(axis=1))
+    states = np.where(beats.any(axis=1), OFF, np.where(compared, ON, UNKNOWN))
+    cheapest_first = np.lexsort((ranks, price))
+    return Front(
+        states=tuple(str(state) if counts[model] else "" for model, state in enumerate(states)),
+        beaten_by=tuple(tuple(cheapest_first[row].tolist()) for row in beats[:, cheapest_first]),
+        untested=(higher & ~testable).sum(axis=1),
+        points=counts & ~higher.any(axis=1),
+    )
+
 
 SIZE, MEMORY, DIMENSION, AGE = "size", "memory", "dimension", "age"
 GPU, LAPTOP = "gpu", "laptop"  # seconds an image on one

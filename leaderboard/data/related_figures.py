@@ -11,7 +11,7 @@ import pandas as pd
 
 from compute.io.files import words_beside
 from compute.types import origins_in
-from leaderboard.data.memo import shared
+from leaderboard.data.database import shared
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html.formatting import task_url
 from leaderboard.html.labels import TRAINED

@@ -14,8 +14,7 @@ from compute.analysis.ranks.variance import listed
 from compute.analysis.replication import Cause
 from compute.types import WHOLE, origins_in
 from leaderboard.data.board_table import BoardTable
-from leaderboard.data.database import Database
-from leaderboard.data.memo import shared
+from leaderboard.data.database import Database, shared
 from leaderboard.html.labels import origin_title
 
 

@@ -17,12 +17,11 @@ from leaderboard.data.board_table import BoardTable
 from leaderboard.data.comparison import ComparedLine, of_mean
 from leaderboard.data.database import Database
 from leaderboard.data.languages import NAMES, codes_in, name_of
-from leaderboard.data.leaders import ranked_rows
 from leaderboard.data.mean_rule import RankChoice
 from leaderboard.data.models.loading_code import loading_code
 from leaderboard.data.models.model_facts import facts, license_kind, own_facts
 from leaderboard.data.scope import WHOLE, Scope
-from leaderboard.data.suite_cache import SuiteCache
+from leaderboard.data.suite_cache import SuiteCache, ranked_rows
 from leaderboard.html.formatting import number
 from leaderboard.html.labels import SUSPECT, TRAINED
 

@@ -1,17 +1,19 @@
-"""Tables, rankings and payloads of every suite, each made once a database file."""
+"""Tables, rankings and payloads of every suite, each made once a database file; and their rows, best first."""
 
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
+from urllib.parse import quote
 
 from compute.analysis.ranking import Ranking
-from leaderboard.data import board_table, doubtful, payload
+from leaderboard.data import board_table, payload, task_doubts
 from leaderboard.data.board_table import BoardTable, Estimates
-from leaderboard.data.database import Database
-from leaderboard.data.languages import MULTILINGUAL
+from leaderboard.data.database import Database, shared
+from leaderboard.data.languages import MULTILINGUAL, name_of
 from leaderboard.data.mean_rule import RankChoice
-from leaderboard.data.memo import shared
 from leaderboard.data.scope import WHOLE, Scope
+from leaderboard.html.formatting import number, rank_range
 from leaderboard.web.responses import compress
 
 USUAL = RankChoice()
@@ -70,5 +72,43 @@ class SuiteCache:
         with_categories = chosen.tasks is not None or added is not None or chosen.sound
         out = payload.ranking(table, ranked, added, with_categories=with_categories)
         if chosen.sound and ranked is not None:
-            out["effect"] = doubtful.effect(self.table(suite, chosen.scope), chosen)
+            out["effect"] = task_doubts.effect(self.table(suite, chosen.scope), chosen)
         return payload.encode(out)
+
+
+def ranked_rows(table: BoardTable, ranked: Ranking) -> list[int]:
+    """The rows of the table's origin with a rank, best first."""
+    rows = [index for index in table.rows_of(table.origin) if ranked.rank[index] > 0]
+    return sorted(rows, key=lambda index: (ranked.rank[index], -ranked.mean[index]))
+
+
+def leading(table: BoardTable, ranked: Ranking | None) -> list[dict[str, Any]]:
+    """The rows of the table's origin with a rank, best first: row, rank, range of ranks (empty: not known), mean, model
+    and title; of a suite that people rank (`ranked` None) in their order."""
+    standing, digits = payload.plain(payload.standing(table, ranked)), payload.suite_facts(table)["digits"]
+    known = standing.loc[table.rows_of(table.origin)].dropna(subset="rank")
+    return [
+        {
+            "row": row.Index,
+            "rank": row.rank,
+            "range": rank_range(row.rank_low, row.rank_high),
+            "mean": number(row.mean, digits=digits),
+            "model": table.rows[row.Index].model,
+            "title": table.rows[row.Index].title,
+        }
+        for row in known.sort_index().sort_values("rank", kind="stable").itertuples()
+    ]
+
+
+def by_language(suite_cache: SuiteCache, model: str) -> list[dict[str, Any]]:
+    """Its rank by the scores of each language alone, the best first: title, address, rank, of, origin."""
+    rows = []
+    for code, ranking in suite_cache.languages().items():
+        at = ranking.table.models.index(model) if model in ranking.table.models else None
+        if at is not None and ranking.rank[at] > 0:
+            origin = ranking.table.origins[at]
+            selected = quote(f"{model}~{origin}", safe="/:~")
+            address = f"board?suite={MULTILINGUAL}&language={code}&select={selected}"
+            facts = {"rank": int(ranking.rank[at]), "of": int((ranking.rank > 0).sum()), "origin": origin}
+            rows.append({"title": name_of(code), "address": address, **facts})
+    return sorted(rows, key=lambda row: (row["rank"], row["title"]))

@@ -1,19 +1,93 @@
-"""What is doubtful about tasks: known faults of their data, and what their scores show by themselves."""
+"""What is doubtful: of tasks, known faults of their data and what their scores show; of scores, what they decide."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
 from statistics import NormalDist
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from compute.analysis.saturation import Saturation, saturation
+from compute.analysis.intervals import Z95
+from compute.analysis.ranks.means import rank
 from compute.arrays import Floats, ranks
-from compute.types import counted
-from leaderboard.data.board_table import BoardTable
+from compute.types import BadInput, counted
+from leaderboard.data.board_table import SUSPECT, BoardTable, SuiteColumn
 from leaderboard.data.database import Database
+from leaderboard.data.mean_rule import RankChoice
+
+
+@dataclass(frozen=True, kw_only=True)
+class Saturation:
+    """One task's scores read as a measuring instrument. NaN where the inputs do not say."""
+
+    models: int
+    best: float
+    median: float
+    spread: float  # standard deviation over the models
+    noise: float  # median standard error of a score
+    ratio: float  # spread / noise
+    judged: int  # models other than the best with a standard error, where the best has one too
+    within: int  # of these, models whose gap to the best its noise explains
+    used: float  # (best - chance) / (ceiling - chance): share of the room that is used up
+    below_chance: int  # models that score no better than by guessing
+    at_chance: bool  # whether not even the best is better than guessing by more than its noise
+    at_ceiling: bool  # whether the best is within its noise of the highest score
+
+
+def saturation(
+    *,
+    scores: ArrayLike,
+    stderr: ArrayLike | None = None,
+    chance: float | None = None,
+    ceiling: float | None = None,
+    higher: bool = True,
+) -> Saturation:
+    """Reads the scores [models] of one task, NaN missing, with their standard errors (NaN unknown).
+
+    A model is within the noise of the best when their gap is at most the two-sided 95% quantile times the root of
+    the sum of both squared errors: the two are taken as independent, which is cautious for models answering the same
+    items, and no correction is made for looking at many. The floor of `used` is chance, or 0 where chance is unknown.
+    Raises BadInput when no model has a score.
+    """
+    x = np.asarray(scores, float)
+    error = np.full(x.shape, np.nan) if stderr is None else np.asarray(stderr, float)
+    measured = ~np.isnan(x)
+    if not measured.any():
+        raise BadInput("No model has a score on this task, so nothing can be read from it")
+    x, error = x[measured], error[measured]
+    top = int(np.argmax(x if higher else -x))
+    gap = np.abs(x[top] - x)
+    half = Z95 * np.hypot(error, error[top])
+    known = ~np.isnan(half)
+    known[top] = False
+    spread = float(np.std(x, ddof=1)) if len(x) > 1 else math.nan
+    noise = float(np.nanmedian(error)) if not np.isnan(error).all() else math.nan
+    floor = 0.0 if chance is None else chance
+    used = math.nan if ceiling is None or ceiling == floor else float((x[top] - floor) / (ceiling - floor))
+    above = np.full(x.shape, np.inf) if chance is None else (x - chance) * (1 if higher else -1)
+    return Saturation(
+        models=len(x),
+        best=float(x[top]),
+        median=float(np.median(x)),
+        spread=spread,
+        noise=noise,
+        ratio=spread / noise if noise > 0 else math.nan,
+        judged=int(known.sum()),
+        within=int((gap[known] <= half[known]).sum()),
+        used=used,
+        below_chance=int((above <= 0).sum()),
+        at_chance=bool(above[top] <= Z95 * np.nan_to_num(error[top])),
+        at_ceiling=ceiling is not None and bool(abs(ceiling - x[top]) <= Z95 * np.nan_to_num(error[top])),
+    )
+
 
 FEWEST = 12  # models and other tasks, before no correlation says something
+MEAN = "the mean"
+MOST, FIRST = 3, 10  # moves that are named; places of which it is said whether any changes
 
 
 class TaskDoubt(NamedTuple):
@@ -75,3 +149,42 @@ def _unrelated(table: BoardTable) -> np.ndarray:
     bound = np.tanh(NormalDist().inv_cdf(1 - 0.025 / (len(used) - 1)) / np.sqrt(len(whole) - 3))
     out[used] = np.nanmax(np.abs(r), axis=1) < bound
     return out
+
+
+def effect(table: BoardTable, chosen: RankChoice) -> str:
+    """How the ranks of a table's usual origin change with what the other scores predict in place of doubtful ones."""
+    own = table.rows_of(table.origin)
+    marked = table.marks[own] & SUSPECT > 0
+    if not marked.any():
+        return "No score that is shown here is doubtful."
+    before, after = (_places(each, own, chosen) for each in (table, table.likely))
+    moves = []
+    for name in before:
+        for row, was, now in zip(own, before[name].tolist(), after[name].tolist(), strict=True):
+            if min(was, now) > 0 and was != now and (table.marks[row] & SUSPECT > 0).any():
+                moves.append((abs(was - now), f"{table.rows[row].title} {was} → {now} in {name}"))
+    first, then = ([place if 0 < place <= FIRST else 0 for place in each[MEAN].tolist()] for each in (before, after))
+    words = [text for _, text in sorted(moves, key=lambda move: -move[0])[:MOST]]
+    words.append(f"{'no rank' if first == then else 'some rank'} among the mean's first {FIRST} changes")
+    known = int((~np.isnan(table.expected[own])).sum())
+    lost = int(((before[MEAN] > 0) & (_places(table.sound, own, chosen)[MEAN] <= 0)).sum())
+    gone = f"{counted(int(marked.sum()), 'score')} left out, so that {counted(lost, 'model')} lost the rank"
+    predicted = f" With what other scores predict for {known} of them:" if known else ";"
+    return f"{gone}{'.' * (known > 0)}{predicted} {'; '.join(words)}."
+
+
+def reason(column: SuiteColumn, doubt: Mapping[str, Any]) -> str:
+    """Why a score of a column is doubtful, in one sentence; `doubt` is a row of the table of doubts."""
+    ends = [column.text(doubt[name]) for name in ("expected", "low", "high") if doubt["expected"] is not None]
+    expected = "; {} ({} to {}) expected from its other scores".format(*ends) if ends else ""
+    return f"{column.text(doubt['value'])}, {doubt['reason']}{expected}{doubt['decided'] and '. ' + doubt['decided']}"
+
+
+def _places(table: BoardTable, rows: list[int], chosen: RankChoice) -> dict[str, np.ndarray]:
+    """Places of some rows among themselves, in the mean and in each category."""
+    ranked = table.ranked(weights=dict(chosen.weights), tasks=chosen.tasks, coverage=chosen.coverage)
+    assert ranked is not None
+    means = {MEAN: (ranked.mean, ranked.higher_is_better)}
+    for at, column in enumerate(table.category_columns):
+        means[column.title] = table.whole_means(ranked)[:, at], column.higher
+    return {name: rank(values[rows], higher=higher) for name, (values, higher) in means.items()}

@@ -26,8 +26,7 @@ def record(
 
     Raises BadInput, NotHere, UnknownKey, CannotWrite.
     """
-    from compute.engine.settings import RunSettings
-    from compute.engine.workspace import own_suites
+    from compute.engine.workspace import RunSettings, own_suites
 
     settings = RunSettings(images=images, results=results, offline=offline)
     _, key, _ = own_suites(settings, suite=str(path), warn=lambda problem: report(f"Warning: {problem}"))

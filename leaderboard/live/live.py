@@ -14,13 +14,12 @@ from itertools import product
 from threading import Event
 from typing import Any
 
-from compute.analysis.calibrated import Reference
-from compute.analysis.domain import Calibrations, restored
+from compute.analysis.calibrated import Calibrations, Reference, restored
 from compute.arrays import Floats
 from compute.catalog import known
 from compute.catalog.own import models as own_models
-from compute.features.memory import PARTS
-from compute.live import answers, changes, examples, inputs, occlusion
+from compute.features.subject import PARTS
+from compute.live import changes, examples, inputs, occlusion, questions
 from compute.live.changes import ChangedPair, Curve, PairRating
 from compute.live.decoder import POOL
 from compute.live.fetching import DownloadProgress, Fetcher
@@ -28,10 +27,10 @@ from compute.live.inputs import Input, check_length
 from compute.live.pool import Pool, borrows_gpu, memory_of
 from compute.live.questions import Answer, LiveQuestion
 from compute.live.roster import Network, Roster, requests_per_question
-from compute.models import abilities
+from compute.models import model_rows
 from compute.tasks.data import CONDITIONS
 from compute.types import BadInput, Model, NotHere
-from leaderboard.data.memo import shared
+from leaderboard.data.database import shared
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.host.accelerator import on_gpu
 from leaderboard.live.uploads import Uploads
@@ -173,7 +172,7 @@ class Live:
         for row in models:
             own = calibrations.of(row.key, question.pairing)
             among = {"until": until, "session": session, "cache": cache, "judges": judges}
-            answer = self._result(row, question.inputs, answers.ask, question, own, controls, **among)
+            answer = self._result(row, question.inputs, questions.ask, question, own, controls, **among)
             yield Answer(row=row, problem=answer) if isinstance(answer, str) else answer
 
     def curves(
@@ -185,7 +184,7 @@ class Live:
         """
         until, calibrations = self._clock() + LONGEST, self.calibrations()
         for row in models:
-            own = calibrations.of(row.key, abilities.pairing_of(image.modality, (other or image).modality))
+            own = calibrations.of(row.key, model_rows.pairing_of(image.modality, (other or image).modality))
             pair = (image, other) if other else (image,)
             yield row, self._result(row, pair, changes.curve, kind, image, other, own, until=until, session=session)
 
@@ -235,7 +234,7 @@ class Live:
             check_length(row, inputs)
             if requests_per_question(row):
                 if judges is None:
-                    return PRESS if ask is answers.ask else IN_WORDS
+                    return PRESS if ask is questions.ask else IN_WORDS
                 if wait := judges():
                     raise TooMany(OFTEN_TO_JUDGES, wait)
             known = {

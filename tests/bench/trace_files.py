@@ -96,6 +96,7 @@ def compare(folder, trace, *, presses=1):
     """An app with uploaded pictures, and the bundled model asked about two of them; the last press is traced."""
     from compute.database.build import build
     from leaderboard import server
+    from leaderboard.face import heads
     from leaderboard.host import rebuilt
     from tests.slow.visitor import Visitor
 
@@ -104,7 +105,9 @@ def compare(folder, trace, *, presses=1):
     rebuilt.EVERY = 3600  # nor is a look at the database's file
     blocks, launch = server.build(build(folder / "likeness.duckdb", results=folder / "results").path)
     _, address, _ = blocks.launch(prevent_thread_lock=True, quiet=True, server_name="127.0.0.1", **launch)
+    heads.LONGEST_WAIT = 3600  # seconds: nor a first screen, which Gradio's look at the front page has begun
     visitor = Visitor(urlsplit(address).port)
+    visitor.get("/")
     event = visitor.events()["compare"]
     for press in range(1, presses + 1):
         visitor.session = f"{press:032x}"

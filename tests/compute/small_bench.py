@@ -10,8 +10,7 @@ import numpy as np
 from compute.catalog import Catalog
 from compute.content import items
 from compute.engine import plan, run, run_folders
-from compute.engine.settings import RunSettings
-from compute.engine.workspace import Bench, once
+from compute.engine.workspace import Bench, RunSettings, once
 from compute.features.store import FeatureStore
 from compute.features.subject import Subject
 from compute.metrics import METRICS

@@ -23,7 +23,7 @@ from compute.cli.command import as_command
 from compute.cli.run import run
 from compute.cli.workspace import suite_scores
 from compute.database import store
-from compute.engine.settings import RunSettings
+from compute.engine.workspace import RunSettings
 from compute.options import taking
 from compute.types import ON_COMMAND_LINE, BadInput
 from tests.compute.commands import assert_refused, likeness

@@ -9,7 +9,7 @@ import compute
 from compute import catalog, paths
 from compute.engine import run_folders
 from compute.importing import collection, read_scores_csv
-from compute.interface.estimated import hours_of
+from compute.interface.standing import hours_of
 from compute.types import BadInput, CannotDo
 from tests.compute.commands import assert_refused, done, likeness
 

@@ -6,8 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from compute.engine.generators import grid as grids
-from compute.engine.generators.backbones import Backbones
-from compute.engine.generators.features import SetFeatures
+from compute.engine.generators.features import Backbones, SetFeatures
 from compute.engine.generators.people import People
 
 IMAGES = ("timm/vit_base_patch16_224.mae", "timm/vit_small_patch16_224.augreg_in1k", "mine")

@@ -13,8 +13,7 @@ from compute.content import items
 from compute.content.messages import Reply
 from compute.database import build
 from compute.engine import plan, run
-from compute.engine.settings import RunSettings
-from compute.engine.workspace import Bench
+from compute.engine.workspace import Bench, RunSettings
 from compute.features.store import FeatureStore
 from compute.features.subject import Subject
 from compute.models.adapter import Hardware

@@ -67,12 +67,12 @@ print(json.dumps([model["state"] for model in Live().roster.records("pair") if m
 NO_LOADER = """
 from dataclasses import replace
 from compute.catalog import shipped
-from compute.tasks import loaders
+from compute import tasks
 from compute.tasks.source import Source
 from compute.types import NotHere
 task = next(task for task in shipped().tasks if task.key == "mini/quality")
 try:
-    loaders.load(replace(task, procedure="ordering"), source=Source())
+    tasks.load(replace(task, procedure="ordering"), source=Source())
 except NotHere as error:
     print(error)
 """

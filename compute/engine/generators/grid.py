@@ -21,8 +21,7 @@ from compute import catalog
 from compute.catalog.own import suite as own_suite
 from compute.catalog.own import suite_records
 from compute.engine import run_folders
-from compute.engine.generators.backbones import PAPER, Backbones, subset
-from compute.engine.generators.features import SetFeatures
+from compute.engine.generators.features import PAPER, Backbones, SetFeatures, subset
 from compute.engine.generators.people import People
 from compute.engine.generators.store import key_of, run_settings, suite_of, write_run
 from compute.engine.generators.table import FIGURE, GeneratorTable, framed, of_record, stored_figures
@@ -30,7 +29,7 @@ from compute.metrics.distribution.cfred import PARTS, Conditioning, cfred_grid
 from compute.metrics.distribution.moments import feature_array, feature_rows
 from compute.options import names
 from compute.progress import duration
-from compute.tasks.generators.pairing import REFERENCE
+from compute.tasks.image_sets import REFERENCE
 from compute.types import WHOLE, BadInput, shortened
 
 PROCEDURE, METRIC = "cfred-grid", "cfred"

@@ -13,22 +13,29 @@ import numpy as np
 from compute.arrays import LazyRows
 from compute.engine.generators import grid as grids
 from compute.engine.generators import people, references
-from compute.engine.generators.backbones import NEED_PROMPTS, PAPER, Backbones, choose, subset
-from compute.engine.generators.features import SetFeatures, encode
+from compute.engine.generators.features import NEED_PROMPTS, PAPER, Backbones, SetFeatures, choose, encode, subset
 from compute.engine.generators.references import SavedReference
 from compute.engine.generators.set_metrics import figures
 from compute.engine.generators.store import contents_of, key_of
 from compute.engine.generators.store import store as stored
 from compute.engine.generators.table import GeneratorTable
-from compute.engine.settings import BatchSize, DataFolder, Device, Dtype, Offline, RunSettings
-from compute.engine.workspace import Bench, as_before, workbench
+from compute.engine.workspace import (
+    BatchSize,
+    Bench,
+    DataFolder,
+    Device,
+    Dtype,
+    Offline,
+    RunSettings,
+    as_before,
+    workbench,
+)
 from compute.io.files import temporary_folder
 from compute.metrics.distribution.moments import CrossMoments, Moments
 from compute.options import names
-from compute.tasks.generators import pairing, sources
-from compute.tasks.generators.pairing import REFERENCE, PromptedSets, uneven_generators
-from compute.tasks.generators.sources import ImageSet
+from compute.tasks import image_sets
 from compute.tasks.image_lists import ADDRESSES
+from compute.tasks.image_sets import REFERENCE, ImageSet, PromptedSets, uneven_generators
 from compute.tasks.source import Source
 from compute.types import BadInput, counted
 from compute.versions import naming_packages
@@ -103,7 +110,7 @@ def frechet(
         raise BadInput("No generator is named: give generated={name: images}")
     if REFERENCE in generated:
         raise BadInput(f"A generator is named {REFERENCE!r}, as the reference is: name it otherwise")
-    if store and (same := sources.repeated(map(key_of, generated))):
+    if store and (same := image_sets.repeated(map(key_of, generated))):
         both = " and ".join([each for each in generated if key_of(each) == same[0]][:2])
         raise BadInput(f"The names {both} make one key, {same[0]}: choose more distinct names")
     rated = None if human is None else people.read(Path(human), generated=list(generated))
@@ -199,9 +206,9 @@ def _paired(
         if name != REFERENCE or not is_saved(images):
             if isinstance(images, str | Path):
                 report(f"Reading {name}: {images}")
-            sets[name] = sources.opened(name, images, **how, skip_bad=bench.settings.skip_bad)
+            sets[name] = image_sets.opened(name, images, **how, skip_bad=bench.settings.skip_bad)
     reference = sets.pop(REFERENCE, None)
-    return pairing.pair(reference=reference, generated=[*sets.values()], prompts=pairing.prompts_of(prompts))
+    return image_sets.pair(reference=reference, generated=[*sets.values()], prompts=image_sets.prompts_of(prompts))
 
 
 def is_saved(reference: Any) -> bool:

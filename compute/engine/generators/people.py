@@ -13,7 +13,7 @@ from compute.analysis.generators.agreement import Agreement
 from compute.io import forms, votes
 from compute.io.forms import COUNT, NUMBER, SHARE, Form, FormField
 from compute.io.votes import VOTES
-from compute.tasks.generators.sources import some
+from compute.tasks.image_sets import some
 from compute.types import BadInput
 
 GENERATOR, COUNTED = FormField("generator", ("model", "name")), FormField("votes", ("count",), COUNT)

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from compute.catalog.own import suite as own_suite
-from compute.engine.generators.backbones import JOIN, Backbones, subset
+from compute.engine.generators.features import JOIN, Backbones, subset
 from compute.io.files import replacing
 from compute.metrics.distribution.moments import CrossMoments, Moments
-from compute.tasks.generators.pairing import REFERENCE
+from compute.tasks.image_sets import REFERENCE
 from compute.types import BadInput, NotHere, shortened
 
 if TYPE_CHECKING:

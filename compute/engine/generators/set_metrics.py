@@ -17,9 +17,8 @@ import numpy as np
 import pandas as pd
 
 from compute.arrays import Floats, Ints
-from compute.engine.generators import backbones
-from compute.engine.generators.backbones import Backbones
-from compute.engine.generators.features import Features, SetFeatures
+from compute.engine.generators.features import DISTANCES, PREFERENCE, Backbones, Features, SetFeatures
+from compute.engine.generators.features import METRICS as ORDER
 from compute.engine.generators.table import FIGURE, framed, of_record
 from compute.metrics import METRICS
 from compute.metrics.distribution import cfred, frechet, intervals, pairwise, reference_free
@@ -218,14 +217,14 @@ class MeanScoreMetric(SetMetric):
 
 SET_METRICS: tuple[tuple[type[SetMetric], tuple[str, ...]], ...] = (
     (CfredMetric, ("cfred",)),
-    *((FidMetric, (key,)) for key in backbones.DISTANCES),
+    *((FidMetric, (key,)) for key in DISTANCES),
     (PairwiseMetric, ("cmmd",)),
     (PairwiseMetric, ("kid",)),
     (PairwiseMetric, ("precision", "recall")),
     (PairwiseMetric, ("density", "coverage")),
     (VendiMetric, ("vendi",)),
     (InceptionScoreMetric, ("inception_score",)),
-    *((MeanScoreMetric, (key,)) for key in ("clipscore", *backbones.PREFERENCE)),
+    *((MeanScoreMetric, (key,)) for key in ("clipscore", *PREFERENCE)),
 )
 
 
@@ -235,7 +234,7 @@ Rows = list[dict[str, Any]]  # figures of one generator, a row a key of the metr
 
 
 def figures(features: SetFeatures, *, chosen: Backbones, with_intervals: bool = True) -> pd.DataFrame:
-    """All chosen metrics that the features allow, generator by generator, in the order of METRICS, with the columns of
+    """All chosen metrics that the features allow, generator by generator, in their ORDER, with the columns of
     FIGURE: values with intervals and limits, or the reason why there is none."""
 
     @cache
@@ -262,7 +261,7 @@ def figures(features: SetFeatures, *, chosen: Backbones, with_intervals: bool = 
                             rows[0].update(limit=limit.value, limit_low=limit.low, limit_high=limit.high)
                             _note(rows, *limit.warnings)
                 made += rows
-    generators, metrics = features.generated, backbones.METRICS
+    generators, metrics = features.generated, ORDER
     return framed(sorted(made, key=lambda row: (generators.index(row["generator"]), metrics.index(row["metric"]))))
 
 

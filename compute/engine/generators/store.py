@@ -18,12 +18,10 @@ from compute.catalog.own import suite_records
 from compute.catalog.own.suite import OwnSuite
 from compute.content.items import Column
 from compute.engine import run_folders, thumbnails
-from compute.engine.generators.backbones import DISTANCE, USUAL, Backbones
-from compute.engine.generators.features import SetFeatures
+from compute.engine.generators.features import DISTANCE, USUAL, Backbones, SetFeatures
 from compute.engine.generators.table import finite
 from compute.engine.run import computed
-from compute.tasks.generators.pairing import REFERENCE, PromptedSets
-from compute.tasks.generators.sources import ImageSet
+from compute.tasks.image_sets import REFERENCE, ImageSet, PromptedSets
 from compute.tasks.source import OwnFile
 from compute.types import WHOLE, Score, Suite, Task
 

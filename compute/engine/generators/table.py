@@ -15,7 +15,7 @@ import pandas as pd
 from compute import arrays
 from compute.analysis.generators.agreement import agree
 from compute.analysis.intervals import Estimate
-from compute.engine.generators.backbones import JOIN
+from compute.engine.generators.features import JOIN
 from compute.engine.generators.people import People
 from compute.io.tables import markdown
 from compute.metrics import METRICS

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 from compute.models.adapter import Hardware, chosen
 from compute.models.encoders import timm_vision, word_llama
 from compute.models.encoders.towers import ImageTower, TextTower, Towers
-from compute.models.files.hub_files import checkpoint_of
-from compute.models.files.weights import RequiredFiles
+from compute.models.files.weights import RequiredFiles, checkpoint_of
 from compute.types import Model
 
 if TYPE_CHECKING:

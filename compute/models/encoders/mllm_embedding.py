@@ -18,8 +18,7 @@ import numpy as np
 from compute.models.adapter import Hardware, chosen
 from compute.models.encoders.towers import in_rgb
 from compute.models.files import lora, pretrained
-from compute.models.files.hub_files import checkpoint_of
-from compute.models.files.weights import CONFIG, WEIGHTS, RequiredFiles, architecture
+from compute.models.files.weights import CONFIG, WEIGHTS, RequiredFiles, architecture, checkpoint_of
 from compute.types import BadInput, CannotDo, Model
 
 if TYPE_CHECKING:

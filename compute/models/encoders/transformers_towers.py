@@ -15,8 +15,7 @@ from compute.models.adapter import Hardware, chosen
 from compute.models.encoders import clip
 from compute.models.encoders.towers import BUCKETED, FULL, MASKED, ImageTower, Towers, text_tower
 from compute.models.files import pretrained
-from compute.models.files.hub_files import checkpoint_of
-from compute.models.files.weights import PROCESSOR, TOKENIZER, RequiredFiles, architecture
+from compute.models.files.weights import PROCESSOR, TOKENIZER, RequiredFiles, architecture, checkpoint_of
 from compute.types import BadInput, Model
 
 if TYPE_CHECKING:

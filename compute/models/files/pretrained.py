@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from compute.models.adapter import Hardware
 from compute.models.files import lora
-from compute.models.files.hub_files import checkpoint_of
-from compute.models.files.weights import one_line, seeded
+from compute.models.files.weights import checkpoint_of, one_line, seeded
 from compute.types import BadInput, Model, NotHere
 
 if TYPE_CHECKING:

@@ -19,9 +19,9 @@ from typing import Any, NamedTuple
 from compute.content.items import content_key
 from compute.io.files import words_beside
 from compute.models.encoders import mllm_embedding, sentence_transformer
-from compute.models.files import hub_files, lora, weights
+from compute.models.files import lora, weights
 from compute.models.files.weights import one_line
-from compute.models.loading import required_files
+from compute.models.model_rows import required_files
 from compute.models.own.own_model import CODE, FROM_FOLDER, FROM_HUB, NOTE, ModelSource, key_of
 from compute.types import BadInput, CannotDo, Model, NotHere, shortened, unknown
 
@@ -123,7 +123,7 @@ def from_hub(
     )
     folder = weights.cached_folder(start)
     if folder is None or not any((folder / file).is_file() for file in CONFIGURATIONS):
-        folder = hub_files.fetch_configuration(start, offline=offline)
+        folder = weights.fetch_configuration(start, offline=offline)
     start = replace(start, revision=folder.name)
     source = ModelSource(kind=FROM_HUB, name=f"{repository}@{folder.name}")
     return _checkpoint(start, _listed(folder, repository), source, family, options, offline)

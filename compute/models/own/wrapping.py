@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from compute.models import loading
+from compute.models import model_rows
 from compute.models.adapter import Hardware
 from compute.models.judges.answer_log import AnswerLog
 from compute.models.own import probing
@@ -22,10 +22,10 @@ def hardware_of(model: Any, *, device: str = "", dtype: str = "") -> Hardware:
     Raises BadInput where another device or precision is named than the object's: nothing is moved, and to change it is
     the caller's to do.
     """
-    dtype, of = loading.DTYPES.get(dtype, dtype), type(model).__name__
+    dtype, of = model_rows.DTYPES.get(dtype, dtype), type(model).__name__
     weight = weight_of(model)
     if weight is None:
-        return replace(loading.hardware(device, dtype), dtype=dtype or "float32", chosen=True)
+        return replace(model_rows.hardware(device, dtype), dtype=dtype or "float32", chosen=True)
     own = Hardware(device=str(weight.device).removesuffix(":0"), dtype=str(weight.dtype).removeprefix("torch."))
     if device and device.removesuffix(":0") != own.device:
         raise BadInput(f"{of} is on {own.device}, not on {device}: model.to({device!r}), or omit device")

@@ -6,8 +6,8 @@ from collections import Counter
 from random import Random
 from typing import NamedTuple
 
+from compute.tasks.drawing.compose import Background, Scene, place, relation
 from compute.tasks.drawing.lexicon import NUMBERS, OPPOSITE, TEXTURE_TITLES
-from compute.tasks.drawing.scenes import Background, Scene, place, relation
 
 _A = ("", "", "a picture of ", "an image of ", "a drawing of ")
 _RELATIONS = {

@@ -1,18 +1,24 @@
-"""Scenes to pixels: (64, 64, 3) uint8, the same for the same scene. Some backgrounds are cut from photographs."""
+"""Scenes to pixels: (64, 64, 3) uint8, the same for the same scene. Some backgrounds are cut from photographs.
+
+And distortions of known strength, a scene under them, and what can be measured of an image: brightness and the like.
+"""
 
 from __future__ import annotations
 
 import importlib.util
+import io
 import math
 from functools import cache, lru_cache
 from pathlib import Path
+from random import Random
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image, ImageDraw, ImageFont
+from PIL import Image, ImageDraw, ImageFilter, ImageFont
 
+from compute.tasks.drawing.compose import Background, Scene
 from compute.tasks.drawing.lexicon import CELLS, COLOURS, SIZES
-from compute.tasks.drawing.scenes import Background, Scene
 from compute.types import NotHere
 from compute.versions import install_command
 
@@ -25,6 +31,45 @@ SHORT_SIDE = 192  # pixels a photograph is stored at
 PARTS = {"train": (0.0, 0.6), "test": (0.6, 1.0)}
 
 Pixels = NDArray[np.uint8]
+_CROSS = tuple(
+    (x / 3, y / 3)
+    for x, y in (
+        (-1, -3),
+        (1, -3),
+        (1, -1),
+        (3, -1),
+        (3, 1),
+        (1, 1),
+        (1, 3),
+        (-1, 3),
+        (-1, 1),
+        (-3, 1),
+        (-3, -1),
+        (-1, -1),
+    )
+)
+_HEART = tuple(
+    (math.sin(t) ** 3, -(13 * math.cos(t) - 5 * math.cos(2 * t) - 2 * math.cos(3 * t) - math.cos(4 * t)) / 16)
+    for t in (2 * math.pi * number / 24 for number in range(24))
+)
+_MOON = tuple((math.cos(math.radians(angle)), math.sin(math.radians(angle))) for angle in range(50, 311, 15)) + tuple(
+    (0.35 + 0.72 * math.cos(math.radians(angle)), 0.8 * math.sin(math.radians(angle))) for angle in range(270, 89, -15)
+)
+_TONE = (0.82, 0.66, 0.52, 0.4, 0.3)
+# By strength 1..5: blur's radius and noise's deviation in pixels and grey levels, JPEG's quality, pixels a side,
+# and the share of contrast, light or colour that remains.
+LEVELS = {
+    "blur": (0.5, 0.8, 1.2, 1.8, 2.6),
+    "noise": (8, 16, 28, 44, 66),
+    "blocks": (40, 22, 12, 7, 3),
+    "pixels": (44, 32, 24, 17, 12),
+    "fade": (0.8, 0.62, 0.46, 0.33, 0.22),
+    "darken": _TONE,
+    "lighten": _TONE,
+    "grey": (0.55, 0.38, 0.24, 0.1, 0.0),
+    "vivid": (1.2, 1.45, 1.75, 2.1, 2.6),
+}
+_LUMA = np.array([0.299, 0.587, 0.114], dtype=np.float32)
 
 
 def draw(scene: Scene, *, shift: tuple[float, float] = (0.0, 0.0)) -> Pixels:
@@ -90,30 +135,6 @@ def _polygon(corners: int, *, inner: float = 1.0) -> tuple[tuple[float, float], 
     )
 
 
-_CROSS = tuple(
-    (x / 3, y / 3)
-    for x, y in (
-        (-1, -3),
-        (1, -3),
-        (1, -1),
-        (3, -1),
-        (3, 1),
-        (1, 1),
-        (1, 3),
-        (-1, 3),
-        (-1, 1),
-        (-3, 1),
-        (-3, -1),
-        (-1, -1),
-    )
-)
-_HEART = tuple(
-    (math.sin(t) ** 3, -(13 * math.cos(t) - 5 * math.cos(2 * t) - 2 * math.cos(3 * t) - math.cos(4 * t)) / 16)
-    for t in (2 * math.pi * number / 24 for number in range(24))
-)
-_MOON = tuple((math.cos(math.radians(angle)), math.sin(math.radians(angle))) for angle in range(50, 311, 15)) + tuple(
-    (0.35 + 0.72 * math.cos(math.radians(angle)), 0.8 * math.sin(math.radians(angle))) for angle in range(270, 89, -15)
-)
 _OUTLINES = {
     "square": ((-0.85, -0.85), (0.85, -0.85), (0.85, 0.85), (-0.85, 0.85)),
     "triangle": _polygon(3),
@@ -158,3 +179,59 @@ def crop(name: str, *, part: str, x: float, y: float, side: float, size: int) ->
     width = side * min(source.size)
     left, top = x * (source.width - width), y * (source.height - width)
     return source.resize((size, size), Image.Resampling.BILINEAR, box=(left, top, left + width, top + width))
+
+
+def distort(image: Pixels, *, kind: str, strength: int, seed: int = 0) -> Pixels:
+    """The image with one distortion of strength 1..5; strength 0 is the image itself."""
+    if strength == 0:
+        return image
+    level = LEVELS[kind][strength - 1]
+    picture = Image.fromarray(image)
+    values = image.astype(np.float32)
+    match kind:
+        case "blur":
+            return np.asarray(picture.filter(ImageFilter.GaussianBlur(level)))
+        case "blocks":
+            file = io.BytesIO()
+            picture.save(file, "JPEG", quality=level)
+            return np.asarray(Image.open(file).convert("RGB"))
+        case "pixels":
+            small = picture.resize((level, level), Image.Resampling.BOX)
+            return np.asarray(small.resize((SIDE, SIDE), Image.Resampling.NEAREST))
+        case "noise":
+            values += np.random.default_rng(seed).standard_normal(image.shape, dtype=np.float32) * level
+        case "fade":
+            middle = values.mean()
+            values = middle + (values - middle) * level
+        case "darken":
+            values *= level
+        case "lighten":
+            values = 255 - (255 - values) * level
+        case "grey" | "vivid":
+            grey = (values @ _LUMA)[..., None]
+            values = grey + (values - grey) * level
+    return np.clip(np.rint(values), 0, 255).astype(np.uint8)
+
+
+class Shown(NamedTuple):
+    """A scene as one image shows it: moved a little, then distorted."""
+
+    scene: Scene
+    shift: tuple[float, float] = (0.0, 0.0)
+    kind: str = ""
+    strength: int = 0
+    seed: int = 0
+
+    def pixels(self) -> Pixels:
+        """(64, 64, 3)"""
+        return distort(draw(self.scene, shift=self.shift), kind=self.kind, strength=self.strength, seed=self.seed)
+
+
+def shift(rng: Random) -> tuple[float, float]:
+    """A move by up to 6% of the image, each way."""
+    return rng.uniform(-0.06, 0.06), rng.uniform(-0.06, 0.06)
+
+
+def distorted(scene: Scene, kind: str, strength: int, rng: Random) -> Shown:
+    """The scene under one distortion, with its own seed."""
+    return Shown(scene, kind=kind, strength=strength, seed=rng.getrandbits(32))

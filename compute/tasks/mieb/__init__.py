@@ -37,11 +37,6 @@ def load(task: Task, *, source: Source, options: Mapping[str, Any]) -> dict[str,
     return {subset: PROCEDURES[task.procedure](row, source, subset, options) for subset in task.subsets}
 
 
-def is_import_only(task: Task) -> bool:
-    """Whether a task's data set is private, or holds the text that OCR read from its pages, which no loader reads."""
-    return task.benchmark == "vidore" and (task.dataset.startswith("mteb-private/") or "OCR" in task.dataset)
-
-
 def options_of(task: Task) -> Mapping[str, tuple[Any, ...]]:
     """`prompts`: as the public code has them, with line ends left in, or clean."""
     return {"prompts": ("public", "clean")} if rows.row(task).keeps_line_ends else {}

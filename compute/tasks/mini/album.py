@@ -14,9 +14,8 @@ from compute.content import items
 from compute.content.items import Column
 from compute.tasks.data import Mixed
 from compute.tasks.drawing import compose
-from compute.tasks.drawing.distortions import Shown
-from compute.tasks.drawing.render import Pixels
-from compute.tasks.drawing.scenes import Scene
+from compute.tasks.drawing.compose import Scene
+from compute.tasks.drawing.render import Pixels, Shown
 
 
 def lots(task: str, number: int) -> Random:

@@ -10,9 +10,9 @@ from compute.content.items import Column, texts
 from compute.tasks.data import Choices, OddOneOut
 from compute.tasks.drawing import compose
 from compute.tasks.drawing.captions import caption
-from compute.tasks.drawing.distortions import Shown, distorted, shift
+from compute.tasks.drawing.compose import Background, Scene, differing, facts
 from compute.tasks.drawing.lexicon import DAMAGES, DISTORTIONS, PHOTOGRAPHS, TEXTURES
-from compute.tasks.drawing.scenes import Background, Scene, differing, facts
+from compute.tasks.drawing.render import Shown, distorted, shift
 from compute.tasks.mini.album import at_random, column, draws, names, placed, scene, unlike
 
 ITEMS = 160

@@ -10,9 +10,9 @@ from compute.arrays import Ints
 from compute.tasks.data import Retrieval
 from compute.tasks.drawing import compose
 from compute.tasks.drawing.captions import caption
-from compute.tasks.drawing.distortions import Shown, distorted, shift
+from compute.tasks.drawing.compose import Scene, facts
 from compute.tasks.drawing.lexicon import DISTORTIONS, TONES
-from compute.tasks.drawing.scenes import Scene, facts
+from compute.tasks.drawing.render import Shown, distorted, shift
 from compute.tasks.mini.album import draws, graded, lots, mixed, scene
 
 QUERIES, DOCUMENTS = 120, 240

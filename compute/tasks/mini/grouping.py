@@ -12,9 +12,9 @@ from compute.content.items import texts
 from compute.tasks.data import Clusters, Labelled, Probe, ZeroShot
 from compute.tasks.drawing import compose
 from compute.tasks.drawing.captions import article
-from compute.tasks.drawing.distortions import Shown, distorted
+from compute.tasks.drawing.compose import Scene
 from compute.tasks.drawing.lexicon import COLOURS, PHOTOGRAPHS, SHAPES, TONES
-from compute.tasks.drawing.scenes import Scene
+from compute.tasks.drawing.render import Shown, distorted
 from compute.tasks.mini.album import column, draws, lots, names, scene
 from compute.tasks.mini.choices import single
 

@@ -12,8 +12,7 @@ from compute.content.items import Column
 from compute.tasks.data import Matches, Retrieval, Sentences
 from compute.tasks.drawing import compose
 from compute.tasks.drawing.captions import located, related
-from compute.tasks.drawing.compose import sentence, sharing
-from compute.tasks.drawing.scenes import Scene, place, relation
+from compute.tasks.drawing.compose import Scene, place, relation, sentence, sharing
 from compute.tasks.mini.album import column, draws, graded, mixed, names, scene
 
 SWAPS, ASKED, PAIRS = 120, 150, 200

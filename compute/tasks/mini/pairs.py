@@ -11,8 +11,8 @@ from compute.tasks import image_lists
 from compute.tasks.data import RatedPairs
 from compute.tasks.drawing import compose
 from compute.tasks.drawing.captions import related
+from compute.tasks.drawing.compose import Scene, relation
 from compute.tasks.drawing.lexicon import OPPOSITE
-from compute.tasks.drawing.scenes import Scene, relation
 from compute.tasks.mini.album import files, lots, scene
 from compute.tasks.pairbench import making, pairs
 from compute.tasks.pairbench.making import SourceItem

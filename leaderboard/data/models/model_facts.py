@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from compute.models.own.own_model import FROM_ENDPOINT, FROM_FILE, FROM_FOLDER, FROM_HUB, FROM_SESSION, NOTE
-from leaderboard.data.memo import shared
+from leaderboard.data.database import shared
 from leaderboard.html.formatting import blank
 
 HUB = "https://huggingface.co/"

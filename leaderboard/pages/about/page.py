@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from compute import bare_process
 from compute.analysis.ranks.variance import FEW
-from leaderboard.data.memo import shared
+from leaderboard.data.database import shared
 from leaderboard.html.components import html
 from leaderboard.html.labels import ABBREVIATIONS, is_own
 from leaderboard.html.templates import render

@@ -29,9 +29,8 @@ from leaderboard.data.board_table import (
     Estimates,
     SuiteColumn,
 )
-from leaderboard.data.database import Database
+from leaderboard.data.database import Database, shared
 from leaderboard.data.mean_rule import changed_rule, description, rule
-from leaderboard.data.memo import shared
 from leaderboard.data.payload import PLACES, cells, plain, standing
 from leaderboard.html.formatting import blank, parameters_text, rank_range
 from leaderboard.html.labels import SHORT, SIGNS, described, is_synthetic

@@ -9,7 +9,7 @@ from urllib.parse import quote
 from markupsafe import Markup
 
 from leaderboard.data import payload
-from leaderboard.data.leaders import leading
+from leaderboard.data.suite_cache import leading
 from leaderboard.html.components import scripted
 from leaderboard.html.labels import SHORT, origin_title
 from leaderboard.html.templates import render

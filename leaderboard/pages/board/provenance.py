@@ -15,8 +15,8 @@ from compute.types import BadInput
 from leaderboard.data import replication
 from leaderboard.data.board_table import SUSPECT, TRAINED, BoardTable, SuiteColumn
 from leaderboard.data.database import Database
-from leaderboard.data.doubtful import reason
 from leaderboard.data.scores import answered
+from leaderboard.data.task_doubts import reason
 from leaderboard.html.labels import SYNTHETIC_NOTE, is_synthetic, origin_title
 
 ANOTHER = {"computed": "Another run of the same cell; not the one shown."}  # of a score that the board does not show

@@ -11,14 +11,13 @@ from markupsafe import Markup
 
 from compute.types import BadInput
 from leaderboard.data.languages import NAMES, SPELLINGS
-from leaderboard.data.leaders import by_language
 from leaderboard.data.mean_rule import RankChoice
 from leaderboard.data.models.loading_code import evaluation_command, loading_code
 from leaderboard.data.models.model_facts import license_kind
 from leaderboard.data.replication import sensitivity, without
 from leaderboard.data.scope import MOST_LANGUAGES
 from leaderboard.data.shortlist import MANY, MOST, NEEDS, Conditions, shortlist
-from leaderboard.data.suite_cache import SuiteCache
+from leaderboard.data.suite_cache import SuiteCache, by_language
 from leaderboard.data.task_doubts import task_doubts
 from leaderboard.html.templates import render
 from leaderboard.page import Canvas, Site, View, controls, static_html

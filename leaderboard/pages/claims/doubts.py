@@ -9,8 +9,7 @@ from markupsafe import Markup
 from compute.analysis.audit import ONE_CLASS
 from compute.database.doubts import RIGHT
 from compute.rounding import rounded
-from leaderboard.data.database import Database
-from leaderboard.data.memo import shared
+from leaderboard.data.database import Database, shared
 from leaderboard.data.task_doubts import task_doubts
 from leaderboard.html.templates import render
 from leaderboard.page import Site

@@ -11,7 +11,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from compute.types import BadInput
-from leaderboard.data.memo import shared
+from leaderboard.data.database import shared
 from leaderboard.html.components import html, scripted
 from leaderboard.html.templates import render
 from leaderboard.page import PAPERS, Site, View, fill, static_html

@@ -15,10 +15,9 @@ from compute.analysis.significance import ALPHA
 from compute.analysis.table import ALL
 from compute.types import BadInput, origins_in
 from leaderboard.data.comparison import MOST, ComparedLine, common_ground, compare, rows_of
-from leaderboard.data.leaders import ranked_rows
 from leaderboard.data.mean_rule import choice
 from leaderboard.data.scope import WHOLE
-from leaderboard.data.suite_cache import SuiteCache
+from leaderboard.data.suite_cache import SuiteCache, ranked_rows
 from leaderboard.html.components import mounted
 from leaderboard.html.labels import origin_title, suite_choices
 from leaderboard.html.templates import render

@@ -9,7 +9,7 @@ import numpy as np
 from compute.analysis import correlation as correlations
 from compute.analysis.correlation import Correlation
 from compute.types import BadInput
-from leaderboard.data.memo import shared
+from leaderboard.data.database import shared
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.pages.correlations.axes import Axis, AxisTable, check_origin, gather
 from leaderboard.pages.correlations.query import CorrelationQuery

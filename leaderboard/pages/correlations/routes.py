@@ -13,8 +13,7 @@ from starlette.routing import Route
 
 from compute.rounding import clean
 from leaderboard.data import payload
-from leaderboard.data.database import Database
-from leaderboard.data.memo import shared
+from leaderboard.data.database import Database, shared
 from leaderboard.page import Site
 from leaderboard.pages.correlations import query as correlation_query
 from leaderboard.pages.correlations.matrix import CorrelationMatrix, matrix_of, why_blank

@@ -10,9 +10,8 @@ import numpy as np
 import plotly.graph_objects as go
 
 from compute.analysis.figures.style import PALETTE, UNGROUPED, at_sides, label_sides, plain, unmarked
-from compute.analysis.pareto import OFF, ON, UNKNOWN
 from compute.rounding import rounded_array
-from leaderboard.data.fronts import AGE
+from leaderboard.data.fronts import AGE, OFF, ON, UNKNOWN
 from leaderboard.html.formatting import number, span
 from leaderboard.pages.cost.suite_front import MACHINES, STATES, SuiteFront, iso
 

@@ -11,17 +11,15 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from compute.analysis.pareto import OFF, ON, UNKNOWN, Front
 from compute.analysis.ranking import Ranking
 from compute.catalog import shipped
 from compute.rounding import rate_text
 from compute.types import BadInput
 from leaderboard.data import fronts
 from leaderboard.data.database import Database
-from leaderboard.data.fronts import AGE, DIMENSION, GPU, LAPTOP, MEMORY, SIZE
-from leaderboard.data.leaders import ranked_rows
+from leaderboard.data.fronts import AGE, DIMENSION, GPU, LAPTOP, MEMORY, OFF, ON, SIZE, UNKNOWN, Front
 from leaderboard.data.mean_rule import RankChoice, suite_rule
-from leaderboard.data.suite_cache import SuiteCache
+from leaderboard.data.suite_cache import SuiteCache, ranked_rows
 from leaderboard.html.formatting import memory_text, parameters_text
 from leaderboard.html.labels import suite_choices
 

@@ -12,11 +12,10 @@ from compute.analysis.generators import backbone_effects
 from compute.analysis.generators.agreement import FEWEST
 from compute.analysis.generators.backbone_effects import BackboneEffects
 from compute.arrays import Floats
-from compute.engine.generators.backbones import JOIN, subset
+from compute.engine.generators.features import JOIN, subset
 from compute.engine.generators.people import HUMAN_METRICS
 from compute.types import Undefined
-from leaderboard.data.database import Database
-from leaderboard.data.memo import shared
+from leaderboard.data.database import Database, shared
 from leaderboard.html.labels import choice_title
 from leaderboard.html.templates import render
 from leaderboard.page import Canvas, Site, controls

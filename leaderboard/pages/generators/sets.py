@@ -18,14 +18,13 @@ from compute.analysis.generators.agreement import REVERSED, SIGNIFICANT, Agreeme
 from compute.analysis.generators.generator_differences import GeneratorDifferences, generator_differences
 from compute.analysis.ranks.means import rank
 from compute.arrays import Floats, Ints
-from compute.engine.generators.backbones import JOIN
+from compute.engine.generators.features import JOIN
 from compute.engine.generators.people import HUMAN_METRICS
 from compute.engine.generators.table import FIGURE, framed, stored_figures
 from compute.metrics.distribution.intervals import FEWEST_BLOCKS
 from compute.types import BadInput, Undefined
 from leaderboard.data.board_table import BoardTable
-from leaderboard.data.database import Database
-from leaderboard.data.memo import shared
+from leaderboard.data.database import Database, shared
 from leaderboard.html.labels import plain_title
 
 SEED = 20250415  # of the generators drawn again, so that a reload shows the same intervals

@@ -15,8 +15,8 @@ from compute.analysis.ranking import Ranking
 from compute.analysis.table import ScoreTable
 from compute.metrics import judge
 from compute.metrics.judge import CONDITIONS, METRICS
+from leaderboard.data.database import shared
 from leaderboard.data.mean_rule import RankChoice
-from leaderboard.data.memo import shared
 from leaderboard.data.scope import WHOLE, Scope
 from leaderboard.data.suite_cache import SuiteCache
 

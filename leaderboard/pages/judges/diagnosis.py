@@ -13,8 +13,7 @@ from compute.metrics import judge, judge_diagnostics
 from compute.metrics.figures import Figure
 from compute.metrics.judge import SCALE
 from compute.types import BadInput, Undefined, shortened
-from leaderboard.data.database import Database
-from leaderboard.data.memo import shared
+from leaderboard.data.database import Database, shared
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html.formatting import number, percent, span
 

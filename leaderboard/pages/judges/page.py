@@ -12,7 +12,7 @@ import pandas as pd
 
 from compute.analysis.pair_votes import judged
 from compute.metrics.judge import CONDITIONS, METRICS
-from leaderboard.data.memo import shared
+from leaderboard.data.database import shared
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html.components import html
 from leaderboard.html.labels import suite_choices

@@ -15,7 +15,7 @@ from compute.analysis.maps import SHIPPED, Neighbour, Recipe, neighbours
 from compute.analysis.table import of_suite
 from compute.database import store
 from compute.rounding import rounded
-from leaderboard.data.memo import shared
+from leaderboard.data.database import shared
 from leaderboard.html.components import figure_bridge
 from leaderboard.html.formatting import blank, number, parameters_text
 from leaderboard.html.labels import MAP_COLOURS

@@ -12,12 +12,11 @@ import numpy as np
 
 from compute.analysis.maps import SHIPPED
 from compute.types import CannotDo
-from leaderboard.data.leaders import by_language
-from leaderboard.data.memo import shared
+from leaderboard.data.database import shared
 from leaderboard.data.models.loading_code import commands, evaluation_command, loading_code
 from leaderboard.data.models.model_facts import own_facts
 from leaderboard.data.payload import plain, standing
-from leaderboard.data.suite_cache import SuiteCache
+from leaderboard.data.suite_cache import SuiteCache, by_language
 from leaderboard.html.components import lazy_tables
 from leaderboard.html.formatting import NOTHING, blank, number, or_dash, parameters_text, rank_range, span
 from leaderboard.html.labels import KIND_NOTES, SUSPECT, model_kind, suite_choices

@@ -11,8 +11,8 @@ from compute.analysis.comparison import compared
 from compute.analysis.ranking import Ranking
 from compute.types import SEVERITIES
 from leaderboard.data.board_table import BoardTable, SuiteColumn
-from leaderboard.data.leaders import ranked_rows
 from leaderboard.data.payload import NO_VOTES, estimate_facts
+from leaderboard.data.suite_cache import ranked_rows
 from leaderboard.html.labels import TRAINED, is_synthetic
 from leaderboard.page import Site
 

@@ -12,8 +12,8 @@ from compute.analysis.intervals import bias_note
 from compute.analysis.ranking import Ranking
 from compute.rounding import rounded
 from leaderboard.data.board_table import BoardTable
-from leaderboard.data.leaders import leading
-from leaderboard.data.memo import shared
+from leaderboard.data.database import shared
+from leaderboard.data.suite_cache import leading
 from leaderboard.html.components import html, mounted
 from leaderboard.html.labels import TRAINED, is_synthetic
 from leaderboard.html.templates import render

@@ -16,8 +16,7 @@ from compute.catalog.catalog import MTEB
 from compute.database import store
 from compute.rounding import rounded_array
 from compute.types import LikenessError
-from leaderboard.data.database import Database
-from leaderboard.data.memo import shared
+from leaderboard.data.database import Database, shared
 from leaderboard.html.templates import macros
 from leaderboard.web.responses import csv_bytes
 

@@ -16,8 +16,7 @@ from compute.engine.checking.resolution import baselines
 from compute.procedures import LABELLED, PROCEDURES, VIEWS
 from compute.procedures.evidence import ItemView
 from compute.types import Undefined, UnknownKey, suggestion
-from leaderboard.data.database import Database
-from leaderboard.data.memo import shared
+from leaderboard.data.database import Database, shared
 from leaderboard.html.formatting import blank, number
 from leaderboard.html.labels import is_synthetic
 from leaderboard.pages.task.item_parts import answered, drawn

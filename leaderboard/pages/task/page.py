@@ -27,7 +27,7 @@ from leaderboard.pages.task import protocols, routes
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-    from compute.analysis.saturation import Saturation
+    from leaderboard.data.task_doubts import Saturation
 
 DEFAULT = "mieb/stl10"
 FEWEST = 8  # models next to the best before a share of them means anything

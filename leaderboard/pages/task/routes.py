@@ -13,8 +13,7 @@ from starlette.routing import Route
 
 from compute.types import UnknownKey
 from leaderboard.data import payload, scores
-from leaderboard.data.database import Database
-from leaderboard.data.memo import shared
+from leaderboard.data.database import Database, shared
 from leaderboard.data.scores import ScoreColumn
 from leaderboard.page import Site
 from leaderboard.pages.task import run_details

@@ -11,9 +11,8 @@ from markupsafe import Markup
 
 from compute.rounding import rounded
 from leaderboard.data.board_table import BoardTable
-from leaderboard.data.database import Database
+from leaderboard.data.database import Database, shared
 from leaderboard.data.languages import NAMES, codes_of
-from leaderboard.data.memo import shared
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html.components import html
 from leaderboard.html.drawn_examples import EXAMPLES, DrawnExample, example_of, short_markup

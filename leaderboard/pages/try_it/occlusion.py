@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from compute.live.inputs import thumbnail
 from compute.live.questions import LiveQuestion
-from compute.models.abilities import pairing_of, scores
+from compute.models.model_rows import pairing_of, scores
 from compute.types import BadInput
 from leaderboard.html.components import folded, html
 from leaderboard.html.templates import macro, render

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist, mahalanobis
 
-from compute.analysis import calibrated, domain
-from compute.analysis.domain import COLOURS, MOST, SCENES, Calibrations, Seen
+from compute.analysis import calibrated
+from compute.analysis.calibrated import COLOURS, MOST, SCENES, Calibrations, Seen
 from compute.types import BadInput, Undefined
 
 NAMES = {"model": "m", "name": "drawn", "modality": "image"}
@@ -30,7 +30,7 @@ def test_new_scenes_are_rarely_outside_and_others_always(count, width):
     """The mean over 20 domains, of which 2.5% or the next share that so many scenes resolve may be outside."""
     lost = []
     for seed in range(20):
-        found = domain.of_vectors(scenes(count, seed=seed, width=width), **NAMES)
+        found = calibrated.of_vectors(scenes(count, seed=seed, width=width), **NAMES)
         assert len(found.vectors) == min(count, MOST)
         lost.append(np.mean([found.distance(each) > 1 for each in scenes(100, seed=1000 + seed, width=width)]))
         assert all(found.distance(each) > 1 for each in scenes(20, seed=seed, around=5, width=width))
@@ -39,7 +39,7 @@ def test_new_scenes_are_rarely_outside_and_others_always(count, width):
 
 def test_a_distance_is_that_to_the_nearest_scene():
     vectors, others = scenes(100, seed=3), scenes(30, seed=4)
-    found = domain.of_vectors(vectors, **NAMES)
+    found = calibrated.of_vectors(vectors, **NAMES)
     held, new = (each / np.linalg.norm(each, axis=1, keepdims=True) for each in (vectors, others))
     assert found.limit == pytest.approx(np.sort(np.sort(cdist(held, held), axis=1)[:, 1])[98], abs=0.02)
     near = cdist(new, held).min(axis=1)
@@ -48,14 +48,14 @@ def test_a_distance_is_that_to_the_nearest_scene():
 
 @pytest.mark.parametrize("width", [24, 512])
 def test_a_record_gives_back_the_domain(width):
-    found = domain.of_vectors(scenes(100, seed=5, width=width), **NAMES)
+    found = calibrated.of_vectors(scenes(100, seed=5, width=width), **NAMES)
     text = json.dumps(found.record())
-    back = domain.restored(json.loads(text))
+    back = calibrated.restored(json.loads(text))
     given = scenes(20, seed=6, width=width)
     assert [back.distance(each) for each in given] == pytest.approx([found.distance(each) for each in given])
-    assert len(text) < 100 * min(width, domain.WIDTH) * 1.4 + 300
+    assert len(text) < 100 * min(width, calibrated.WIDTH) * 1.4 + 300
     with pytest.raises(BadInput, match="calibrate the model again"):
-        domain.restored({**json.loads(text), "vectors": "AAA"})
+        calibrated.restored({**json.loads(text), "vectors": "AAA"})
 
 
 def test_an_earlier_versions_domain_is_used():
@@ -68,19 +68,19 @@ def test_an_earlier_versions_domain_is_used():
         for name, each in {"mean": mean, "axes": axes, "widths": widths}.items()
     }
     known = {**NAMES, "limit": 2.0, "scenes": 500, "false_outside": 0.02, "low": [0.3], "high": [0.9]}
-    found = domain.restored({**known, **packed, "shape": [3, 6]})
+    found = calibrated.restored({**known, **packed, "shape": [3, 6]})
     axes = axes.astype(np.float16).astype(float)
     across = np.eye(6) - axes.T @ axes
     inverse = axes.T @ np.diag(widths[:3] ** -2.0) @ axes + across / widths[3] ** 2
     wanted = mahalanobis(given / np.linalg.norm(given), mean, inverse) / 2
     assert found.distance(given) == pytest.approx(wanted, rel=0.01)
-    assert not len(domain.restored(known).vectors)
+    assert not len(calibrated.restored(known).vectors)
 
 
 @pytest.mark.parametrize("wrong", [scenes(SCENES - 1, seed=7), np.full((SCENES, 4), np.nan)])
 def test_what_makes_no_domain(wrong):
     with pytest.raises(Undefined, match=str(SCENES)):
-        domain.of_vectors(wrong, **NAMES)
+        calibrated.of_vectors(wrong, **NAMES)
 
 
 def reference(name, count, model="m"):
@@ -97,7 +97,7 @@ def reference(name, count, model="m"):
 
 
 def held(name, around, model="m"):
-    return domain.of_vectors(scenes(200, seed=around, around=around), model=model, name=name, modality="image")
+    return calibrated.of_vectors(scenes(200, seed=around, around=around), model=model, name=name, modality="image")
 
 
 DRAWN, SAID, FEW = reference("drawn", 200), reference("sentences", 64), reference("photographs", SCENES - 1)

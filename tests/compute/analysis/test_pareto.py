@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from compute.analysis.pareto import OFF, ON, UNKNOWN, front
 from compute.analysis.ranks.means import UNRANKED
+from leaderboard.data.fronts import OFF, ON, UNKNOWN, front
 from tests.compute.analysis.tables import ranked
 
 TASKS = 12

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from compute.analysis.saturation import saturation
+from leaderboard.data.task_doubts import saturation
 
 
 def test_closed_form():

@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from compute.analysis.domain import SCENES
+from compute.analysis.calibrated import SCENES
 from compute.calibration import files, making
 from compute.procedures import choice
 from compute.procedures.shared.similarity import symmetric

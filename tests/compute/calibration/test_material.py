@@ -5,7 +5,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from compute.analysis.domain import SCENES
+from compute.analysis.calibrated import SCENES
 from compute.calibration import drawn, photographs
 from compute.calibration.drawn import deranged
 

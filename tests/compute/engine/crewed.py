@@ -11,8 +11,7 @@ import numpy as np
 
 from compute.content import items
 from compute.engine import plan, run
-from compute.engine.settings import RunSettings
-from compute.engine.workspace import Bench
+from compute.engine.workspace import Bench, RunSettings
 from compute.features.store import FeatureStore
 from compute.features.subject import Subject
 from compute.tasks.data import Choices

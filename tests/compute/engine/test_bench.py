@@ -9,7 +9,7 @@ from huggingface_hub import constants
 
 from compute import catalog
 from compute.engine import plan, workspace
-from compute.engine.settings import RunSettings
+from compute.engine.workspace import RunSettings
 from compute.features.store import FeatureStore
 from compute.models.adapter import Hardware
 from compute.tasks.source import Source

@@ -9,7 +9,7 @@ from compute import models, tasks
 from compute.catalog import shipped
 from compute.engine import estimate, estimate_lines, plan, run, run_folders
 from compute.engine.estimate import TaskEstimate
-from compute.models.loading import size_of_weights
+from compute.models.model_rows import size_of_weights
 from compute.paths import COMPUTED
 from compute.tasks.source import Need, Source
 from compute.types import Model, NotHere

@@ -7,8 +7,7 @@ import pandas as pd
 import pytest
 
 from compute.arrays import LazyRows
-from compute.engine.generators.backbones import Backbones
-from compute.engine.generators.features import SetFeatures
+from compute.engine.generators.features import Backbones, SetFeatures
 from compute.engine.generators.set_metrics import figures
 from compute.metrics.distribution import moments
 

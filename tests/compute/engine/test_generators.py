@@ -13,7 +13,7 @@ import compute
 from compute import models
 from compute.database import build, store
 from compute.engine.generators import interface
-from compute.engine.generators.backbones import BUNDLED, PAPERS, choose
+from compute.engine.generators.features import BUNDLED, PAPERS, choose
 from compute.engine.generators.references import SavedReference, opened
 from compute.metrics.distribution.moments import CrossMoments, Moments
 from compute.types import BadInput, CannotWrite, LikenessError, NotHere

@@ -11,8 +11,7 @@ from compute.catalog import shipped
 from compute.catalog.own import suite as own_suite
 from compute.catalog.own import suite_records
 from compute.engine import estimate, plan, run, run_folders
-from compute.engine.settings import RunSettings
-from compute.engine.workspace import workbench
+from compute.engine.workspace import RunSettings, workbench
 from compute.tasks import image_lists
 from compute.tasks.pairbench import making
 from compute.tasks.pairbench.splits import named

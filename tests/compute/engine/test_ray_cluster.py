@@ -8,7 +8,7 @@ import pytest
 
 from compute.engine import ray_cluster
 from compute.engine.ray_cluster import RayCluster
-from compute.engine.settings import RunSettings
+from compute.engine.workspace import RunSettings
 from compute.features import passes
 from compute.features.store import EmbeddingCache
 from compute.interface.evaluate import evaluate

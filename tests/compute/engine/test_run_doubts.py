@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import compute
-from compute.engine import run_doubts, run_folders
+from compute.engine import run_folders, scoring
 from tests.compute.small_bench import TASKS, data
 
 TASKS_OF_MINI = ["mini/shapes", "mini/instances"]  # a probe and a retrieval
@@ -41,7 +41,7 @@ def test_constant_features_and_equal_vectors_are_said_and_stored(tmp_path, every
 
 
 def test_one_option_for_every_item_is_said_next_to_the_runs_line(world, execute, monkeypatch):
-    monkeypatch.setattr(run_doubts, "FEWEST", 12)
+    monkeypatch.setattr(scoring, "FEWEST", 12)
     near, said = data(TASKS[0]), []
     world.changed["unisim/near"] = replace(near, alternatives=(near.reference, near.reference))
     execute("small/gauge", only=("unisim/near", "unisim/odd"), report=said.append)

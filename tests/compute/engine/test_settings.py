@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from compute import paths
-from compute.engine.settings import RunSettings
+from compute.engine.workspace import RunSettings
 from compute.types import BadInput
 
 

@@ -7,7 +7,7 @@ import torch
 import compute
 import likeness
 from compute.catalog import shipped
-from compute.models import loading
+from compute.models import model_rows
 from compute.types import BadInput, CannotDo, UnknownKey
 from tests.compute.models.checkpoints import CPU, cosines, embedded
 from tests.compute.models.metrics.test_pixels import photograph, worsened
@@ -31,7 +31,7 @@ def sides():
 def test_a_metric_is_that_of_the_evaluation(key, sides):
     """In both precisions; half precision is read as float32."""
     metric, (first, second) = compute.metric(key), sides
-    expected = loading.load(shipped().model(key), hardware=CPU).compare(first, second)
+    expected = model_rows.load(shipped().model(key), hardware=CPU).compare(first, second)
     assert metric.differentiable and metric.higher_is_better
     assert metric(batch(first), batch(second)).tolist() == pytest.approx(expected.tolist(), abs=1e-12)
     single = metric(batch(first, torch.float32), batch(second, torch.float32))
@@ -53,7 +53,7 @@ def test_gradients_are_those_of_finite_differences(key):
 
 def test_an_encoder_is_its_cosine_without_gradients(sides):
     metric, (first, second) = compute.metric("tiny"), sides
-    encoder = loading.load(shipped().model("tiny"), hardware=CPU)
+    encoder = model_rows.load(shipped().model("tiny"), hardware=CPU)
     found = metric(batch(first).requires_grad_(), batch(second))
     assert not metric.differentiable and metric.higher_is_better and not found.requires_grad
     assert found.numpy() == pytest.approx(cosines(*(embedded(encoder, "image", side) for side in sides)), abs=1e-6)

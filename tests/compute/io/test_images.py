@@ -7,8 +7,7 @@ import pytest
 from PIL import Image
 
 from compute.io.images import ImageFiles, image_files
-from compute.tasks import image_lists, own
-from compute.tasks.generators import sources
+from compute.tasks import image_lists, image_sets, own
 from compute.tasks.source import Source
 from compute.types import BadInput
 
@@ -49,7 +48,7 @@ def test_images_are_told_by_their_ends_or_by_their_content(folder):
 def test_every_reader_of_a_folder_says_what_it_does_not_use(folder):
     data = own.read(folder)
     assert data.facts.counts == "10 images of 2 classes"
-    generated = sources.opened("mine", folder, source=Source(), spool=folder)
+    generated = image_sets.opened("mine", folder, source=Source(), spool=folder)
     pairs = image_lists.opened(folder)
     assert len(generated) == len(pairs.names) == 10
     for notes in (data.notes, generated.warnings, pairs.notes):

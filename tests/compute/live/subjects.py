@@ -5,8 +5,7 @@ from functools import cache
 from compute import models
 from compute.catalog import shipped
 from compute.content.messages import Picture, Reply
-from compute.features.memory import MemoryStore
-from compute.features.subject import Subject
+from compute.features.subject import MemoryStore, Subject
 from compute.types import Model
 from tests.compute.models.checkpoints import CPU
 

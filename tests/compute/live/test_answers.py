@@ -2,8 +2,8 @@
 
 import pytest
 
-from compute.analysis.domain import DomainCheck
-from compute.live import answers, inputs
+from compute.analysis.calibrated import DomainCheck
+from compute.live import inputs, questions
 from compute.live.questions import LiveQuestion
 from tests.compute.live.pictures import png
 from tests.compute.live.subjects import JUDGE, Judge, loaded, subject
@@ -25,28 +25,28 @@ def test_nothing_is_encoded_twice():
 
     question, again = asked("odd", "cat", "cat-face", "coffee"), asked("choice", "coffee", "cat", "cat-face")
     mine = subject("tiny", model=Counting())
-    first = answers.ask(mine, question)
-    answers.ask(mine, again)
-    assert answers.ask(mine, question).scores == first.scores and mine.model.seen == 3
+    first = questions.ask(mine, question)
+    questions.ask(mine, again)
+    assert questions.ask(mine, question).scores == first.scores and mine.model.seen == 3
 
 
 def test_equal_images_tie():
     question = LiveQuestion(mode="choice", inputs=(RED, BLUE, BLUE))
-    assert answers.ask(subject("tiny"), question).pick is None
+    assert questions.ask(subject("tiny"), question).pick is None
 
 
 def test_a_pair_without_a_distribution_is_compared_with_unrelated_examples():
     question = asked("pair", "cat", "cat")
-    found = answers.ask(subject("tiny"), question, controls=True)
+    found = questions.ask(subject("tiny"), question, controls=True)
     assert found.controls == (8, 8) and found.seconds > 0 and found.domain == DomainCheck()
-    assert answers.ask(subject("tiny"), question).controls is None
+    assert questions.ask(subject("tiny"), question).controls is None
 
 
 def test_an_unread_reply_is_no_score():
     question = LiveQuestion(mode="pair", inputs=(RED, BLUE))
-    found = answers.ask(subject(JUDGE, model=Judge("no idea", "both are nice")), question)
+    found = questions.ask(subject(JUDGE, model=Judge("no idea", "both are nice")), question)
     assert found.scores == () and found.problem.startswith("Neither of its replies")
-    half = answers.ask(subject(JUDGE, model=Judge("no idea", "4")), question)
+    half = questions.ask(subject(JUDGE, model=Judge("no idea", "4")), question)
     assert half.scores == (4.0,)
 
 
@@ -60,5 +60,5 @@ def test_an_unread_reply_is_no_score():
 )
 def test_a_judge_picks_only_what_it_picks_in_both_orders(replies, picks, pick, scores):
     question = LiveQuestion(mode="choice", inputs=(RED, BLUE, RED))
-    found = answers.ask(subject(JUDGE, model=Judge(*replies)), question)
+    found = questions.ask(subject(JUDGE, model=Judge(*replies)), question)
     assert (found.picks, found.pick, found.scores) == (picks, pick, scores)

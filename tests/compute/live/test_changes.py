@@ -3,11 +3,10 @@
 import numpy as np
 import pytest
 
-from compute.analysis.domain import Calibrations
+from compute.analysis.calibrated import Calibrations
 from compute.live import changes, examples
-from compute.live.answers import ask
 from compute.live.changes import ChangedPair, answers_in_words, cannot, rate
-from compute.live.questions import LiveQuestion
+from compute.live.questions import LiveQuestion, ask
 from compute.procedures import judging
 from compute.procedures.shared import conditions
 from compute.tasks.perturb import perturb

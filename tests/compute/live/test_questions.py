@@ -5,8 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from compute.analysis.calibrated import Reference
-from compute.analysis.domain import DomainCheck
+from compute.analysis.calibrated import DomainCheck, Reference
 from compute.live import examples, questions
 from compute.live.questions import Answer, LiveQuestion
 from compute.types import Model

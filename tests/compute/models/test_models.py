@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from compute.catalog import shipped
-from compute.models import ADAPTERS, hardware, hardware_for, identity, is_identified, load, loading
+from compute.models import ADAPTERS, hardware, hardware_for, identity, is_identified, load, model_rows
 from compute.models.adapter import Adapter, Hardware
 from compute.types import BadInput, CannotDo, Model, NotHere
 from tests.compute.models import checkpoints
@@ -76,7 +76,7 @@ def cuda(monkeypatch):
     def there(is_there=True, bf16=True):
         monkeypatch.setattr(torch.cuda, "is_available", lambda: is_there)
         monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda: bf16)
-        monkeypatch.setattr(loading, "no_gpu", lambda: not is_there)
+        monkeypatch.setattr(model_rows, "no_gpu", lambda: not is_there)
 
     there()
     return there

@@ -3,12 +3,12 @@
 import pytest
 from huggingface_hub import ModelCard
 
-from compute.analysis.ranked_model import RankedModel
 from compute.analysis.ranking import Ranking
 from compute.analysis.table import of_scores
 from compute.catalog import shipped
 from compute.cli.workspace import suite_scores
 from compute.engine import run_folders
+from compute.interface.standing import RankedModel
 from compute.metrics import METRICS
 from compute.sharing import model_card
 from compute.types import BadInput, Score

@@ -9,10 +9,10 @@ from collections import Counter
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-from compute.tasks.drawing import compose, distortions
+from compute.tasks.drawing import compose, render
 from compute.tasks.drawing.captions import counted
+from compute.tasks.drawing.compose import Background, Scene
 from compute.tasks.drawing.render import draw
-from compute.tasks.drawing.scenes import Background, Scene
 from compute.tasks.mini.album import lots
 
 PROMPTS = 256  # twice the text dimension of the bundled encoder, which cFreD needs
@@ -80,4 +80,4 @@ def clean_image(row):
 def image(generator, row):
     """(64, 64, 3): the image of a prompt by a generator of STRENGTHS."""
     clean, strength = clean_image(row), STRENGTHS[generator]
-    return distortions.distort(clean, kind="noise", strength=strength, seed=row) if strength else clean
+    return render.distort(clean, kind="noise", strength=strength, seed=row) if strength else clean

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from compute.engine.generators import people
-from compute.tasks.generators.pairing import prompts_of
+from compute.tasks.image_sets import prompts_of
 from compute.tasks.own import read
 from compute.tasks.pairbench import manifest, whatsup
 from compute.types import BadInput

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from skimage.metrics import structural_similarity
 
-from compute.tasks.drawing import captions, compose, distortions
+from compute.tasks.drawing import captions, compose, render
+from compute.tasks.drawing.compose import Background, Scene, Thing, facts
 from compute.tasks.drawing.lexicon import COLOURS, DAMAGES, PHOTOGRAPHS, SHAPES, SIZES
 from compute.tasks.drawing.render import SIDE, draw, photograph
-from compute.tasks.drawing.scenes import Background, Scene, Thing, facts
 
 WHITE = Background()
 
@@ -50,7 +50,7 @@ def test_damage_grows_with_its_strength(kind):
     shown = [draw(scene) for scene in (compose.view(Random(f"view {n}"), part="test") for n in range(12))]
     means = []
     for strength in range(6):
-        worse = [distortions.distort(image, kind=kind, strength=strength, seed=n) for n, image in enumerate(shown)]
+        worse = [render.distort(image, kind=kind, strength=strength, seed=n) for n, image in enumerate(shown)]
         means.append(
             np.mean(
                 [

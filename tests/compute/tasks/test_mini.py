@@ -22,7 +22,7 @@ from compute.tasks.data import (
     ZeroShot,
     size,
 )
-from compute.tasks.drawing.scenes import facts
+from compute.tasks.drawing.compose import facts
 from compute.tasks.mini import album, pairs
 from compute.tasks.pairbench.splits import SPLITS
 from compute.tasks.source import Source

@@ -5,8 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from leaderboard.data.doubtful import effect
 from leaderboard.data.mean_rule import choice
+from leaderboard.data.task_doubts import effect
 from leaderboard.html.labels import SUSPECT
 from leaderboard.pages.board import export, provenance
 from leaderboard.pages.compare.page import shown

@@ -5,8 +5,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
-from leaderboard.data.database import Database
-from leaderboard.data.memo import shared
+from leaderboard.data.database import Database, shared
 
 
 def test_many_askers_make_one_value(database):

@@ -11,8 +11,7 @@ import pytest
 
 from compute.catalog import shipped
 from compute.types import BadInput
-from leaderboard.data.database import Database
-from leaderboard.data.memo import shared
+from leaderboard.data.database import Database, shared
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.host import hub_data
 from leaderboard.host.hub_data import HubData

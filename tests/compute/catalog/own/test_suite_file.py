@@ -9,8 +9,7 @@ from compute.catalog.own import suite as own_suite
 from compute.catalog.own import suite_records
 from compute.catalog.own.suite_file import parse
 from compute.cli import task
-from compute.engine.settings import RunSettings
-from compute.engine.workspace import own_suites, suite_of_file
+from compute.engine.workspace import RunSettings, own_suites, suite_of_file
 from compute.types import BadInput, LikenessError
 from tests.compute.tasks.files import put
 

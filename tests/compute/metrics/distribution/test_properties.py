@@ -9,7 +9,7 @@ from skimage import data
 
 from compute.metrics.distribution.reference_free import preference_score
 from compute.models.adapter import Hardware
-from compute.models.loading import load
+from compute.models.model_rows import load
 from compute.types import BadInput, LikenessError, Model
 from tests.bench.bench_intervals import DISTANCES, METRICS, SHARES
 

@@ -7,7 +7,7 @@ import pytest
 
 from compute.catalog import shipped
 from compute.models import load
-from compute.models.files import hub_files, weights
+from compute.models.files import weights
 from compute.types import NotHere
 from tests.compute.models.checkpoints import CPU, embedded
 
@@ -38,5 +38,5 @@ def test_the_order_of_words_decides_nothing_to_the_last_bit(encoder):
 
 def test_a_package_that_is_not_installed_is_named():
     with pytest.raises(NotHere, match="no-such-words"):
-        hub_files.local_folder(replace(ROW, weights="package:no-such-words"), required=weights.RequiredFiles())
+        weights.local_folder(replace(ROW, weights="package:no-such-words"), required=weights.RequiredFiles())
     assert not weights.is_downloaded(replace(ROW, weights="package:no-such-words"), required=weights.RequiredFiles())

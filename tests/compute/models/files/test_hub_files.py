@@ -7,7 +7,7 @@ import pytest
 
 from compute import models
 from compute.catalog import shipped
-from compute.models.files import hub_files, weights
+from compute.models.files import weights
 from compute.models.files.weights import RequiredFiles
 from compute.types import NotHere
 from tests.compute.models import model_hub
@@ -43,14 +43,14 @@ def hub(tmp_path, monkeypatch):
 
 
 def fetched(**more):
-    hub_files.fetch(ROW, hub_files.list_files(ROW, required=WANTED), **more)
+    weights.fetch(ROW, weights.list_files(ROW, required=WANTED), **more)
 
 
 def test_the_hub_says_the_sizes_and_nothing_is_fetched_for_them(hub):
-    files = hub_files.list_files(ROW, required=WANTED)
+    files = weights.list_files(ROW, required=WANTED)
     sizes = [(file.rfilename, file.size) for file in files]
     assert sizes == [(CONFIG, 2), ("tokenizer.json", 2), (WEIGHTS, 1_500_000)]
-    assert hub_files.missing_bytes(ROW, files) == 1_500_004
+    assert weights.missing_bytes(ROW, files) == 1_500_004
     assert [line for line in hub.asked if "resolve" in line or "store" in line] == []
 
 
@@ -73,8 +73,8 @@ def test_of_a_stopped_download_nothing_stays_but_whole_files(hub):
     with pytest.raises(KeyboardInterrupt):
         fetched(progress=stop)
     assert not models.is_downloaded(ROW) and not list(weights.cache_home(ROW).rglob("*.incomplete"))
-    files = hub_files.list_files(ROW, required=WANTED)
-    assert hub_files.missing_bytes(ROW, files) == 1_500_000
+    files = weights.list_files(ROW, required=WANTED)
+    assert weights.missing_bytes(ROW, files) == 1_500_000
     counts = []
     fetched(progress=counts.append)
     assert (counts[0], counts[-1]) == (4, 1_500_004) and models.is_downloaded(ROW)
@@ -82,13 +82,13 @@ def test_of_a_stopped_download_nothing_stays_but_whole_files(hub):
 
 def test_what_is_missing_is_named(hub, tmp_path, monkeypatch):
     with pytest.raises(NotHere, match="0000000"):
-        hub_files.list_files(replace(ROW, revision="0" * 40), required=WANTED)
+        weights.list_files(replace(ROW, revision="0" * 40), required=WANTED)
     with pytest.raises(NotHere, match=r"model\.safetensors"):
-        hub_files.list_files(ROW, required=RequiredFiles(weights=weights.WEIGHTS))
+        weights.list_files(ROW, required=RequiredFiles(weights=weights.WEIGHTS))
     hub.status = 404
     with pytest.raises(NotHere, match="owners") as raised:
-        hub_files.list_files(ROW, required=WANTED)
+        weights.list_files(ROW, required=WANTED)
     assert str(tmp_path) not in str(raised.value) and "http" not in str(raised.value)
     monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", "http://127.0.0.1:9")
     with pytest.raises(NotHere, match="reached"):
-        hub_files.list_files(ROW, required=WANTED)
+        weights.list_files(ROW, required=WANTED)

@@ -6,7 +6,7 @@ import time
 import pytest
 from huggingface_hub import constants
 
-from compute.models.files import hub_files, weights
+from compute.models.files import weights
 from compute.models.files.weights import CONFIG, TOKENIZER, WEIGHTS, RequiredFiles
 from compute.types import BadInput, NotHere
 from tests.compute.models import model_hub
@@ -48,17 +48,17 @@ def test_every_part_of_a_split_checkpoint_is_needed():
 
 
 def test_an_own_folder_is_taken_as_it_is(folder, tmp_path, monkeypatch):
-    assert hub_files.local_folder(row(folder, "clip"), required=READS) == folder
+    assert weights.local_folder(row(folder, "clip"), required=READS) == folder
     with monkeypatch.context() as patch:
         patch.setattr(weights, "ROOT", tmp_path)
-        assert hub_files.local_folder(row("own", "clip"), required=READS) == folder
+        assert weights.local_folder(row("own", "clip"), required=READS) == folder
     (folder / "config.json").unlink()
     with pytest.raises(NotHere, match="config"):
-        hub_files.local_folder(row(folder, "clip"), required=READS)
+        weights.local_folder(row(folder, "clip"), required=READS)
     with pytest.raises(NotHere, match="there is no folder"):
-        hub_files.local_folder(row(tmp_path / "nowhere", "clip"), required=READS)
+        weights.local_folder(row(tmp_path / "nowhere", "clip"), required=READS)
     with pytest.raises(BadInput, match="has no weights"):
-        hub_files.local_folder(row("", "clip"), required=READS)
+        weights.local_folder(row("", "clip"), required=READS)
 
 
 def test_the_digest_of_an_own_folder_follows_what_is_read(folder):
@@ -80,25 +80,25 @@ def test_the_hubs_cache_without_network(folder, cache):
     snapshot = in_hub_cache(folder, cache=cache, repository="some/model")
     for revision in ("", "main", COMMIT):
         named = row("some/model", "clip", revision=revision)
-        assert hub_files.local_folder(named, required=READS) == snapshot
+        assert weights.local_folder(named, required=READS) == snapshot
         assert weights.revision(named, required=READS) == COMMIT
     with pytest.raises(NotHere, match="v2"):
-        hub_files.local_folder(row("some/model", "clip", revision="v2"), required=READS)
+        weights.local_folder(row("some/model", "clip", revision="v2"), required=READS)
     assert weights.revision(row("some/model", "clip", revision="v2"), required=READS) == "v2"
     assert weights.revision(row("some/other", "clip"), required=READS) == ""
 
 
 def test_what_is_missing_is_named_with_the_command_that_fetches_it(folder, cache):
     with pytest.raises(NotHere) as caught:
-        hub_files.local_folder(row("some/model", "clip", revision=COMMIT), required=READS)
+        weights.local_folder(row("some/model", "clip", revision=COMMIT), required=READS)
     said = str(caught.value)
     for part in ("tokenizer.json or vocab.txt", "model.safetensors", f"hf download some/model --revision {COMMIT}"):
         assert part in said
     snapshot = in_hub_cache(folder, cache=cache, repository="some/model")
-    assert hub_files.local_folder(row("some/model", "clip"), required=READS) == snapshot
+    assert weights.local_folder(row("some/model", "clip"), required=READS) == snapshot
     (cache / "models--some--model" / "blobs" / f"{1:040x}").unlink()  # a link to nowhere, as a cut download leaves it
     with pytest.raises(NotHere, match="hf download"):
-        hub_files.local_folder(row("some/model", "clip"), required=READS)
+        weights.local_folder(row("some/model", "clip"), required=READS)
 
 
 def test_a_download_asks_for_what_is_needed_only(folder, cache, monkeypatch):
@@ -106,10 +106,10 @@ def test_a_download_asks_for_what_is_needed_only(folder, cache, monkeypatch):
         point_at(hub, monkeypatch)
         hub.publish("some/model", folder, commit=COMMIT)
         named = row("some/model", "clip")
-        found = hub_files.local_folder(named, required=READS)
+        found = weights.local_folder(named, required=READS)
         assert sorted(file.name for file in found.iterdir()) == ["config.json", "model.safetensors", "tokenizer.json"]
         assert not any("pytorch_model.bin" in line for line in hub.asked)
         (folder / "config.json").unlink()
         hub.publish("some/third", folder, commit=COMMIT)
         with pytest.raises(NotHere, match="config"):
-            hub_files.local_folder(row("some/third", "clip"), required=READS)
+            weights.local_folder(row("some/third", "clip"), required=READS)

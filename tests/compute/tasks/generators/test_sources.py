@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from compute.tasks.generators import pairing, sources
-from compute.tasks.generators.pairing import prompts_of
+from compute.tasks import image_sets
+from compute.tasks.image_sets import prompts_of
 from compute.tasks.source import Source
 from compute.types import BadInput, NotHere
 from tests.compute.tasks import hub_files
@@ -36,11 +36,11 @@ def opened(where, *names, first=0, source=SOURCE):
     """The set of a path, called as its last part; with names it is a folder, whose images are made first."""
     if names:
         put(where, {name: picture(first + at) for at, name in enumerate(names)})
-    return sources.opened(str(where).rpartition("/")[2], where, source=source, spool=Path())
+    return image_sets.opened(str(where).rpartition("/")[2], where, source=source, spool=Path())
 
 
 def paired(reference, *generated, prompts=None):
-    return pairing.pair(reference=reference, generated=generated, prompts=prompts_of(prompts))
+    return image_sets.pair(reference=reference, generated=generated, prompts=prompts_of(prompts))
 
 
 def test_a_folder_pairs_with_a_table_of_prompts_whatever_the_ending(tmp_path):
@@ -77,7 +77,7 @@ def test_lines_of_text_go_with_images_in_natural_order_and_must_be_as_many(tmp_p
 
 def test_what_is_odd_in_a_folder_or_a_list_of_prompts_is_said(tmp_path):
     mine = opened(tmp_path / "twice", "1.png", "2.png")
-    sets = pairing.pair(reference=None, generated=[mine], prompts=prompts_of(dict.fromkeys("12", "a")))
+    sets = image_sets.pair(reference=None, generated=[mine], prompts=prompts_of(dict.fromkeys("12", "a")))
     assert "more than once" in sets.warnings[0]
     with pytest.raises(BadInput, match="several images"):
         opened(tmp_path / "same", "1.png", "1.jpg")
@@ -102,7 +102,7 @@ def test_webdataset_shards_pair_by_their_prompts_and_are_never_unpacked(tmp_path
     other = tar(
         tmp_path / "2.tar", {"8.png": png(picture(4)), "8.txt": b"a cow", "9.png": png(picture(5)), "9.txt": b"a dog"}
     )
-    sets = pairing.pair(reference=real, generated=[opened(other)], prompts=None)
+    sets = image_sets.pair(reference=real, generated=[opened(other)], prompts=None)
     assert "b.seg.png" in real.warnings[0] and "first dot" in real.warnings[0]
     with pytest.raises(BadInput, match=r"no image .*cfg7\.3\.png"):
         opened(tar(tmp_path / "3.tar", {f"cfg7.{at}.png": png(picture(at)) for at in (3, 4)}))
@@ -130,8 +130,8 @@ def test_tables_of_the_hub_pair_by_prompt_where_row_numbers_mean_nothing(tmp_pat
         rows = {"Prompt": [f"prompt {n}" for n in order], "images": [picture(n) for n in order]}
         hub_files.write(tmp_path / "org" / name, {"train": rows}, card=False)
     source = Source(root=tmp_path, offline=True)
-    real = sources.opened("reference", "hf://datasets/org/one#default/train", source=source, spool=tmp_path)
-    mine = sources.opened("mine", "hf://datasets/org/two@main", source=source, spool=tmp_path)
+    real = image_sets.opened("reference", "hf://datasets/org/one#default/train", source=source, spool=tmp_path)
+    mine = image_sets.opened("mine", "hf://datasets/org/two@main", source=source, spool=tmp_path)
     sets = paired(real, mine)
     assert (sets.reference.images.keys == sets.generated[0].images.keys).all() and len(sets.ids) == 3
     assert sets.warnings == ("mine: 3 of 3 images are exact copies of reference images",)
@@ -142,11 +142,11 @@ def test_tables_of_the_hub_pair_by_prompt_where_row_numbers_mean_nothing(tmp_pat
 
 
 def test_images_from_python_are_taken_once_and_refused_by_position(tmp_path):
-    part = sources.opened("mine", iter([picture(0), np.asarray(picture(1))]), source=SOURCE, spool=tmp_path)
+    part = image_sets.opened("mine", iter([picture(0), np.asarray(picture(1))]), source=SOURCE, spool=tmp_path)
     stored = Image.open(io.BytesIO(part.images.read(1)))
     assert part.ids == ("0", "1") and (np.asarray(stored) == np.asarray(picture(1))).all()
     with pytest.raises(BadInput, match="uint8"):
-        sources.opened("mine", [picture(0), np.zeros((4, 4, 3))], source=SOURCE, spool=tmp_path)
+        image_sets.opened("mine", [picture(0), np.zeros((4, 4, 3))], source=SOURCE, spool=tmp_path)
 
 
 def test_without_prompts_nothing_is_paired_and_unlike_counts_are_said(tmp_path):

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from compute import tasks
 from compute.catalog import shipped
-from compute.tasks import loaders
 from compute.tasks.data import size
 from compute.tasks.pairbench import hub
 from compute.tasks.perturb import perturb
@@ -65,7 +65,7 @@ def root(tmp_path):
 
 
 def loaded(root, key):
-    return loaders.load(shipped().task(key), source=Source(root=root, offline=True))
+    return tasks.load(shipped().task(key), source=Source(root=root, offline=True))
 
 
 def shown(file):
@@ -107,12 +107,12 @@ def test_captions_are_paired_in_the_order_of_their_columns(root):
 
 
 def test_every_split_of_the_paper_has_a_part():
-    tasks = [task for task in shipped().tasks if task.benchmark == "pairbench"]
-    parts = {task.key: hub.part_of(task) for task in tasks if loaders.computable(task)}
-    assert len(parts) == 24 == len(tasks) - 1
+    wanted = [task for task in shipped().tasks if task.benchmark == "pairbench"]
+    parts = {task.key: hub.part_of(task) for task in wanted if tasks.computable(task)}
+    assert len(parts) == 24 == len(wanted) - 1
     assert parts["pairbench/in100-et"][1] == ("elastic",)
     with pytest.raises(NotHere, match="published or imported scores only"):
-        loaders.load(shipped().task("pairbench/aggregate"), source=Source(offline=True))
+        tasks.load(shipped().task("pairbench/aggregate"), source=Source(offline=True))
 
 
 def test_another_layout_is_refused_with_what_is_assumed(root):
@@ -126,6 +126,6 @@ def test_what_is_not_on_this_machine_is_named_with_its_command(tmp_path):
     task = shipped().task("pairbench/coco-cj")
     source = Source(root=tmp_path, offline=True)
     with pytest.raises(NotHere, match=r"hf download feiziaarash/pairbench .*--include 'coco/\*'"):
-        loaders.load(task, source=source)
-    need = loaders.needs(task, source=source)
+        tasks.load(task, source=source)
+    need = tasks.needs(task, source=source)
     assert not need.present and need.bytes == 761_297_687 and need.questions == 2 * 3_000

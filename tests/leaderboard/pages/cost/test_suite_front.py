@@ -2,8 +2,8 @@
 
 import pytest
 
-from compute.analysis.pareto import OFF, ON, UNKNOWN
 from compute.types import BadInput, UnknownKey
+from leaderboard.data.fronts import OFF, ON, UNKNOWN
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html.templates import macros
 from leaderboard.pages.cost.suite_front import suite_front, suites

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from compute.analysis.generators.agreement import NOT_SIGNIFICANT, REVERSED, SIGNIFICANT, TOO_FEW
-from compute.engine.generators.backbones import METRICS
+from compute.engine.generators.features import METRICS
 from compute.types import BadInput
 from leaderboard.pages.generators.page import answer, page
 from leaderboard.pages.generators.sets import SETS, MetricColumn, load, of_paper

@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from leaderboard.data.leaders import ranked_rows
+from leaderboard.data.suite_cache import ranked_rows
 from leaderboard.pages.model.page import ranks
 from leaderboard.pages.overview import findings
 

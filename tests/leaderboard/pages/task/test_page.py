@@ -2,7 +2,7 @@
 
 import pytest
 
-from compute.analysis.saturation import saturation
+from leaderboard.data.task_doubts import saturation
 from leaderboard.pages.task import page as task
 from leaderboard.pages.task import protocols
 

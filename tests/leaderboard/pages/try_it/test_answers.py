@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from compute.analysis.domain import DomainCheck
+from compute.analysis.calibrated import DomainCheck
 from compute.live import inputs
 from compute.live.questions import Answer, LiveQuestion
 from leaderboard.live.live import OUT_OF_TIME

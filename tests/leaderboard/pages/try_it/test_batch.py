@@ -10,8 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from compute.analysis.calibrated import Reference, place
-from compute.analysis.domain import Calibrations, Domain, DomainCheck
+from compute.analysis.calibrated import Calibrations, Domain, DomainCheck, Reference, place
 from compute.live import batch as tables
 from compute.live.questions import Answer, cannot
 from compute.live.roster import Availability, Listed

@@ -4,7 +4,7 @@ from functools import partial
 
 import pytest
 
-from compute.analysis.domain import DomainCheck
+from compute.analysis.calibrated import DomainCheck
 from compute.live import examples
 from compute.live.changes import Curve
 from compute.live.questions import LiveQuestion

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from compute.analysis.domain import DomainCheck
+from compute.analysis.calibrated import DomainCheck
 from compute.live.questions import Answer
-from leaderboard.pages.try_it.strips import LETTER, spread, strip
+from leaderboard.pages.try_it.answers import LETTER, spread, strip
 from tests.compute.live.test_questions import reference, row
 from tests.leaderboard.pages.try_it.test_answers import CHOICE, FEW, PAIR, found
 

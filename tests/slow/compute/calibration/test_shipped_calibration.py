@@ -6,8 +6,7 @@ import pytest
 from compute import paths
 from compute.calibration import files, making
 from compute.catalog import known
-from compute.engine.settings import RunSettings
-from compute.engine.workspace import workbench
+from compute.engine.workspace import RunSettings, workbench
 
 
 def test_what_is_shipped_is_what_the_command_makes(tmp_path):

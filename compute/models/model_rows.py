@@ -1,4 +1,4 @@
-"""Loads a model of the catalogue, fetches its files, and says what decides its numbers."""
+"""What is done with a model's row: what it can score, its files, what decides its numbers, and the loaded model."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from compute import versions
-from compute.models.abilities import not_computable
 from compute.models.adapter import Adapter, Comparer, Encoder, Hardware, Judge
-from compute.models.files import hub_files, weights
+from compute.models.files import weights
 from compute.models.files.weights import OPTIONAL, RequiredFiles, digest
 from compute.models.own.own_model import ADAPTER, NOTE
 from compute.models.registry import ADAPTERS
@@ -25,6 +24,7 @@ DTYPES = {"fp32": "float32", "bf16": "bfloat16", "fp16": "float16"}
 # model. `features_of` names the distribution metrics whose features the vectors are, which decides the usual precision
 # (`hardware_for`); NOTE says what an own model came from.
 NOTES = ("parameters", "library", "not_computable", "features_of", NOTE)
+LATE = "many vectors per item (late interaction), which only retrieval compares"
 
 
 def load(row: Model, *, hardware: Hardware) -> Encoder | Comparer | Judge:
@@ -50,7 +50,7 @@ def load_trainable(row: Model, *, hardware: Hardware) -> Encoder:
 def _loaded(row: Model, hardware: Hardware, *, trainable: bool) -> Any:
     family, row, required = _resolved(row)
     _versions(row, family)
-    folder = hub_files.local_folder(row, required=required) if required else None
+    folder = weights.local_folder(row, required=required) if required else None
     if hardware.device.startswith("cuda") and hardware.dtype == "float32":
         import torch
 
@@ -66,7 +66,7 @@ def fetch(row: Model) -> Path | None:
     family, row, required = _resolved(row)
     paths = [file.fetch() for file in family.published(row)]
     if required:
-        return hub_files.local_folder(row, required=required)
+        return weights.local_folder(row, required=required)
     return paths[0].parent if paths else None
 
 
@@ -267,3 +267,49 @@ def _versions(row: Model, family: Adapter) -> dict[str, str]:
         problem = f"{row.key} needs {', '.join(missing)}, not installed here"
         raise NotHere(f"{problem}: {versions.install_command(*missing)}")
     return installed
+
+
+def pairing_of(first: str, second: str) -> str:
+    """Two modalities as one word, in either order: `image-image`, `image-text`, `text-text`."""
+    return "-".join(sorted((first, second)))
+
+
+def compares(row: Model, pairing: str) -> bool:
+    """Whether the model's own comparison takes the pairing: it is of two images."""
+    return "compare" in row.abilities and pairing == "image-image"
+
+
+def bounds(row: Model) -> tuple[float, float] | None:
+    """The lowest and the highest score that the model's own comparison gives; None where it has no such bounds."""
+    return ADAPTERS[row.adapter].bounds if row.adapter in ADAPTERS else None
+
+
+def embeds(row: Model, pairing: str) -> bool:
+    """Whether the model has one vector for both sides of the pairing."""
+    return not row.late_interaction and all(f"embed_{side}" in row.abilities for side in pairing.split("-"))
+
+
+def scores(row: Model, pairing: str) -> bool:
+    """Whether the model says how similar two items are: by their vectors, or by its own comparison."""
+    return embeds(row, pairing) or compares(row, pairing)
+
+
+def embeds_jointly(row: Model) -> bool:
+    """Whether the model embeds an image with its text in one prompt; a row's own prompts may have none for both."""
+    family = ADAPTERS.get(row.adapter)
+    return family is not None and family.joint and "pair" in row.options.get("prompts", ("pair",))
+
+
+def learned_vectors(row: Model) -> list[str]:
+    """The modalities that the model has vectors of; of images only those that it has learned, not of their pixels."""
+    family = ADAPTERS.get(row.adapter)
+    learned = family is None or bool(family.weights or family.needs)
+    return [kind for kind in ("image", "text") if f"embed_{kind}" in row.abilities and (learned or kind == "text")]
+
+
+def not_computable(row: Model) -> str:
+    """Why nothing here loads the model, as a clause; empty where an adapter does."""
+    if row.adapter:
+        return ""
+    reason = row.options.get("not_computable")
+    return f"published scores only. {reason}" if reason else "published scores only: nothing here loads it"

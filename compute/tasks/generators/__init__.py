@@ -1,1 +1,0 @@
-"""Images of generators and of a reference, and the prompts that pair them."""
