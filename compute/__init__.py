@@ -2,7 +2,7 @@
 
 From Python: `compute.evaluate`, `compute.train` and `compute.frechet`; of any table of scores `compute.rank`,
 `correlate`, `lite` and `compare`; a metric of images as a loss on tensors, `compute.metric`; the metrics of scores in
-`compute.metrics`; `compute.replicate`, own scores beside others'; and `compute.audit`, scores that the others
+`compute.metrics`; `compute.replicate`, own scores next to others'; and `compute.audit`, scores that the others
 contradict. Importing this package loads nothing heavy.
 """
 

@@ -43,8 +43,8 @@ class LazyRows:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Many:
-    """Several vectors an item (late interaction) that stay where they are stored: `read` gives those of some items (m,)
-    as a list of (vectors, d)."""
+    """Several vectors per item (late interaction) that stay where they are stored: `read` gives those of some items
+    (m,) as a list of (vectors, d)."""
 
     read: Callable[[Ints], list[Floats32]]
     lengths: Ints  # (n,) how many vectors each item has
@@ -62,7 +62,7 @@ def cumulative(sizes: Sequence[int] | np.ndarray) -> Ints:
 
 
 def mean_if_known(values: Sequence[float | None]) -> float | None:
-    """The mean; None where one of the values is."""
+    """The mean; None if one of the values is."""
     known = [value for value in values if value is not None]
     return float(np.mean(known)) if len(known) == len(values) else None
 

@@ -26,7 +26,7 @@ PASSED_ON = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SYSTEMROOT", "PYTHONHOME")
 
 
 def environment() -> dict[str, str]:
-    """The little that the program needs: none of the server's variables, which may hold keys."""
+    """Returns the little that the program needs: none of the server's variables, which may hold keys."""
     paths = dict.fromkeys([str(IMPORTED_FROM), *(path for path in sys.path if path)])
     return {
         "PYTHONPATH": os.pathsep.join(paths),
@@ -52,7 +52,7 @@ def end_with(parent: int) -> None:
 
 
 def enforced() -> bool:
-    """Whether this platform limits the memory, processor time and files of such a process."""
+    """Returns whether this platform limits the memory, processor time and files of such a process."""
     return sys.platform == "linux" and resource is not None
 
 
@@ -73,7 +73,7 @@ def confine(*, memory: int, seconds: float) -> None:
 
 
 def allow(seconds: float) -> None:
-    """So much processor time from now on, rounded up to whole seconds of all."""
+    """So much processor time from now onward, rounded up to whole seconds of all."""
     if enforced():
         hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
         most = math.ceil(time.process_time() + seconds)

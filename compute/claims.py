@@ -2,8 +2,8 @@
 
 Fields of a row: `paper`, `where`, `claim`, `printed`, `formula`, `note` and `why` (why it matters) are shown as they
 stand; `notes` adds to the note of the claim that reads so, or of all claims with that verdict. `query` is SQL over the
-printed tables (common.sql says what there is) and gives a row a claim: a row of the file with {placeholders} in `claim`
-is a family, one claim a table cell. Its columns fill the placeholders of the texts, and three are special:
+printed tables (common.sql says what there is) and gives a row per claim: a row of the file with {placeholders} in
+`claim` is a family, one claim per table cell. Its columns fill the placeholders of the texts, and three are special:
     value   compared with the printed number, in printed units; NULL cannot be recomputed
     slack   the largest error that the rounding of the inputs can cause, in printed units
     holds   whether the claim holds, or a verdict; without it, and without a value, `recomputed` has to equal `printed`
@@ -56,7 +56,7 @@ HYPHEN = re.compile(r"(?<![\w.)-])-(?=\d)")  # of a negative number
 NUMBER = re.compile(r"[+−-]?\d")  # how a printed one begins
 SIZES = "Model Size"  # numbers and "N/A": words
 PRINTED = ("source", "place", "heading", "row", "model", "key", "group", "text", "value")  # columns of all cells
-NO_FILES = ("folder", "task", "subset", "metric")  # columns of results of others, where there are none
+NO_FILES = ("folder", "task", "subset", "metric")  # columns of results of others, if there are none
 
 
 def all_claims() -> list[Claim]:
@@ -123,7 +123,7 @@ def printed_tables() -> duckdb.DuckDBPyConnection:
 
 
 def _laboratory_scores() -> pd.DataFrame:
-    """What laboratories measured, as it is shipped: model, task, subset, metric, value, who."""
+    """Returns what laboratories measured, as it is shipped: model, task, subset, metric, value, who."""
     frames = []
     for mark in sorted(paths.IMPORTED.glob("*/collection.json")):
         files = json.loads(mark.read_text(encoding="utf-8"))["files"]
@@ -137,7 +137,7 @@ def _laboratory_scores() -> pd.DataFrame:
 
 
 def _pair_votes() -> pd.DataFrame:
-    """What judges answered of pairs, beside people's votes, as it is shipped."""
+    """Returns what judges answered of pairs, next to people's votes, as it is shipped."""
     files = map(store.read_parquet, paths.IMPORTED.glob("genai-bench/votes.parquet"))
     return pd.concat([pd.DataFrame(columns=["task", "judge", "item", "human", "answer"], dtype=str), *files])
 
@@ -203,7 +203,7 @@ def correlated(method: str) -> Callable[[Sequence[float], Sequence[float]], floa
 
 def correlation_interval(r: float, n: int, method: str, claims: int) -> list[float | None]:
     """Returns the ends of an interval that holds with 95% confidence for all of a number of correlations together
-    (Bonferroni); None where there is none."""
+    (Bonferroni); None if there is none."""
     ends = interval(r=r, n=n, method=method, quantile=NormalDist().inv_cdf(1 - 0.025 / claims))
     return [float(end) if math.isfinite(end) else None for end in ends]
 

@@ -18,7 +18,8 @@ CATALOG = ASSETS / "catalog"
 SENTENCES = ASSETS / "calibration" / "sentences.csv"
 PUBLISHED = ASSETS / "published"
 CLAIMS = PUBLISHED / "claims"
-IMPORTED = ASSETS / "imported"  # public results of others: python -m compute import mteb-results --ship
+IMPORTED = ASSETS / "imported"  # public results of others: python -m compute refresh
+VERSIONS = ASSETS / "versions"  # of the shipped data, before the newest
 COMPUTED = ASSETS / "computed"  # shipped run folders
 PROJECTIONS = COMPUTED / "projections.csv"
 

@@ -15,7 +15,7 @@ LARGE_BLOCK = 1_000_000  # bytes from which a block has its own mapping
 
 
 def resident() -> int:
-    """Bytes of memory of a process, this one by default; 0 where the system does not say."""
+    """Bytes of memory of a process, this one by default; 0 if the system does not say."""
     try:
         return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
     except (OSError, IndexError, ValueError):

@@ -5,11 +5,12 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TextIO
+from typing import TextIO, TypeVar
 
+Item = TypeVar("Item")
 FIRST, EVERY = 1.5, 30.0  # seconds: when a command that works in silence says so, and how often without a terminal
 
 
@@ -22,8 +23,15 @@ class SilentPass:
     total: int
     done: int
 
+    def __post_init__(self) -> None:
+        self._first, self._began = self.done, time.monotonic()
+
     def __str__(self) -> str:
-        return f"{self.title}: {self.done:,} of {self.total:,} {self.unit}s"
+        counts = f"{self.title}: {self.done:,} of {self.total:,} {self.unit}s"
+        if self.done == self._first:
+            return counts
+        rate = (time.monotonic() - self._began) / (self.done - self._first)
+        return f"{counts}, {duration(rate * (self.total - self.done))} left"
 
 
 _passes: list[SilentPass] = []  # under way, the innermost last
@@ -98,7 +106,7 @@ class Progress:
             yield lambda more: drawn.update(more) and None
 
     def beside(self, report: Callable[[str], None]) -> Callable[[str], None]:
-        """`report` for lines within a pass: the bar makes way for each, where there is one."""
+        """`report` for lines within a pass: the bar makes way for each, if there is one."""
 
         def said(line: str) -> None:
             stream = self._drawn_on()
@@ -113,7 +121,7 @@ class Progress:
         return said
 
     def _drawn_on(self) -> TextIO | None:
-        """Where bars go, None where nobody watches."""
+        """Where bars go, None if nobody watches."""
         stream = self._stream or sys.stderr
         return stream if self._watched and (stream.isatty() or in_notebook(stream)) else None
 
@@ -130,8 +138,16 @@ class Progress:
             print(line, file=self._stream or sys.stderr, flush=True)
 
 
+def followed(items: Sequence[Item], title: str, *, unit: str) -> Iterator[Item]:
+    """Yields the items under a bar."""
+    with Progress().bar(title, total=len(items), unit=unit) as advance:
+        for item in items:
+            yield item
+            advance(1)
+
+
 def in_notebook(stream: TextIO) -> bool:
-    """Whether a stream is that of a notebook's kernel, which shows bars though it is not a terminal."""
+    """Returns whether a stream is that of a notebook's kernel, which shows bars though it is not a terminal."""
     return type(stream).__module__.startswith("ipykernel.")
 
 

@@ -31,7 +31,7 @@ def decimal(value: float, *, scale: float = 1.0) -> Decimal:
 
 
 def clean(value: float, *, scale: float = 1.0) -> float:
-    """The same as a float, for data that others round: 37.45 for 0.3745 * 100."""
+    """Returns the same as a float, for data that others round: 37.45 for 0.3745 * 100."""
     return float(decimal(value, scale=scale))
 
 
@@ -47,7 +47,7 @@ def rounded(value: float, digits: int, *, scale: float = 1.0, sign: bool = False
 
 
 def parameters_text(millions: float) -> str:
-    """A number of parameters, in millions: `26 B`, `1.3 B`, `428 M`, `7.1 M`, `3.1 k`, `96`."""
+    """Returns a number of parameters, in millions: `26 B`, `1.3 B`, `428 M`, `7.1 M`, `3.1 k`, `96`."""
     for unit, sign in ((1e3, " B"), (1.0, " M"), (1e-3, " k")):
         if millions / unit >= 0.9995:
             return f"{rounded(millions, 0 if millions / unit >= 9.95 else 1, scale=1 / unit)}{sign}"
@@ -55,7 +55,7 @@ def parameters_text(millions: float) -> str:
 
 
 def rate_text(value: float) -> str:
-    """A measured rate or time: `12,151`, `25.5`, `0.93`."""
+    """Returns a measured rate or time: `12,151`, `25.5`, `0.93`."""
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
@@ -76,7 +76,7 @@ def printed_decimals(scores: np.ndarray) -> int:
 
 
 def decimals(values: np.ndarray) -> int:
-    """The decimals that show three significant digits of the spread of values [n]; 0 to 6."""
+    """Returns the decimals that show three significant digits of the spread of values [n]; 0 to 6."""
     known = values[~np.isnan(values)]
     spread = (np.ptp(known) or np.abs(known).max() or 1.0) if len(known) else 1.0
     return int(np.clip(2 - np.floor(np.log10(spread)), 0, 6))

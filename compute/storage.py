@@ -36,13 +36,13 @@ RIGHTS = {
 APART = ("features", "fetched", "keys", "manifests")  # encodings, and what is made again from data that are fetched
 STATE = ".mirrored.json"  # name -> what it is there and here, when both were last the same
 LAST = "run.json"  # its presence means that the run's folder is complete
-NOTE = "failed.json"  # why a run failed: for who looks into the folder of the machine where it did
+NOTE = "failed.json"  # why a run failed, in the folder of the machine where it did
 
 _open: dict[Path, Mirror] = {}  # of this process, by local folder
 
 
 def is_url(location: Path | str) -> bool:
-    """Whether a location is an address, not a path."""
+    """Returns whether a location is an address, not a path."""
     return isinstance(location, str) and bool(ADDRESS.match(location))
 
 
@@ -60,11 +60,11 @@ class RemoteFolder:
             raise BadInput(f"An address takes no keys or parameters: {self._rights}")
 
     def below(self, name: str) -> RemoteFolder:
-        """A folder within it."""
+        """Returns a folder within it."""
         return RemoteFolder(f"{self.url.rstrip('/')}/{name}")
 
     def names(self) -> dict[str, str]:
-        """Every object's name below the folder, with a token that differs once it is overwritten."""
+        """Returns every object's name below the folder, with a token that differs once it is overwritten."""
         with self._told("read") as (files, root):
             files.invalidate_cache()
             try:
@@ -85,7 +85,7 @@ class RemoteFolder:
         return names
 
     def get(self, name: str, path: Path) -> None:
-        """Stores an object as a local file, whole or not at all. Raises NotHere where there is none."""
+        """Stores an object as a local file, whole or not at all. Raises NotHere if there is none."""
         path.parent.mkdir(parents=True, exist_ok=True)
         with replacing(path) as draft, self._told("read") as (files, root):
             files.get_file(f"{root}/{name}", str(draft))
@@ -129,7 +129,7 @@ class RemoteFolder:
 
 @cache
 def _file_system(url: str) -> tuple[Any, str]:
-    """The file system of fsspec, and the path there."""
+    """Returns the file system of fsspec, and the path there."""
     import fsspec
 
     scheme = urlsplit(url).scheme
@@ -163,12 +163,12 @@ def opened(location: Path | str) -> Path:
 
 
 def location(folder: Path) -> Path | str:
-    """The address that a local folder stands for in this process; any other folder itself."""
+    """Returns the address that a local folder stands for in this process; any other folder itself."""
     return _open[folder].remote.url if folder in _open else folder
 
 
 def below(folder: Path, name: str) -> Path | str:
-    """A folder within a results folder, by path or by address."""
+    """Returns a folder within a results folder, by path or by address."""
     return _open[folder].remote.below(name).url if folder in _open else folder / name
 
 

@@ -34,7 +34,7 @@ ECHO = 80  # characters of a value that a sentence repeats
 
 
 def is_origin(text: str) -> bool:
-    """Whether a text is one of ORIGINS or a laboratory's."""
+    """Returns whether a text is one of ORIGINS or a laboratory's."""
     return text in (*ORIGINS, SELF_REPORTED) or bool(re.fullmatch(f"{LABORATORY}[a-z0-9][a-z0-9._-]{{0,79}}", text))
 
 
@@ -50,12 +50,12 @@ def origins_in(origins: Iterable[str]) -> list[str]:
 
 
 def kind_of(origin: str) -> str:
-    """Which of ORIGINS an origin is: a laboratory's results are imported."""
+    """Returns which of ORIGINS an origin is: a laboratory's results are imported."""
     return origin.partition(":")[0]
 
 
 def suggestion(key: str, known: Iterable[str]) -> str:
-    """` Did you mean 'x'?` with the nearest of the known keys, to follow a sentence; empty where none is near. Of
+    """` Did you mean 'x'?` with the nearest of the known keys, to follow a sentence; empty if none is near. Of
     equally near keys SUGGESTED are named.
 
     A key longer than LONGEST_KEY is near none: the comparison takes the square of its length in time and memory.
@@ -72,12 +72,12 @@ def unknown(noun: str, key: str, known: Iterable[str], *, listed: bool = False) 
 
 def nearest(name: str, known: Iterable[str]) -> str:
     """Of the known names the one with most words of `name`, whole before begun before misspelt, most like it as a
-    whole and beginning as it does: for `clip` that is `openai/clip-b32`, not `clipscore`. Empty where none is near."""
+    whole and beginning as it does: for `clip` that is `openai/clip-b32`, not `clipscore`. Empty if none is near."""
     return next(iter(_nearest(name, known)), "")
 
 
 def _nearest(name: str, known: Iterable[str]) -> list[str]:
-    """Every known name that is nearest in the sense of `nearest`."""
+    """Returns every known name that is nearest in the sense of `nearest`."""
     text, asked = name.lower(), words_of(name)
     matcher = difflib.SequenceMatcher(b=text, autojunk=False)
     found: dict[str, float] = {}
@@ -93,12 +93,12 @@ def _nearest(name: str, known: Iterable[str]) -> list[str]:
 
 
 def words_of(text: str) -> list[str]:
-    """The words of a text in small letters; numbers are words of their own: `ViT-L/14` is vit, l and 14."""
+    """Returns the words of a text in small letters; numbers are words of their own: `ViT-L/14` is vit, l and 14."""
     return WORD.findall(text.lower())
 
 
 def fit_of(word: str, other: str) -> float:
-    """How well a word that somebody typed fits another, from 0 to 1."""
+    """Returns how well a word that somebody typed fits another, from 0 to 1."""
     if word == other:
         return 1.0
     if len(word) > 2 and other.startswith(word):
@@ -110,17 +110,17 @@ def fit_of(word: str, other: str) -> float:
 
 
 def printable(text: str) -> str:
-    """A text from a file without the characters that steer a terminal or reverse its line."""
+    """Returns a text from a file without the characters that steer a terminal or reverse its line."""
     return "".join(character if character.isprintable() else "\ufffd" for character in text)
 
 
 def shortened(text: str, most: int = ECHO) -> str:
-    """The text, or its beginning and … where it has more characters than `most`."""
+    """Returns the text, or its beginning and … if it has more characters than `most`."""
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def first_line(error: BaseException) -> str:
-    """What an error says, in one line; its class where it says nothing."""
+    """Returns what an error says, in one line; its class where it says nothing."""
     return (str(error).strip() or type(error).__name__).partition("\n")[0]
 
 
@@ -133,8 +133,8 @@ def counted(number: int, noun: str) -> str:
 
 
 def slug(text: str, *, default: str, marks: str = ".") -> str:
-    """A text as part of a key or a file's name: at most 60 lower-case letters and digits, with `marks` inside and - for
-    all else; `default` where nothing is left."""
+    """Returns a text as part of a key or a file's name: at most 60 lower-case letters and digits, with `marks` inside
+    and - for all else; `default` if nothing is left."""
     outer = f"-{marks}"
     plain = re.sub(f"[^a-z0-9{re.escape(marks)}]+", "-", text.lower())
     return plain.strip(outer)[:60].strip(outer) or default
@@ -157,7 +157,8 @@ def option(name: str) -> str:
 
 
 def argument(name: str, value: Any = None) -> str:
-    """An argument as who reads the message writes it: `only` in Python, on the command line `--only`; with a value
+    """Returns an argument as who reads the message writes it: `only` in Python, on the command line `--only`; with a
+    value
     `bounds=(0, 100)` and `--bounds 0,100`, `weights={'a': 1}` and `--weight a=1`."""
     if not ON_COMMAND_LINE.get():
         return name if value is None else f"{name}={value!r}"
@@ -245,7 +246,7 @@ class Benchmark:
 class Model:
     """A model that scores similarity, or a generator to be evaluated."""
 
-    key: Name  # lower-case hub id where one exists
+    key: Name  # lower-case hub id if one exists
     title: Line
     organisation: Line = ""
     kind: Literal[KINDS] = "encoder"
@@ -254,7 +255,7 @@ class Model:
     weights: Annotated[Text, Predicate(str.isprintable)] = ""  # hub id in its own spelling; empty: not public or known
     revision: Line = ""
     abilities: tuple[Literal[ABILITIES], ...] = ()
-    late_interaction: bool | None = None  # many vectors an item, compared by MaxSim; False: one
+    late_interaction: bool | None = None  # many vectors per item, compared by MaxSim; False: one
     instructions: bool | None = None  # takes an instruction with its inputs
     parameters_m: Amount | None = None  # millions
     memory_mb: Amount | None = None  # of the weights as they are published
@@ -301,7 +302,7 @@ class Task:
 
     @property
     def independent_items(self) -> int | None:
-        """How many independent items one score rests on; None where not known or where the items depend."""
+        """How many independent items one score rests on; None if not known or where the items depend."""
         return self.n_items if len(self.subsets) == 1 and self.key not in OF_FRAMES else None
 
 
@@ -374,8 +375,8 @@ class Score:
     n: Count | None = None  # items it rests on: those with an answer
     stderr: Amount | None = None
     printed: Name = ""
-    coverage: Share | None = None  # share of the items that it rests on; None where the source does not say
-    lower_bound: float | None = None  # the value if every missing answer were wrong; None where none is missing
+    coverage: Share | None = None  # share of the items that it rests on; None if the source does not say
+    lower_bound: float | None = None  # the value if every missing answer were wrong; None if none is missing
     # The 95% interval of a metric that defines one; of others it follows from `stderr`. It need not be
     # symmetric, and is that of the value less its `bias`.
     low: float | None = None

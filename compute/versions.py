@@ -26,7 +26,7 @@ EXTRAS = {  # of the distribution, by package: "" for none; what is not here com
 
 
 def installed(packages: Iterable[str]) -> dict[str, str]:
-    """The exact version of each package, MISSING for one that is not installed."""
+    """Returns the exact version of each package, MISSING for one that is not installed."""
     versions = {}
     for name in packages:
         try:
@@ -42,7 +42,7 @@ def minor(versions: Mapping[str, str]) -> dict[str, str]:
 
 
 def exact(settings: Mapping[str, Any]) -> dict[str, str]:
-    """The installed versions of all packages that settings name under `packages`, however deep."""
+    """Returns the installed versions of all packages that settings name under `packages`, however deep."""
     named: set[str] = set()
     for key, value in settings.items():
         if isinstance(value, Mapping):
@@ -51,8 +51,8 @@ def exact(settings: Mapping[str, Any]) -> dict[str, str]:
 
 
 def install_command(*packages: str) -> str:
-    """The command that installs these packages with the program, by its extras: the installed program or a checkout.
-    Without packages, everything that runs models."""
+    """Returns the command that installs these packages with the program, by its extras: the installed program or a
+    checkout. Without packages, everything that runs models."""
     extras = ",".join(sorted({EXTRAS.get(name, "compute") for name in packages or ("torch",)} - {""}))
     program = DISTRIBUTION if installed([DISTRIBUTION])[DISTRIBUTION] != MISSING else "."
     wanted = f"{program}[{extras}]" if extras else program
@@ -60,8 +60,8 @@ def install_command(*packages: str) -> str:
 
 
 def without_package(error: ModuleNotFoundError) -> str:
-    """Which package was to be imported and is not installed, and the remedy, in sentences; empty where the package is
-    there and a module of it is missing, which is a fault of the program."""
+    """Returns which package was to be imported and is not installed, and the remedy, in sentences; empty if the package
+    is there and a module of it is missing, which is a fault of the program."""
     name = (error.name or "").partition(".")[0]
     if not name or importlib.util.find_spec(name) is not None:
         return ""
@@ -70,7 +70,7 @@ def without_package(error: ModuleNotFoundError) -> str:
 
 @contextmanager
 def naming_packages() -> Iterator[None]:
-    """Where a package is imported that is not installed, raises NotHere with the command that installs it."""
+    """Raises NotHere for a missing package, with the command that installs it."""
     try:
         yield
     except ModuleNotFoundError as error:

@@ -30,7 +30,7 @@ SITE = "Likeness"
 BAR = ("Board", "Choose", "Compare", "Try", "Your eyes", "Insights", "Docs")  # entries of the bar; each lists its pages
 UNREADABLE = "?"
 ESCAPED = (("\\", "&#92;"), ("`", "&#96;"), ("${", "&#36;{"), ("{{", "&#123;&#123;"))  # signs of Gradio's templates
-FILLED = "() => { window.likenessFirst?.filled(); }"  # what is to be filled when the page is opened, is
+FILLED = "() => { window.likenessFirst?.filled(); }"  # all that is filled when the page opens has been filled
 QUIET = {"show_progress": "hidden", "api_visibility": "private"}  # of events
 HIDDEN = gr.update(value=None, visible=False)  # a figure without anything to show
 PAPERS = "papers"  # cites all of them
@@ -58,8 +58,8 @@ class Site:
         return guarded(answer, snapshot=self.db.snapshot)
 
     def packed(self, make: Callable[..., dict[str, Any]], *, key: str = "") -> Handler:
-        """A route's handler that answers with what is made and compressed once a database file, ahead of the first
-        visitor unless it takes a `key`: the query parameter that `make` is called with."""
+        """Returns a route's handler that answers with what is made and compressed once a database file, ahead of the
+        first visitor unless it takes a `key`: the query parameter that `make` is called with."""
         packed = partial(shared(lambda db, *keys: compress(encode(make(*keys))), most=256), self.db)
         if not key:
             self.ahead.append(packed)
@@ -71,7 +71,7 @@ class Site:
         return self.guard(answer)
 
     def table(self, name: str, make: Callable[..., dict[str, Any]], *, key: str = "") -> Route:
-        """The route `/data/<name>` of a table, as `packed`."""
+        """Returns the route `/data/<name>` of a table, as `packed`."""
         return Route(f"/data/{name}", self.packed(make, key=key))
 
 
@@ -82,10 +82,10 @@ class View:
 
     `sentence` says what it shows; `heading` is its title there, where that is another; `cites` a benchmark, or PAPERS;
     `copied` whether a button copies the address of the view; `inline` whether the sentence is next to the title, where
-    there is room for both. Of a page about one thing, `subject` gives that thing's name and what it is, by the key that
-    the query has under `about`, by default the page's own key; None where there is no such thing. `group` is the entry
-    of the bar that it is under, of BAR, or empty; `listed` whether the bar has a link to it: one about a thing that has
-    to be chosen first has none, and a heading of that thing's (`subject_heading`).
+    there is room for both. `about` are the parameters that say what the page is about, by default its own key;
+    `subject` gives its name and what it is, by the first of them in the query, None if there is no such thing. `group`
+    is the entry of the bar that it is under, of BAR, or empty; `listed` whether the bar has a link to it: one about a
+    thing that has to be chosen first has none, and a heading of that thing's (`subject_heading`).
     """
 
     key: str
@@ -96,7 +96,7 @@ class View:
     cites: str = ""
     copied: bool = True
     inline: bool = False
-    about: str = ""
+    about: Sequence[str] = ()
     subject: Callable[[Site, str], tuple[str, str] | None] = lambda site, key: None
     group: str = ""
     listed: bool = True
@@ -115,7 +115,7 @@ class View:
 
 
 def subject_heading(view: View) -> gr.HTML:
-    """The heading of a page about one thing, to be filled with that thing's; the tab is named after it."""
+    """Returns the heading of a page about one thing, to be filled with that thing's; the tab is named after it."""
     name = f"const own = {json.dumps(f'{view.title} · {SITE}')};"
     return html(macro("heading")(view.title, view.sentence), js_on_load=f"{name}{TITLE}{NAMED}")
 
@@ -151,12 +151,12 @@ def static_html(markup: str, *, js: str | None = None) -> gr.HTML:
 
 
 def payload_of(event: gr.EventData) -> dict[str, Any]:
-    """What a script sent with its event; empty for anything but an object."""
+    """Returns what a script sent with its event; empty for anything but an object."""
     return event._data if isinstance(event._data, dict) else {}
 
 
 def script_json(facts: Mapping[str, Any]) -> str:
-    """A component's value as JSON for its script, in which Gradio reads no markup."""
+    """Returns a component's value as JSON for its script, in which Gradio reads no markup."""
     return json.dumps(facts, ensure_ascii=False).replace("<", "\\u003c")
 
 
@@ -204,12 +204,12 @@ def _on_opening(site: Site, load: Callable[..., Any], outputs: Sequence[gr.compo
 
 
 def _by_output(values: list[Any]) -> Any:
-    """What a handler returns for its outputs: a single one's value stands alone."""
+    """Returns what a handler returns for its outputs: a single one's value stands alone."""
     return values[0] if len(values) == 1 else values
 
 
 def controls() -> gr.Row:
-    """A row of controls."""
+    """Returns a row of controls."""
     return gr.Row(elem_classes="pg-controls")
 
 
@@ -221,8 +221,8 @@ def catalogue(
     summary: Callable[[Database], dict[str, Any]],
     rest: Callable[[Site], None] = lambda site: None,
 ) -> View:
-    """A page that lists every model or task: its `summary` in a sentence, the list with its search and filters, and
-    what `rest` draws below.
+    """Returns a page that lists every model or task: its `summary` in a sentence, the list with its search and filters,
+    and what `rest` draws below.
 
     The list's own script, in the page's folder, keeps its state in the page's address.
     """
@@ -287,7 +287,8 @@ def remember(parameters: Sequence[Parameter], *, presets: bool = False) -> str:
 
 
 def typed(parameters: Sequence[Parameter], inputs: Sequence[Any]) -> dict[str, str]:
-    """The values of a page's controls as a query; a control without one says that nothing is chosen, or its default.
+    """Returns the values of a page's controls as a query; a control without one says that nothing is chosen, or its
+    default.
 
     Values of another kind than the control's become a text that no parameter takes.
     """
@@ -331,26 +332,26 @@ class Canvas:
         self.lists: dict[str, Listed] = {}
 
     def output(self, component: gr.components.Component) -> Any:
-        """The component, which is redrawn from now on."""
+        """Returns the component, which is redrawn from now onward."""
         self.outputs.append(component)
         return component
 
     def html(self, value: str = "", **look: Any) -> gr.HTML:
-        """An output of markup."""
+        """Returns an output of markup."""
         # A class on the component itself would draw the box twice
         self.message = self.message or html(visible=False)
         return self.output(html(value, **look))
 
     def waiting(self, what: str = "Loading") -> gr.HTML:
-        """An output of markup that the page begins with."""
+        """Returns an output of markup that the page begins with."""
         return self.html(f"<p class='pg-waiting pg-quiet'>{what} …</p>")
 
     def figure(self, **look: Any) -> gr.Plot:
-        """An output that is a figure."""
+        """Returns an output that is a figure."""
         return self.output(gr.Plot(show_label=False, container=False, **look))
 
     def control(self, parameter: Parameter, component: gr.components.Component) -> Any:
-        """The component, which is the parameter's control from now on."""
+        """Returns the component, which is the parameter's control from now onward."""
         self.parameters.append(parameter)
         self.controls.append(component)
         return component
@@ -366,8 +367,8 @@ class Canvas:
         rule: Mapping[str, Any] = {},  # noqa: B006 (never changed)
         **look: Any,
     ) -> Any:
-        """A control that chooses among titles and keys. A function gives those of the database: a page built on an
-        older file opens with today's. `noun` and `rule` are facts of the parameter, `look` of the component."""
+        """Returns a control that chooses among titles and keys. A function gives those of the database: a page built on
+        an older file opens with today's. `noun` and `rule` are facts of the parameter, `look` of the component."""
         if callable(listed):
             self.lists[key] = listed
         offered = listed() if callable(listed) else list(listed)
@@ -411,7 +412,7 @@ class Canvas:
             return [gr.update(value=macro("message")(note) if note else "", visible=bool(note)), *drawn]
 
         def today() -> dict[str, list[tuple[str, str]]]:
-            """What lists offer, by parameter, where the file is newer than the page."""
+            """Returns what lists offer, by parameter, where the file is newer than the page."""
             return {} if site.db.version == built else {key: listed() for key, listed in self.lists.items()}
 
         def read(query: Mapping[str, str], lists: Mapping[str, list[tuple[str, str]]]) -> tuple[dict[str, Any], str]:

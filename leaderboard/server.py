@@ -23,7 +23,7 @@ from compute.paths import DATABASE
 from compute.processes import return_freed_regularly
 from compute.types import Model
 from leaderboard.api import backlinks, endpoints, mcp
-from leaderboard.data.database import Database
+from leaderboard.data.database import STATE, Database
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.face import bar
 from leaderboard.face.heads import ICON_PNG, ROUTES, Face
@@ -124,6 +124,8 @@ def build(
         keys=frozenset(view.key for view in VIEWS),
         complete=face.complete,
         version=lambda: db.version,
+        state=STATE,
+        check_state=db.check_version,
         access=access,
         opens_on=opens_on,
         by_query=(*MOVED, *(f"docs/{name}" for name in docs_page.NAMES)),

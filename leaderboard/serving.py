@@ -46,7 +46,7 @@ def serve(
     The database is made next to the evaluation's results; nothing shipped is changed. It is brought up to date before,
     so that later evaluations in the same folder are shown too. `port`: by default the first free one from 7860. `block`
     waits until it is interrupted, by default outside of a notebook; without it the app runs on in this process until
-    `stop`. It answers this machine alone. Raises BadInput where there is nothing to show or the port is taken.
+    `stop`. It answers this machine alone. Raises BadInput if there is nothing to show or the port is taken.
     """
     if not isinstance(scores, Evaluation):
         raise BadInput(f"{type(scores).__name__} cannot be served: give what compute.evaluate returns")
@@ -79,6 +79,6 @@ def serve(
 
 
 def _query(scores: Evaluation) -> str:
-    """The board's state: the suite, every origin, and the model's row selected (see pages/board/state.js)."""
+    """Returns the board's state: the suite, every origin, and the model's row selected (see pages/board/state.js)."""
     row = f"{scores.model.key}~computed"
     return urlencode({"suite": scores.suite.key, "origin": "all", "select": row}, quote_via=quote, safe="/~")

@@ -49,7 +49,7 @@ def start(chosen: Options) -> None:
                 )
             study_key = "" if chosen.access.is_local else secrets.token_urlsafe(16)
             if study and study_key:
-                _tell([f"The study of {chosen.eyes} is at /eyes?key={study_key} alone: whoever has the key answers it"])
+                _tell([f"The study of {chosen.eyes} is at /eyes?key={study_key} alone: its key lets anyone answer"])
             blocks, launch = server.build(
                 fetched or chosen.database,
                 data=data,

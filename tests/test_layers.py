@@ -34,7 +34,7 @@ ROOMS = (
     ("compute.catalog", "compute.features"),
     ("compute.procedures", "compute.importing", "compute.claims"),
     ("compute.engine",),
-    ("compute.calibration", "compute.training", "compute.database.doubts"),
+    ("compute.training", "compute.database.calibrations", "compute.database.doubts", "compute.database.versions"),
     ("compute.live", "compute.database.build", "compute.database.publish"),
     ("compute.eyes",),
     ("compute.interface",),
@@ -66,6 +66,7 @@ ROOMS = (
         "leaderboard.pages.map",
         "leaderboard.pages.model",
         "leaderboard.pages.models",
+        "leaderboard.pages.moved",
         "leaderboard.pages.overview",
         "leaderboard.pages.replication",
         "leaderboard.pages.sql",
@@ -82,7 +83,7 @@ ROOMS = (
 RANKS = {room: rank for rank, row in enumerate(ROOMS) for room in row}
 
 SQL_FILES = ("compute.claims", "compute.io.tables", "compute.database.store", "compute.database.schema")
-SQL_FILES += ("compute.database.doubts",)
+SQL_FILES += ("compute.database.doubts", "compute.database.versions")
 SQL_FILES += ("leaderboard.data.database", "leaderboard.data.visitors.visitor_queries")
 SQL = re.compile(
     r"\b(SELECT\s.+?\sFROM|INSERT\s+INTO|CREATE\s+(TABLE|VIEW)|DELETE\s+FROM|ATTACH\s+'|COPY\s+\w+\s+TO)\b",

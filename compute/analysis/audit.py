@@ -36,7 +36,7 @@ APART = 3.0  # robust deviations of a model's mean from the others', beyond whic
 TINY = 1e-9
 SHARE = 0.6  # of the tasks that a model needs to take part
 CHANCES, ABOVE = 2.0, 10.0  # times chance: at most this is one class for all, and the median model has at least that
-NOTHING = 0.01  # of the median of a task: what is taken for chance where it is not known
+NOTHING = 0.01  # of the median of a task: what is taken for chance if it is not known
 MOST, SEVERAL = 0.5, 4  # of such tasks of a category, from which on a model is taken to be unable to do them; at least
 SAME = 6  # tasks with equal digits of two models, from which on a file may be a copy
 DIGITS = 4  # after the point of a value that is continuous: fewer are equal by chance
@@ -52,7 +52,7 @@ class Doubt(NamedTuple):
     task: str
     kind: str
     value: float
-    expected: float  # NaN where no model of the others predicts it
+    expected: float  # NaN if no model of the others predicts it
     low: float  # of the expectation's 95% interval
     high: float
     reason: str
@@ -69,7 +69,7 @@ class Cells(NamedTuple):
     guess: Floats  # [tasks]
 
     def off(self, values: Floats) -> Floats:
-        """How many scales values are from what is expected."""
+        """Returns how many scales values are from what is expected."""
         return np.abs(values - self.expected) / self.scale
 
     def really(self, values: Floats) -> Bools:
@@ -98,7 +98,7 @@ RULES: tuple[tuple[str, Test, str], ...] = (
 
 
 def audit(table: ScoreTable, *, chance: Floats | None = None) -> list[Doubt]:
-    """The doubtful scores of a table, the surest first. chance [tasks]: the value of guessing, NaN unknown."""
+    """The doubtful scores of a table, the most certain first. chance [tasks]: the value of guessing, NaN unknown."""
     beyond = (table.values < table.lower) | (table.values > table.upper)
     found, copies = [], _copies(table)
     rows, tasks = _comparable(table)
@@ -120,7 +120,7 @@ def audit(table: ScoreTable, *, chance: Floats | None = None) -> list[Doubt]:
 
 
 def summary(doubts: Sequence[Doubt]) -> str:
-    """How many scores are doubtful, and how many models have another's; empty for none."""
+    """Returns how many scores are doubtful, and how many models have another's; empty for none."""
     alone = sum(one.kind != COPY for one in doubts)
     copies = len({one.model for one in doubts if one.kind == COPY})
     parts = [counted(alone, "doubtful score")] * (alone > 0) + [f"{copies} models with equal scores"] * (copies > 0)
@@ -128,14 +128,14 @@ def summary(doubts: Sequence[Doubt]) -> str:
 
 
 def taking_part(table: ScoreTable) -> Bools:
-    """Which models have enough scores to be judged by them."""
+    """Returns which models have enough scores to be judged by them."""
     out, (rows, tasks) = np.zeros(len(table.models), bool), _comparable(table)
     out[rows] = len(rows) >= FEWEST_MODELS and len(tasks) >= FEWEST_TASKS
     return out
 
 
 def _comparable(table: ScoreTable) -> tuple[Ints, Ints]:
-    """The models and tasks of a table that can predict one another."""
+    """Returns the models and tasks of a table that can predict one another."""
     known = ~np.isnan(table.values)
     tasks = np.flatnonzero(known.sum(axis=0) >= FEWEST_MODELS)
     rows = np.flatnonzero(known[:, tasks].mean(axis=1) >= SHARE) if len(tasks) else tasks
@@ -164,8 +164,8 @@ def _cells(table: ScoreTable, beyond: Bools, *, rows: Ints, tasks: Ints, chance:
 
 
 def expectations(values: Floats, aside: Bools) -> tuple[Floats, Floats]:
-    """Every score [models, tasks] predicted from the model's other scores by at most MOST_MODELS others, and how far a
-    model lies from those [models]; scores that are `aside` are not learned from. No value may be missing."""
+    """Returns every score [models, tasks] predicted from the model's other scores by at most MOST_MODELS others, and
+    how far a model lies from those [models]; scores that are `aside` are not learned from. No value may be missing."""
     out, distance = np.empty_like(values), np.empty(len(values))
     by_level = np.argsort(_levels(values), kind="stable")
     basis = by_level[np.linspace(0, len(values) - 1, min(len(values), MOST_MODELS)).round().astype(int)]
@@ -217,13 +217,13 @@ def _contradicted(values: Floats, suspect: Bools) -> tuple[Floats, Floats, Bools
 
 
 def _spread(residual: Floats, axis: int) -> Floats:
-    """A robust standard deviation."""
+    """Returns a robust standard deviation."""
     return 1.4826 * np.nanmedian(np.abs(residual), axis=axis)
 
 
 def exchanged(cells: Cells) -> Ints:
-    """The other row of each score that does not fit its model, but another model of the task whose own fits this; -1
-    of others [models, tasks]."""
+    """Returns the other row of each score that does not fit its model, but another model of the task whose own fits
+    this; -1 of others [models, tasks]."""
     z, out = cells.off(cells.values), np.full(cells.values.shape, -1)
     for column in np.flatnonzero((z > BOTH).sum(axis=0) >= 2):
         for a, b in combinations(np.flatnonzero(z[:, column] > BOTH).tolist(), 2):
@@ -234,7 +234,7 @@ def exchanged(cells: Cells) -> Ints:
 
 
 def _by_itself(table: ScoreTable, row: int, column: int, kind: str, reason: str) -> Doubt:
-    """A doubt about a score without what is expected of it."""
+    """Returns a doubt about a score without what is expected of it."""
     nothing = (float("nan"),) * 3
     return Doubt(table.models[row], table.tasks[column], kind, float(table.values[row, column]), *nothing, reason)
 
@@ -246,7 +246,7 @@ def _outside(table: ScoreTable, beyond: Bools) -> list[Doubt]:
 
 
 def _copies(table: ScoreTable) -> list[Doubt]:
-    """The scores of each two models that have the same digits on at least SAME tasks."""
+    """Returns the scores of each pair of models that have the same digits on at least SAME tasks."""
     values, found = table.values, []
     fine = np.abs(values * 10**DIGITS - np.round(values * 10**DIGITS)) > 1e-6
     for a in range(len(values)):

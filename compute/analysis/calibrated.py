@@ -28,7 +28,6 @@ from numpy.typing import ArrayLike
 from compute.arrays import Floats, unit
 from compute.types import BadInput, Undefined
 
-PAIRS = ("image-image", "image-text", "text-text")
 QUANTILES = 201  # every half percent, from the lowest score to the highest
 DIGITS = 6  # significant ones of a quantile, and of a score that is placed among them
 TAIL = 0.025  # of a distribution outside of each limit
@@ -56,7 +55,7 @@ class Reference:
     """
 
     model: str
-    pairing: str  # one of PAIRS, or the question about single images
+    pairing: str  # two modalities, `image-text`, or the question about single images
     unrelated: Floats  # (quantiles,) of unrelated pairs; of single images, of the reference images
     matching: Floats  # (quantiles,) of matching pairs; (0,) of single images
     n_unrelated: int  # pairs, or images

@@ -49,11 +49,11 @@ class Comparison(ShowsItself):
     p: float  # two-sided, of this pair by itself
     about: Literal["tasks", "items"] = "tasks"  # interval and p: other tasks of these kinds, or other items of these
     higher_is_better: bool
-    reason: str  # why the difference or its interval is not known; empty where both are
+    reason: str  # why the difference or its interval is not known; empty if both are
     notes: tuple[str, ...] = ()  # what to know of the scores, in sentences
     only: tuple[str, ...] = ()  # the categories of a mean that both have scores in, where others count too
     decided: Reading | None = None  # what several pairs, tested together, say of this one
-    parts: pd.DataFrame  # a row a task or item: what, a, b, difference
+    parts: pd.DataFrame  # a row per task or item: what, a, b, difference
 
     @property
     def reading(self) -> Reading:
@@ -67,7 +67,7 @@ class Comparison(ShowsItself):
 
     @property
     def better(self) -> str:
-        """The model that is significantly better at 5% by itself, empty where neither is."""
+        """The model that is significantly better at 5% by itself, empty if neither is."""
         return (self.a if (self.difference > 0) == self.higher_is_better else self.b) if self.p <= ALPHA else ""
 
     def on_board(self, board: Ranking, a: int, b: int) -> Comparison:
@@ -77,11 +77,11 @@ class Comparison(ShowsItself):
         return replace(self, decided="better" if board.better[a, b] else "worse" if board.better[b, a] else "same")
 
     def frame(self) -> pd.DataFrame:
-        """A row a task or item: `parts`."""
+        """Returns a row per task or item: `parts`."""
         return self.parts
 
     def shown_table(self) -> ShownTable:
-        """The verdict, then the parts as dumbbells with the interval of each difference."""
+        """Returns the verdict, then the parts as dumbbells with the interval of each difference."""
         parts, several = self.parts, self.parts["category"].nunique() > 1
         known = bool(parts["low"].notna().any())
         digits = decimals(parts[["a", "b"]].to_numpy(float).ravel())
@@ -109,7 +109,7 @@ class Comparison(ShowsItself):
         )
 
     def plot(self) -> Any:
-        """The dumbbells of plotly: a line a part, from one model's value to the other's."""
+        """Returns the dumbbells of plotly: a line per part, from one model's value to the other's."""
         from compute.analysis.figures.ranked import strip
 
         parts = self.parts[self.parts["difference"].notna()]
@@ -126,7 +126,7 @@ class Comparison(ShowsItself):
 
     @property
     def p_text(self) -> str:
-        """The p value with three digits, empty where it is not known."""
+        """The p value with three digits, empty if it is not known."""
         return "" if math.isnan(self.p) else "< 0.001" if self.p < 0.001 else rounded(self.p, 3)
 
     def sentence(
@@ -168,9 +168,9 @@ def compared(table: ScoreTable, a: int, b: int, *, stands_in: Bools | None = Non
     fewer than FEWEST_SETS data sets, those of a normal test about other items of these tasks, by the standard errors,
     where these are known. No interval reaches beyond the bounds of the scores. stands_in bool [categories]: whether the
     scores of one of the two stand for a printed mean.
-    `parts` has a row a task: task, category, a, b, difference, low, high; its interval is Gaussian, from both standard
-    errors, taken as independent. Tasks that do not mix leave only the mean undefined. Differences are of scores less
-    the bias that both are known to have (`ScoreTable.excess`).
+    `parts` has a row per task: task, category, a, b, difference, low, high; its interval is Gaussian, from both
+    standard errors, taken as independent. Tasks that do not mix leave only the mean undefined. Differences are of
+    scores less the bias that both are known to have (`ScoreTable.excess`).
     """
     x, errors = table.values[[a, b]] - table.excess([a, b]), table.stderr[[a, b]]
     names, blocks = (*table.categories, ""), table.blocks
@@ -236,7 +236,7 @@ def paired_difference(first: pd.DataFrame, second: pd.DataFrame, *, metric: str)
     """The mean of the first's values less that of the second's, with the interval and p of flipped signs of items
     (`significance.of_pair`); `reason` says why difference, interval or p are missing.
 
-    Frames as `run_folders.table` makes them: `item` (with its subset before it, where there are several), `subset`, and
+    Frames as `run_folders.table` makes them: `item` (with its subset before it, if there are several), `subset`, and
     a column of the metric, which is a mean over items. Of several subsets each counts once; an item of the same name in
     several moves together in all.
     """

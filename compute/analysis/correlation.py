@@ -29,7 +29,7 @@ class Correlation:
 
 
 def _signs(x: Floats, rows: slice) -> Floats32:
-    """sign(x_i - x_j) for i in `rows` and every j, 0 where either is missing: [rows, models, tasks]."""
+    """sign(x_i - x_j) for i in `rows` and every j, 0 if either is missing: [rows, models, tasks]."""
     return np.nan_to_num(np.sign(x[rows, None, :] - x[None, :, :]), nan=0.0).astype(np.float32)
 
 
@@ -58,7 +58,7 @@ def _kendall(x: Floats) -> Floats:
 
 
 def interval(*, r: ArrayLike, n: ArrayLike, method: str, quantile: float = Z95) -> tuple[Floats, Floats]:
-    """Interval of a correlation through Fisher's z, 95% unless told: two arrays shaped as `r`, NaN where undefined.
+    """Interval of a correlation through Fisher's z, 95% unless told: two arrays shaped as `r`, NaN if undefined.
 
     `quantile` is the normal quantile of its upper end.
 
@@ -120,7 +120,7 @@ def extreme_pairs(*, correlation: Correlation, method: str, models: int = ENOUGH
 
     A correlation over few models is extreme by chance more often than one over many, so ends of intervals are compared,
     not correlations; the intervals are wide enough to hold for all pairs at once (Bonferroni, 95%). Pairs with fewer
-    than `models` models or without an interval take no part. None where fewer than two pairs are left.
+    than `models` models or without an interval take no part. None if fewer than two pairs are left.
     """
     first, second = np.triu_indices(len(correlation.r), 1)
     r, n = correlation.r[first, second], correlation.n[first, second]
@@ -139,17 +139,17 @@ def extreme_pairs(*, correlation: Correlation, method: str, models: int = ENOUGH
 
 
 def off_diagonal(matrix: ArrayLike) -> Floats:
-    """A copy of correlations [tasks, tasks] with NaN on the diagonal."""
+    """Returns a copy of correlations [tasks, tasks] with NaN on the diagonal."""
     r = np.array(matrix, dtype=float)
     np.fill_diagonal(r, np.nan)
     return r
 
 
 def order(*, matrix: ArrayLike) -> Ints:
-    """An order of the tasks that puts similar tasks next to each other: a permutation int [tasks].
+    """Returns an order of the tasks that puts similar tasks next to each other: a permutation int [tasks].
 
     Average linkage on the distance 1 - r, then the leaf order with the smallest sum of neighbouring
-    distances. An undefined cell counts as a zero correlation, here only; tasks without any defined cell beside
+    distances. An undefined cell counts as a zero correlation, here only; tasks without any defined cell next to
     their own come last.
     """
     from scipy.cluster.hierarchy import leaves_list, linkage, optimal_leaf_ordering  # slow to import: not at start

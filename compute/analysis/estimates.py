@@ -76,7 +76,7 @@ class Complete(NamedTuple):
     families: Ints  # [models]
     edges: tuple[Ints, Ints]  # rows of the best and of the newest
     means: Floats  # of all complete models of the table, higher is better
-    sign: int  # -1 where lower scores are better
+    sign: int  # -1 if lower scores are better
 
     @property
     def needed(self) -> int:
@@ -130,7 +130,7 @@ class Pattern:
 
     @classmethod
     def fit(cls, of: Complete, seen: Ints) -> Pattern:
-        """The pattern with the penalty of least error."""
+        """Returns the pattern with the penalty of least error."""
         fits = [cls(of=of, seen=seen, penalty=penalty, **_named(of.residuals(seen, penalty))) for penalty in GRID]
         return min(fits, key=lambda one: float(np.mean(one.project(one.errors)[:, 0] ** 2)))
 
@@ -166,8 +166,8 @@ def _named(residuals: tuple[Floats, Floats]) -> dict[str, Floats]:
 
 
 def _enough(ratios: Floats, weights: Floats | None) -> float:
-    """The least factor by which intervals with these errors over half widths hold for LEVEL of the weight, and one more
-    that is not among them."""
+    """Returns the least factor by which intervals with these errors over half widths hold for LEVEL of the weight, and
+    one more that is not among them."""
     order = np.argsort(ratios)
     each = np.ones(len(order)) if weights is None else weights[order]
     share = np.cumsum(each)
@@ -175,7 +175,7 @@ def _enough(ratios: Floats, weights: Floats | None) -> float:
 
 
 def quantile(ratios: Floats) -> float:
-    """The conformal quantile of the sizes of errors over their scales: of fewer than 19, the largest."""
+    """Returns the conformal quantile of the sizes of errors over their scales: of fewer than 19, the largest."""
     at = min(math.ceil(LEVEL * (len(ratios) + 1)), len(ratios))
     return float(np.sort(np.abs(ratios))[at - 1])
 
@@ -303,7 +303,7 @@ class Order(NamedTuple):
     tasks: list[int]  # to run, of these
 
     def halves(self, after: Iterable[int]) -> list[float]:
-        """Half the interval of the mean after some numbers of the tasks; NaN where that is no estimate yet."""
+        """Half the interval of the mean after some numbers of the tasks; NaN if that is not an estimate yet."""
         of, seen, ratio, out = self.of, np.flatnonzero(~np.isnan(self.scores)), 1.0, []
         if len(seen) >= of.needed:
             pattern = Pattern.fit(of, seen)
@@ -320,8 +320,8 @@ class Order(NamedTuple):
 
 
 def next_tasks(of: Complete, scores: Floats, *, hours: Floats, budget: float, among: Bools) -> Order:
-    """The missing tasks `among` which are to be run [tasks], in the order that narrows the interval of the mean most
-    per hour, as many as a budget of hours has room for.
+    """Returns the missing tasks `among` which are to be run [tasks], in the order that narrows the interval of the mean
+    most per hour, as many as a budget of hours has room for.
 
     scores [tasks], NaN missing; hours [tasks]: what each takes. Each step takes the task of which, in the Gaussian of
     the complete models' scores with a ridge of RIDGE, the mean's variance falls most per hour. Deterministic.
@@ -345,10 +345,11 @@ def next_tasks(of: Complete, scores: Floats, *, hours: Floats, budget: float, am
 
 
 def first_next(table: ScoreTable, models: pd.DataFrame, *, possible: Bools, among: Bools, budget: float) -> Order:
-    """The tasks that the first model of a table is to run next, as `next_tasks`: of those that it can do the ones
+    """Returns the tasks that the first model of a table is to run next, as `next_tasks`: of those that it can do the
+    ones
     `among` these [tasks]. A task takes the hours of the table, or else the median of the others.
 
-    Raises CannotDo where nothing tells an order.
+    Raises CannotDo if nothing tells an order.
     """
     of, used = complete(table, models), table.counted
     hours, never = table.hours[used], int((np.isnan(table.values[0]) & ~possible)[used].sum())
@@ -366,8 +367,8 @@ def possible(
     late: Sequence[bool],
     one_vector: Sequence[bool],
 ) -> Bools:
-    """Whether models can do tasks, as far as it is stated [models, tasks]: one without a text encoder has no score on a
-    task with texts, and one of many vectors an item (`late`) none where one vector is compared, by any effort. Of a
+    """Returns whether models can do tasks, if stated [models, tasks]: one without a text encoder has no score on a
+    task with texts, and one of many vectors per item (`late`) none if one vector is compared, by any effort. Of a
     model whose abilities nobody states it is taken that it can."""
     lacks = np.array([[bool(own) and f"embed_{kind}" not in own for kind in KINDS] for own in abilities], bool)
     needs = np.array([[kind in task for kind in KINDS] for task in modalities], bool)

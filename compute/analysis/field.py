@@ -34,7 +34,7 @@ class Neighbours:
 def standing(scores: Floats, *, row: int) -> Standing:
     """Stands `row` of scores [models, tasks] (NaN missing, higher is better) among the others, task by task.
 
-    A task is NaN where the model has no score, fewer than four others have one, or their scores are all equal.
+    A task is NaN if the model has no score, fewer than four others have one, or their scores are all equal.
     """
     own, field = scores[row], pd.DataFrame(np.delete(scores, row, axis=0))
     others, sd = field.count().to_numpy(), field.std().to_numpy()
@@ -47,7 +47,8 @@ def standing(scores: Floats, *, row: int) -> Standing:
 
 
 def neighbours(scores: Floats, *, row: int, minimum: int = 5) -> Neighbours:
-    """How far the other models are from `row`: scores [models, tasks] (NaN missing) put on one scale task by task.
+    """Returns how far the other models are from `row`: scores [models, tasks] (NaN missing) put on one scale task by
+    task.
 
     Each task is standardised over all models that have it (population standard deviation); a constant task is left
     out. Models that share fewer than `minimum` tasks with it have no distance.

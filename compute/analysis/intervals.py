@@ -33,7 +33,7 @@ class Estimate:
         return not math.isnan(self.low)
 
     def text(self, digits: int, *, scale: float = 1.0) -> str:
-        """`0.85 (0.71 to 0.93)`; the value alone where it has no interval, - where there is none."""
+        """`0.85 (0.71 to 0.93)`; the value alone if it has no interval, - if there is none."""
         known = (each for each in (self.value, self.low, self.high) if not math.isnan(each))
         value, *ends = [rounded(each, digits, scale=scale) for each in known] or "-"
         return f"{value} ({ends[0]} to {ends[1]})" if ends else value
@@ -48,19 +48,20 @@ class Difference(Estimate):
 
 
 def bias_note(value: float, bias: float | None, *, digits: int, scale: float = 1.0) -> str:
-    """What is on the line of a value and its interval where the value has a bias: the interval need not hold it.
+    """Returns what is on the line of a value and its interval where the value has a bias: the interval need not hold
+    it.
 
-    `9.10 without the bias of few items, which the interval is of`; empty where the bias is not known or rounds to 0.
+    `the interval is of 9.10: corrected for the bias of few items`; empty if the bias is not known or rounds to 0.
     """
     if bias is None or np.isnan(bias) or float(rounded(bias, digits, scale=scale)) == 0:
         return ""
-    return f"{rounded(value - bias, digits, scale=scale)} without the bias of few items, which the interval is of"
+    return f"the interval is of {rounded(value - bias, digits, scale=scale)}: corrected for the bias of few items"
 
 
 def score_interval(
     *, value: float, stderr: float, lower: float | None = None, upper: float | None = None, share_of: int | None = None
 ) -> tuple[float, float]:
-    """The 95% interval value ± 1.96 stderr, cut at the metric's bounds; all in one unit.
+    """Returns the 95% interval value ± 1.96 stderr, cut at the metric's bounds; all in one unit.
 
     Source: the normal approximation that UniSim-Bench Table 6 prints. Where none or all of `share_of` items are right
     the width would be zero, and Wilson's interval (1927) is used.
@@ -73,12 +74,12 @@ def score_interval(
 
 
 def sampling_errors(*, values: ArrayLike, stderr: ArrayLike, share_of: ArrayLike) -> Floats:
-    """The standard errors that ranks and tests take for those of scores, NaN where not known; shapes broadcast.
+    """Returns the standard errors that ranks and tests take for those of scores, NaN if not known; shapes broadcast.
 
     An error of 0 is none. Where none or all of `share_of` items are right it is the error whose 1.96-fold ends where
     `score_interval` does; elsewhere it says only that nothing varied, and is not known. Nor is that of a share of fewer
     than FEWEST_ITEMS items, which no normal test is for. share_of: the number of items that a score is a share of, NaN
-    where it is not such a share or the number is not known.
+    if it is not such a share or the number is not known.
     """
     value, error, items = (np.asarray(each, float) for each in (values, stderr, share_of))
     none_varied = ((value == 0) | (value == 1)) & (items >= FEWEST_ITEMS)
@@ -104,9 +105,9 @@ def wilson(share: float, n: int) -> tuple[float, float]:
 
 
 def interval(score: Score, metric: Metric) -> tuple[float, float] | None:
-    """The 95% interval of a score in stored units: its own where it has one, else from its standard error.
+    """Returns the 95% interval of a score in stored units: its own if it has one, else from its standard error.
 
-    None where the error is not known. So it is where it is 0, unless the score is a share of a known number of items:
+    None if the error is not known. So it is where it is 0, unless the score is a share of a known number of items:
     elsewhere 0 says only that nothing varied.
     """
     if score.low is not None and score.high is not None:

@@ -36,7 +36,7 @@ LEAST_MODELS = 4  # of a pair of tasks whose correlation counts
 
 
 def distances(scores: Floats, *, noun: str) -> tuple[Floats, Floats, int]:
-    """How far tasks or models are from one another in the data [rows, rows], NaN where they share nothing.
+    """Returns how far tasks or models are from one another in the data [rows, rows], NaN if they share nothing.
 
     scores [models, tasks], NaN missing. Tasks: between their vectors of rank correlations with all tasks; those come
     second. Models: between their scores, every task standardised over the models that have it and those without spread
@@ -110,7 +110,7 @@ class Recipe:
 def project(
     parts: list[ScoreTable], recipe: Recipe, *, progress: Callable[[str], None] = lambda stage: None
 ) -> pd.DataFrame:
-    """One row a point that could be placed: COLUMNS, settings as JSON; clusters are of HDBSCAN on the map.
+    """One row per point that could be placed: COLUMNS, settings as JSON; clusters are of HDBSCAN on the map.
 
     Deterministic for the recipe and the versions of libraries in the settings. Raises Undefined for too few points.
     Source: MIEB section 6.3, which gives neither parameters nor seed: these defaults are ours.
@@ -236,7 +236,7 @@ def shipped(
     seed: int = 0,
     progress: Callable[[str], None] = lambda stage: None,
 ) -> pd.DataFrame:
-    """Every shipped map, one below the other; `read` gives some suites' published scores."""
+    """Returns every shipped map, one below the other; `read` gives some suites' published scores."""
     frames = []
     for suites in SHIPPED.values():
         parts = read(suites)
@@ -247,7 +247,7 @@ def shipped(
 
 
 def lines(frame: pd.DataFrame) -> Iterator[str]:
-    """One line a map: how many points and clusters, and how far its neighbourhoods can be believed."""
+    """One line per map: how many points and clusters, and how far its neighbourhoods can be believed."""
     for kind, rows in frame.groupby("kind", sort=False):
         settings = json.loads(rows["settings"].iloc[0])
         clusters = len(set(rows["cluster"]) - {-1})

@@ -57,7 +57,7 @@ class Judges(NamedTuple):
     better: dict[str, frozenset[tuple[str, str]]]  # by measure, who is significantly better than whom, of all together
 
     def lead(self, measure: str) -> tuple[Judged, list[str]]:
-        """The best judge by a measure, and those than which it is not significantly better."""
+        """Returns the best judge by a measure, and those than which it is not significantly better."""
         tested = [one for one in self.judges if one.judge in self.tested]
         best = max(tested, key=lambda one: float(np.nan_to_num(getattr(one, measure).value)))
         others = [one.judge for one in tested if one is not best]
@@ -65,7 +65,7 @@ class Judges(NamedTuple):
 
 
 def judged(votes: pd.DataFrame) -> Judges:
-    """Compares the judges of one task with people: `votes` has judge, item, human and answer, None where unreadable.
+    """Compares the judges of one task with people: `votes` has judge, item, human and answer, None if unreadable.
 
     Judges are tested against each other as models on a board, question by question, on those that both have
     (`significance.decisions`); one that was asked little would decide how large a difference must be.
@@ -151,7 +151,7 @@ def _kappa(cells: Ints) -> Figure:
 
 
 def _better(votes: pd.DataFrame, *, decided: bool) -> frozenset[tuple[str, str]]:
-    """Which judge is significantly better than which by balanced accuracy."""
+    """Returns which judge is significantly better than which by balanced accuracy."""
     asked = votes[votes["human"].isin(SIDES) & (votes["answer"].isin(SIDES) | (not decided))]
     right = asked.assign(right=(asked["answer"] == asked["human"]).astype(float))
     scores = right.pivot(index="judge", columns="item", values="right")

@@ -23,7 +23,7 @@ _BY_LEVEL, _BY_POWER = NormalDist().inv_cdf(1 - LEVEL / 2), NormalDist().inv_cdf
 
 
 def of_proportions(n: int, *, discordance: float = DISCORDANCE) -> float:
-    """The smallest difference between two shares of right answers over n items, as a fraction.
+    """Returns the smallest difference between two shares of right answers over n items, as a fraction.
 
     `discordance` is the share of items that exactly one of the models has right. Solves
     difference √n = 1.96 √discordance + 0.84 √(discordance - difference²), the size of McNemar's test (Miettinen 1968,
@@ -55,7 +55,7 @@ def of_means(n: int, *, deviation: float) -> float:
     bound = float(t.ppf(1 - LEVEL / 2, n - 1))
 
     def missing(shift: float) -> float:
-        """What the power lacks where the mean is so many of its standard errors above 0."""
+        """Returns what the power lacks where the mean is so many of its standard errors above 0."""
         return POWER - float(nct.sf(bound, n - 1, shift))
 
     shift = brentq(missing, 0.0, 4 * bound, xtol=1e-10)
@@ -63,8 +63,8 @@ def of_means(n: int, *, deviation: float) -> float:
 
 
 def spread(scores: Sequence[np.ndarray]) -> float:
-    """How much two models differ item by item: the median over all pairs of models of the root mean square of the
-    differences about their mean. Of answers that are right or wrong, the root of the discordance less the squared
+    """Returns how much two models differ item by item: the median over all pairs of models of the root mean square of
+    the differences about their mean. Of answers that are right or wrong, the root of the discordance less the squared
     difference.
 
     `scores` holds a row [items] a model, of the same items; NaN is an item without an answer, which the pair leaves
@@ -95,7 +95,7 @@ def _median(values: Iterable[float]) -> float:
 
 
 def more_items(n: int, *, z: float, bound: float = _BY_LEVEL) -> int:
-    """How many further items a difference needs that is z standard errors large after n, if it stays as large.
+    """Returns how many further items a difference needs that is z standard errors large after n, if it stays as large.
 
     The statistic grows with the root of the items, and is found with POWER where it is 0.84 above `bound`: that of one
     test at LEVEL unless given. Raises Undefined for a difference of 0.

@@ -61,7 +61,7 @@ class Ranking(ShowsItself):
     mean: Floats  # in the unit of the scores
     mean_low: Floats  # of the 95% interval, which like the rank is of the mean less its excess
     mean_high: Floats
-    excess: Floats  # what the mean has too much for few items, where known of all, and for easy tasks where some lack
+    excess: Floats  # what the mean has too much for few items, if known of all, and for easy tasks where some lack
     better: Bools  # [models, models], the row is significantly better than the column, on the board as a whole
     decided: Bools  # [models, models], whether the board says if they differ
     on_items: bool  # of too few data sets: ranks differ for other items of these tasks, other tasks were not tried
@@ -72,15 +72,15 @@ class Ranking(ShowsItself):
     stands_in: Bools  # [models, categories], whether a printed mean does
     category_means: Floats  # [models, categories]; NaN: no score, or tasks that do not mix
     covered: Floats  # share of the counting tasks with a score or a printed mean: what the least share is of
-    unknown: tuple[str, ...]  # why the intervals of a ranked model are not known; empty where they are
-    why: tuple[str, ...]  # why a model has no rank; empty where it has
-    tested: PairTest | None = None  # what decided `better`, where it is not `significance.decisions`
+    unknown: tuple[str, ...]  # why the intervals of a ranked model are not known; empty if they are
+    why: tuple[str, ...]  # why a model has no rank; empty if it has
+    tested: PairTest | None = None  # what decided `better`, if it is not `significance.decisions`
     more: Callable[[], Sequence[str]] = tuple  # notes that are made when they are read
 
     @classmethod
     def of(cls, table: ScoreTable, *, apart: bool = False, test: str = "") -> Ranking:
         """Ranks the models of a table; `apart`, those of each origin by themselves. `test`: one of `friedman.TESTS`
-        decides which pairs differ, else `significance.decisions`. Raises BadInput where the tasks that
+        decides which pairs differ, else `significance.decisions`. Raises BadInput if the tasks that
         count differ in direction or scale, and where the test needs scores that are missing."""
         groups = [np.array(table.origins) == origin for origin in dict.fromkeys(table.origins)] if apart else []
         models, used = len(table.models), table.counted
@@ -159,7 +159,7 @@ class Ranking(ShowsItself):
 
     @cached_property
     def by_category(self) -> tuple[Ranking | None, ...]:
-        """The rankings by the mean of one category alone, of each origin by itself; None where its tasks make none."""
+        """The rankings by the mean of one category alone, of each origin by itself; None if its tasks make none."""
         parts = [self.table.within(category) for category in self.table.categories]
         return tuple(
             None if part.unlike_tasks or not part.counted.any() else Ranking.of(part, apart=True) for part in parts
@@ -234,8 +234,8 @@ class Ranking(ShowsItself):
         return (*self.lead, *notes, *self.table.unlike_scales, *self.more())
 
     def frame(self) -> pd.DataFrame:
-        """A row a model, best first: rank, model, rank_low, rank_high, class, mean, mean_low, mean_high, few, tasks,
-        reason.
+        """Returns a row per model, best first: rank, model, rank_low, rank_high, class, mean, mean_low, mean_high, few,
+        tasks, reason.
 
         `tasks` counts those with a score; `reason` says why a rank or an interval is missing.
         """
@@ -257,7 +257,7 @@ class Ranking(ShowsItself):
         return frame.iloc[self.order].reset_index(drop=True)
 
     def html(self, *, title: str = "Ranking") -> str:
-        """The board as one HTML file that needs no network."""
+        """Returns the board as one HTML file that needs no network."""
         from compute.pages import one_file
 
         return one_file.render("board.html", styles=("board.css",), script="board.js", **_page(self, title))
@@ -340,7 +340,8 @@ class Ranking(ShowsItself):
         )
 
     def plot(self, kind: str = INTERVALS) -> Any:
-        """A figure of plotly: `intervals`, a line a ranked model with its mean and interval, coloured by class; or
+        """Returns a figure of plotly: `intervals`, a line per ranked model with its mean and interval, coloured by
+        class; or
         `critical-difference`, the models on one axis, of average ranks where a test was chosen, else of means, with a
         bar over those of which no two differ significantly. Raises BadInput for another kind."""
         from compute.analysis.figures.ranked import critical_difference, strip
@@ -378,12 +379,12 @@ class Ranking(ShowsItself):
         return float(self.mean_low[row]), float(self.mean[row]), float(self.mean_high[row])
 
     def range_text(self, row: int) -> str:
-        """The interval of a rank: `2-5`, `1`, or a dash where it is not known."""
+        """Returns the interval of a rank: `2-5`, `1`, or a dash if it is not known."""
         low, high = self.rank_low[row], self.rank_high[row]
         return "-" if low == UNRANKED else str(low) if low == high else f"{low}-{high}"
 
     def interval_text(self, row: int, digits: int) -> str:
-        """The interval of a mean, in brackets where it rests on few tasks; a dash where it is not known."""
+        """The interval of a mean, in brackets where it rests on few tasks; a dash if it is not known."""
         low, high = self.mean_low[row], self.mean_high[row]
         if np.isnan(low) or np.isnan(high):
             return "-"
@@ -405,7 +406,7 @@ class Ranking(ShowsItself):
 
 
 def _by_mean(found: Ranking, enough: Bools, groups: Sequence[Ints], *, tested: bool) -> Ranking:
-    """The ranking by means of the models with `enough` tasks, each of `groups` (row numbers) by itself."""
+    """Returns the ranking by means of the models with `enough` tasks, each of `groups` (row numbers) by itself."""
     table = found.table
     blocks, counted = table.blocks, table.counted
     if unlike := table.unlike_tasks:
@@ -506,7 +507,7 @@ def _shown(models: Sequence[str]) -> str:
 
 
 def _page(ranked: Ranking, title: str) -> dict[str, Any]:
-    """What board.html shows: of the columns after the first six their title, decimals, and values by model."""
+    """Returns what board.html shows: of the columns after the first six their title, decimals, and values by model."""
     table = ranked.table
     columns = []
     if table.categories != (WHOLE,):

@@ -31,8 +31,8 @@ COLUMNS += ["apart", "changed_apart", "tau", "low", "high", "verdict"]
 
 
 def pairs(measured: pd.DataFrame) -> pd.DataFrame:
-    """Every two origins' values of a model on the same data: a row a data set, subset, model and pair of origins `a`
-    and `b`, with `task_`, `metric_`, `value_` (points) and `source_` of each and the `difference` b - a.
+    """Returns every two origins' values of a model on the same data: a row per data set, subset, model and pair of
+    origins `a` and `b`, with `task_`, `metric_`, `value_` (points) and `source_` of each and the `difference` b - a.
 
     measured: rows of the database's view of that name. Of several metrics of an origin the one that both have is taken.
     Data with subsets alone have a row `default` too: the mean of those that both have, `subsets` in number.
@@ -118,8 +118,8 @@ def _agreement(same: pd.DataFrame) -> dict[str, float | int | str]:
 
 
 def verdict(*, models: int, tau: float, low: float, high: float) -> str:
-    """Whether an order replicates: the interval of Kendall's tau lies above AGREES; not: below it; of at least FEWEST
-    models. Of equal and of reversed orders there is no
+    """Returns whether an order replicates: the interval of Kendall's tau lies above AGREES; not: below it; of at least
+    FEWEST models. Of equal and of reversed orders there is no
     interval."""
     if models < FEWEST:
         return FEW
@@ -139,8 +139,8 @@ class Cause(NamedTuple):
 
 
 def harness_of(origin: str, task: str, laboratories: pd.DataFrame) -> tuple[str, str]:
-    """The harness behind an origin's scores of a task, and the harness with its version; empty where it is not stated.
-    laboratories: the database's table.
+    """Returns the harness behind an origin's scores of a task, and the harness with its version; empty if it is not
+    stated. laboratories: the database's table.
 
     The paper's scores and the public results of MIEB and ViDoRe were made with mteb. What is computed follows the
     protocol of the task's own harness.

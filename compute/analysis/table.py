@@ -20,7 +20,6 @@ import pandas as pd
 from compute.analysis.intervals import sampling_errors
 from compute.analysis.ranks.means import CATEGORY_MEAN, TASK_MEAN, Block, mean_of_blocks
 from compute.arrays import Bools, Floats, Ints
-from compute.database import store
 from compute.types import (
     LABORATORY,
     ORIGINS,
@@ -313,6 +312,8 @@ def of_suite(frames: Mapping[str, pd.DataFrame], *, origin: str) -> ScoreTable:
 
 def of_database(path: Path, *, suites: Sequence[str], origin: str) -> list[ScoreTable]:
     """`of_suite` of some suites in the database at a path. Raises UnknownKey, BadInput, DatabaseError."""
+    from compute.database import store  # and DuckDB: not for tables of files
+
     with closing(store.connect(path)) as connection:
 
         def query(sql: str, values: list[Any]) -> pd.DataFrame:

@@ -110,23 +110,24 @@ class Catalog:
         return {(alias.benchmark, alias.printed): alias.model for alias in self.aliases}
 
     def task(self, key: str) -> Task:
-        """The task of that key. Raises UnknownKey."""
+        """Returns the task of that key. Raises UnknownKey."""
         return _find("task", key, self.tasks)
 
     def model(self, key: str) -> Model:
-        """The model of that key. Raises UnknownKey."""
+        """Returns the model of that key. Raises UnknownKey."""
         return _find("model", key, self.models)
 
     def metric(self, key: str) -> Metric:
-        """The metric of that key. Raises UnknownKey."""
+        """Returns the metric of that key. Raises UnknownKey."""
         return _find("metric", key, self.metrics)
 
     def suite(self, key: str) -> Suite:
-        """The suite of that key. Raises UnknownKey."""
+        """Returns the suite of that key. Raises UnknownKey."""
         return _find("suite", key, self.suites)
 
     def dataset_keys(self, names: Iterable[str]) -> tuple[str, ...]:
-        """The keys of data sets as others name them, by key, name or the hub's id; without those that are not here.
+        """Returns the keys of data sets as others name them, by key, name or the hub's id; without those that are not
+        here.
 
         An id that several data sets have names none of them.
         """
@@ -157,12 +158,12 @@ def load(folder: Path = CATALOG) -> Catalog:
 
 @lru_cache(maxsize=1)
 def shipped() -> Catalog:
-    """The catalogue that is part of the repository."""
+    """Returns the catalogue that is part of the repository."""
     return load()
 
 
 def known() -> Catalog:
-    """The shipped catalogue with the models of the user's own table, where there is one.
+    """Returns the shipped catalogue with the models of the user's own table, if there is one.
 
     Its columns are those of assets/catalog/models.csv, of which only NEEDED are; folders are relative to the table's.
     Raises BadInput naming the row and the column.

@@ -2,7 +2,7 @@
 
 Of MIEB and ViDoRe the ids are those of mteb: the task's name for the whole task, `<name>_<subset>_<split>` for a part,
 both by the task's main metric. Other benchmarks have no ids: `<benchmark>_<task>`, with the subset and the
-metric behind it where they are not the task's first.
+metric behind it if they are not the task's first.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ PERCENT, AS_DEFINED, FRACTION = "%", "as defined", "fraction"
 
 
 def dataset_id(task: Task, *, catalog: Catalog) -> str:
-    """The task's data set on the hub; empty for one that the hub does not have, and for user data."""
+    """Returns the task's data set on the hub; empty for one that the hub does not have, and for user data."""
     if task.benchmark in MTEB:
         return task.dataset if HUB_ID.fullmatch(task.dataset) else ""
     address = next((row.url for row in catalog.datasets if row.key == task.dataset), "")
@@ -28,7 +28,7 @@ def dataset_id(task: Task, *, catalog: Catalog) -> str:
 
 
 def task_id(task: Task, *, subset: str, metric: str) -> str:
-    """The id of one figure of a task; empty for a figure that has none."""
+    """Returns the id of one figure of a task; empty for a figure that has none."""
     if task.benchmark not in MTEB:
         parts = [task.key.replace("/", "_")]
         parts += [subset] if subset != whole_subset(task) else []
@@ -47,7 +47,7 @@ def whole_subset(task: Task) -> str:
 
 
 def split(task: Task) -> str:
-    """The split that runs of a task read: the last that its row names."""
+    """Returns the split that runs of a task read: the last that its row names."""
     return task.split.split("|")[-1]
 
 
@@ -68,19 +68,19 @@ def table(catalog: Catalog) -> dict[tuple[str, str], tuple[Task, str, str]]:
 
 
 def unit(metric: Metric) -> str:
-    """The unit in which papers print a metric, in words: `%`, `nats`, `× 1000`."""
+    """Returns the unit in which papers print a metric, in words: `%`, `nats`, `× 1000`."""
     if metric.unit == PERCENT or metric.scale == 1:
         return metric.unit or AS_DEFINED
     return f"{metric.unit} × {metric.scale:g}".strip()
 
 
 def printed(value: float, metric: Metric) -> Decimal:
-    """A stored value in the unit that papers print, exact: as many digits as the float has."""
+    """Returns a stored value in the unit that papers print, exact: as many digits as the float has."""
     with localcontext(prec=DIGITS):
         return Decimal(repr(float(value))) * Decimal(repr(metric.scale))
 
 
 def stored(value: Decimal, metric: Metric) -> float:
-    """The stored value of a printed one: what `printed` was given."""
+    """Returns the stored value of a printed one: what `printed` was given."""
     with localcontext(prec=DIGITS):
         return float(value / Decimal(repr(metric.scale)))

@@ -37,8 +37,9 @@ JUDGED_ROWS = {"ρ²": "rho_squared", "Rank Acc.": "rank_accuracy"}  # cFreD: th
 
 
 def load(catalog: Catalog, *, folder: Path = PUBLISHED) -> tuple[list[Run], list[Score], list[dict[str, str]]]:
-    """Every published table, and what laboratories print of their own models, as runs and scores; and the figures that
-    no table gives, each with the reason. A table that repeats another adds only cells that differ or are new.
+    """Returns every published table, and what laboratories print of their own models, as runs and scores; and the
+    figures that no table gives, each with the reason. A table that repeats another adds only cells that differ or are
+    new.
 
     Raises BadInput naming the table, the row and the column.
     """
@@ -80,7 +81,7 @@ def load(catalog: Catalog, *, folder: Path = PUBLISHED) -> tuple[list[Run], list
 
 
 def score_of(run: str, task: Task, metric: Metric, subset: str, value: float) -> Score:
-    """The score of a subset, with its standard error where the task's items are independent."""
+    """Returns the score of a subset, with its standard error where the task's items are independent."""
     n = task.independent_items if metric.proportion else None
     error = float(binomial_stderr(value=value, n=n)) if n else None
     return Score(run=run, subset=subset, metric=metric.key, value=value, n=n, stderr=error)
@@ -89,7 +90,7 @@ def score_of(run: str, task: Task, metric: Metric, subset: str, value: float) ->
 def _cells(
     table: dict[str, str], columns: list[dict[str, str]], aliases: dict[tuple[str, str], str], folder: Path
 ) -> Iterator[tuple[tuple[str, str, str, str], float | None, str]]:
-    """Each cell's model, task, subset and metric, its value (None: it has none) and what is printed there."""
+    """Yields each cell's model, task, subset and metric, its value (None: it has none) and what is printed there."""
     frame = published_table(table["key"], folder=folder)
     for row in frame.to_dict("records"):
         rated = JUDGED_ROWS.get(row["model"])
@@ -114,7 +115,7 @@ def _cells(
 
 def averages(catalog: Catalog) -> pd.DataFrame:
     """The category means that averages.csv names, as papers print them, for rows whose single scores cannot all be
-    read: a row a suite, category and model, and of how many tasks. Parts of a category join, weighted by their tasks.
+    read: a row per suite, category and model, and of how many tasks. Parts of a category join, weighted by their tasks.
     """
     aliases = catalog.printed_names
     tables = read_csv(PUBLISHED / "tables.csv", columns=("key", "benchmark", "source")).set_index("key")
@@ -155,7 +156,7 @@ def published_table(key: str, *, folder: Path = PUBLISHED) -> pd.DataFrame:
 
 
 def number(text: str) -> float:
-    """A printed cell as a number, `80.87%` -> 80.87, NaN for `-` and empty. Raises BadInput for other text."""
+    """Returns a printed cell as a number, `80.87%` -> 80.87, NaN for `-` and empty. Raises BadInput for other text."""
     text = text.strip()
     if text in BLANK:
         return float("nan")
@@ -164,9 +165,18 @@ def number(text: str) -> float:
     return float(text.removesuffix("%").replace("−", "-"))
 
 
+def add_entry(words: str, *, date: str, path: Path = CHANGELOG) -> None:
+    """Adds a version to the changelog, for data that comes from elsewhere than the papers' tables, which stay."""
+    newest = history(path)[0]
+    first, second = newest["number"].split(".")
+    entry = f"## {first}.{int(second) + 1}, {date}\n\nDigest: `{newest['digest']}`\n\n- {words}\n"
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace("\n## ", f"\n{entry}\n## ", 1), encoding="utf-8")
+
+
 def history(path: Path = CHANGELOG) -> list[dict[str, str]]:
-    """Every version, the newest first: its number such as `1.2`, its date, the digest of the scores, and what changed,
-    in Markdown. Raises BadInput for an entry that cannot be read."""
+    """Returns every version, the newest first: its number such as `1.2`, its date, the digest of the scores, and what
+    changed, in Markdown. Raises BadInput for an entry that cannot be read."""
     _, *entries = path.read_text(encoding="utf-8").split("\n## ")
     matches = {entry.partition("\n")[0]: ENTRY.fullmatch(entry.strip()) for entry in entries}
     for title, match in matches.items():

@@ -10,6 +10,8 @@ import typer
 
 from compute import storage
 from compute.cli import workspace
+from compute.database import versions
+from compute.io.files import short
 
 
 def build(
@@ -23,9 +25,14 @@ def build(
             help="The results to show: a folder or an address; default: the app's.",
         ),
     ] = None,
+    after: Annotated[Path | None, "A database of the version before: stores what leads back to it, in assets."] = None,
 ) -> Iterator[str]:
     """Builds the database from the published tables, the catalogue, the imports and the run folders."""
     report = workspace.build(path, results=results)
+    if after:
+        stored = versions.store_version(after, report.path)
+        yield f"Version {stored.name} is stored in {short(stored)}: addresses with data={stored.name} show it"
+        report = workspace.build(path, results=results)
     yield from report.unshown
     yield (
         f"{report.path.name}: {report.models} models, {report.tasks} tasks, {report.runs} runs, "

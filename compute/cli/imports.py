@@ -20,7 +20,7 @@ from compute.types import LONGEST_KEY, BadInput, Laboratory, counted, is_origin,
 SHOWN = 10  # doubtful scores
 
 
-def _report(imported: Imported, *, what: str) -> None:
+def report(imported: Imported, *, what: str) -> None:
     """Prints what was read, and what was not."""
     for note in imported.notes:
         typer.echo(note)
@@ -49,7 +49,7 @@ def _store(
 
     if name and not re.fullmatch(r"[a-z0-9][a-z0-9._-]{0,79}", name):
         raise BadInput(f"--name is {name[:80]!r}; use small letters, digits and . _ -")
-    _report(imported, what=what)
+    report(imported, what=what)
     folder = folder or paths.RESULTS / "imported"
     target, others = collection.save(imported, folder=folder, name=name, kind=kind, source=source, replace=replace)
     for other in others:
@@ -159,35 +159,16 @@ def mmeb(path: Annotated[Path, "A folder of MODEL.json, or one such file."], **h
 def mteb_results(
     path: Annotated[Path | None, "A copy of the results repository; default: download it."] = None,
     *,
-    revision: Annotated[str, "Commit or branch to download, or that PATH is of."] = "main",
-    ship: Annotated[
-        bool,
-        "Write assets/imported, which every build reads, instead of a collection. Needs the commit and, of a PATH, "
-        "the date.",
-    ] = False,
-    date: Annotated[str, "The date of PATH's commit, YYYY-MM-DD."] = "",
+    revision: Annotated[str, "Commit or branch to download."] = "main",
     **how: Any,
 ) -> None:
     """Result files of the public MTEB results repository: results/<org>__<model>/<revision>/<Task>.json."""
     from compute.catalog import shipped
-    from compute.importing import fetch_mteb_results, read_mteb_results, snapshot
+    from compute.importing import fetch_mteb_results, read_mteb_results
 
     folder = path or fetch_mteb_results(paths.RESULTS / "fetched", revision=revision, catalog=shipped())
-    imported = read_mteb_results(folder, catalog=shipped())
-    if not ship:
-        source = str(folder.absolute()) if path else "mteb/results"
-        _store(imported, kind="mteb-results", source=source, **how)
-        return
-    commit = revision if path else folder.name
-    if not re.fullmatch(r"[0-9a-f]{7,40}", commit) or not re.fullmatch(r"\d{4}-\d\d-\d\d", date):
-        raise BadInput("--ship records which commit the results are of: give --revision COMMIT and --date YYYY-MM-DD")
-    _report(imported, what="file")
-    snapshot.ship(imported, folder=paths.IMPORTED, commit=commit, date=date)
-    typer.echo(
-        f"Results of {date}, commit {commit[:12]}: {len(imported.facts)} models, {len(imported.scores):,} scores"
-    )
-    if imported.problems:
-        raise typer.Exit(1)
+    source = str(folder.absolute()) if path else "mteb/results"
+    _store(read_mteb_results(folder, catalog=shipped()), kind="mteb-results", source=source, **how)
 
 
 @storing

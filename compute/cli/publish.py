@@ -9,16 +9,20 @@ from typing import Annotated
 import typer
 
 from compute import paths
+from compute.catalog import Catalog
 from compute.catalog.hub_tasks import HUB_ID
 from compute.cli import workspace
 from compute.cli.command import as_command
 from compute.cli.workspace import build
 from compute.engine.workspace import catalog_with_own
 from compute.io.files import temporary_folder, write_text
-from compute.sharing import computed_runs, eval_results, model_card, mteb_results
+from compute.sharing import computed_runs, eval_results, every_eval_ever, model_card, mteb_results
+from compute.sharing import space as space_files
+from compute.sharing.computed_runs import SharedRuns
 from compute.types import BadInput, LikenessError, NotHere, counted, first_line
 
 CARD = "README.md"
+HUB, EVERY = "hub", "every-eval-ever"  # the formats of results
 
 
 def publish(
@@ -30,13 +34,20 @@ def publish(
     tag: Annotated[str, "Name of the snapshot; default: v and the scores' version, if it is still free."] = "",
     database: Annotated[Path | None, "Default: the app's, built first if it is out of date."] = None,
 ) -> Iterator[str]:
-    """Uploads the database, its main tables as Parquet, and a card that describes them; `results`: of one model."""
-    from compute.database import publish, store
-
+    """Uploads the database, its main tables as Parquet, and a card that describes them."""
     if context.invoked_subcommand:
         if repo or to or private or tag or database:
             raise BadInput(f"Options of {context.invoked_subcommand} go after its name: publish results --to ...")
         return
+    yield from data(repo=repo, to=to, private=private, tag=tag, database=database)
+
+
+def data(
+    *, repo: str = "", to: Path | None = None, private: bool = False, tag: str = "", database: Path | None = None
+) -> Iterator[str]:
+    """Publishes the board's data, as `likeness publish` does."""
+    from compute.database import publish, store
+
     if bool(repo) == bool(to):
         raise BadInput("Set a destination: --repo USER/NAME to upload, or --to FOLDER to write the files only")
     if tag and to:
@@ -58,12 +69,38 @@ def publish(
     yield address
 
 
+def space(
+    *,
+    repo: Annotated[str, "The Space, USER/NAME, which exists."] = "",
+    to: Annotated[Path | None, "Instead: a folder to write the files to."] = None,
+) -> Iterator[str]:
+    """Uploads the app of this checkout to a Space, whose card names all models, so that their pages link to it."""
+    from huggingface_hub import HfApi
+
+    from compute.catalog import shipped
+    from compute.database import publish
+
+    if bool(repo) == bool(to):
+        raise BadInput("Set a destination: --repo USER/NAME to upload, or --to FOLDER to write the files only")
+    with temporary_folder() as draft:
+        folder = to or draft
+        yield f"{space_files.CARD} names {space_files.write(folder, catalog=shipped())} models"
+        if repo:
+            with publish.refusals(repo):
+                HfApi().upload_folder(
+                    repo_id=repo, repo_type="space", folder_path=str(folder), commit_message="The app and its scores"
+                )
+        yield f"https://huggingface.co/spaces/{repo}" if repo else f"Written to {folder}"
+
+
 def results(
     *,
     model: Annotated[str, "Whose computed runs: a model key or ORG/NAME. Default: the model of --repo."] = "",
     to: Annotated[Path | None, "A folder to write to, such as a clone of the model's repository."] = None,
     repo: Annotated[str, "Instead: the model's repository, ORG/NAME, as a pull request."] = "",
     results: workspace.Results = None,
+    format: Annotated[str, "hub: for its own repository; every-eval-ever: a file a suite, for that data set."] = HUB,
+    evaluator: Annotated[str, "Who ran the model, as the files of every-eval-ever name them."] = "",
     suite: Annotated[Sequence[str], "Only runs of these suites, comma-separated."] = (),
     synthetic: Annotated[bool, "Show runs of synthetic suites in the card, marked."] = False,
     own: Annotated[bool, "Show runs of your data in the card, with their titles."] = False,
@@ -71,7 +108,8 @@ def results(
     dry_run: Annotated[bool, "Show what would be written or sent, and stop."] = False,
     database: workspace.Database = None,
 ) -> Iterator[str]:
-    """Gives a model's computed results back: .eval_results for the hub, a section of its card, and mteb's files."""
+    """Gives a model's computed results back: .eval_results for the hub, a section of its card, and mteb's files; or
+    records of Every Eval Ever."""
     import httpx2
     from huggingface_hub import CommitOperationAdd, HfApi, get_token
 
@@ -79,6 +117,10 @@ def results(
         raise BadInput(
             "Set a destination: --to FOLDER, or --repo ORG/NAME for a pull request to the model's repository"
         )
+    if format not in (HUB, EVERY):
+        raise BadInput(f"--format is {format[:60]!r}; it is {HUB} or {EVERY}")
+    if format == EVERY and not (to and evaluator):
+        raise BadInput(f"The files of {EVERY} go to its own data set: write them with --to FOLDER --evaluator WHO")
     if not model and not repo:
         raise BadInput("Name the model: --model KEY. List them: likeness list models")
     if repo and not HUB_ID.fullmatch(repo):
@@ -99,29 +141,16 @@ def results(
             "A pull request needs a token that may write: put it into HF_TOKEN, or store it with: hf auth login. "
             "Without one, write the files to a folder with --to and upload them by hand"
         )
-    card, commit = _card(repo, to)
-    metrics, hub_id = {metric.key: metric for metric in catalog.metrics}, repo or shared.hub_id
-    page = f"https://huggingface.co/{hub_id}#{model_card.ANCHOR}" if hub_id else ""
-    files, figures = eval_results.files(shared.runs, metrics=metrics, source_url=source or page)
-    of_mteb, not_mteb = mteb_results.files(shared, name=hub_id or row.key)
-    path = _database(database)
-    rows = model_card.suite_rows(
-        shared,
-        published=lambda suites: workspace.suite_scores(path, suites=suites, origin="published"),
-        catalog=catalog,
-    )
-    section = model_card.section(shared, suites=rows, metrics=metrics, about=source)
-    files[CARD] = model_card.insert(card, section)
-    files |= {} if repo else {f"mteb/{path}": text for path, text in of_mteb.items()}
-    notes = [f"{reason}: not in mteb's results" for reason in not_mteb]
-    if without := [run.task.key for run in shared.runs if not run.dataset]:
-        where = f"in the card alone, such as {without[0]}"
-        notes.append(f"{counted(len(without), 'run')} of data that is not on the hub: {where}")
+    notes, commit = [], ""
+    if format == EVERY:
+        files = every_eval_ever.files(shared, catalog=catalog, evaluator=evaluator, source_url=source)
+        said = [f"{counted(len(files), 'file')} for Every Eval Ever's data set, one a suite, of {row.title}"]
+    else:
+        files, commit, said, notes = _for_hub(shared, repo, to, catalog=catalog, source=source, database=database)
     for path, text in sorted(files.items()):
         typer.echo(f"{path}  {len(text.encode()):,} bytes")
-    typer.echo(f"{counted(figures, 'score')} in .eval_results, {counted(len(of_mteb), 'file')} for mteb")
-    if repo and of_mteb:
-        typer.echo("mteb's files belong to its own results repository: write them with --to FOLDER")
+    for line in said:
+        typer.echo(line)
     for note in (*shared.left_out, *notes):  # the first may name what is private: for who publishes alone
         typer.echo(f"Skipped: {note}")
     if dry_run:
@@ -152,6 +181,35 @@ def results(
             (to / name).parent.mkdir(parents=True, exist_ok=True)
             write_text(to / name, text)
         yield f"Written to {to}"
+
+
+def _for_hub(
+    shared: SharedRuns, repo: str, to: Path | None, *, catalog: Catalog, source: str, database: Path | None
+) -> tuple[dict[str, str], str, list[str], list[str]]:
+    """The text of every file for a model's repository or a folder, the commit that its card is of, what they hold in
+    sentences, and why runs are skipped."""
+    card, commit = _card(repo, to)
+    metrics, hub_id = {metric.key: metric for metric in catalog.metrics}, repo or shared.hub_id
+    page = f"https://huggingface.co/{hub_id}#{model_card.ANCHOR}" if hub_id else ""
+    files, figures = eval_results.files(shared.runs, metrics=metrics, source_url=source or page)
+    of_mteb, not_mteb = mteb_results.files(shared, name=hub_id or shared.model.key)
+    path = _database(database)
+    rows = model_card.suite_rows(
+        shared,
+        published=lambda suites: workspace.suite_scores(path, suites=suites, origin="published"),
+        catalog=catalog,
+    )
+    section = model_card.section(shared, suites=rows, metrics=metrics, about=source)
+    files[CARD] = model_card.insert(card, section)
+    files |= {} if repo else {f"mteb/{path}": text for path, text in of_mteb.items()}
+    notes = [f"{reason}: not in mteb's results" for reason in not_mteb]
+    if without := [run.task.key for run in shared.runs if not run.dataset]:
+        where = f"in the card alone, such as {without[0]}"
+        notes.append(f"{counted(len(without), 'run')} of data that is not on the hub: {where}")
+    said = [f"{counted(figures, 'score')} in .eval_results, {counted(len(of_mteb), 'file')} for mteb"]
+    if repo and of_mteb:
+        said.append("mteb's files belong to its own results repository: write them with --to FOLDER")
+    return files, commit, said, notes
 
 
 def _card(repo: str, folder: Path | None) -> tuple[str, str]:
@@ -199,3 +257,4 @@ def _database(path: Path | None) -> Path:
 
 group = typer.Typer(add_completion=False, invoke_without_command=True, callback=as_command(publish))
 group.command()(as_command(results))
+group.command()(as_command(space))

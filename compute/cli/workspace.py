@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Sequence
+import shutil
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from compute import paths, storage
+from compute.io.files import temporary_folder
 from compute.types import BadInput, printable
 
 if TYPE_CHECKING:
@@ -58,6 +60,20 @@ def build(path: Path | None = None, *, results: Path | None = None) -> Report:
     if report.unlisted:
         say(f"In no catalogue, and shown by what their runs say: {', '.join(report.unlisted)}")
     return report
+
+
+def as_version(change: Callable[[], object], *, entry: str, date: str) -> None:
+    """Changes the shipped data as a new version with an entry in its changelog, and stores the version before."""
+    from compute.catalog import published
+    from compute.database import build, versions
+
+    build.bring_up_to_date()
+    with temporary_folder() as folder:
+        before = shutil.copyfile(paths.DATABASE, folder / "before.duckdb")
+        change()
+        published.add_entry(entry, date=date)
+        build.build()
+        versions.store_version(before, paths.DATABASE)
 
 
 def rebuild(root: Path, *, wanted: bool = True, err: bool = False) -> None:

@@ -50,12 +50,12 @@ def lock(
 
 
 def picture(content: bytes | Callable[[], Image.Image]) -> Image.Image:
-    """The image of a column's content: decoded, or made. Not to be changed. Raises BadInput."""
+    """Returns the image of a column's content: decoded, or made. Not to be changed. Raises BadInput."""
     return content() if callable(content) else decode(content)
 
 
 def opened(data: bytes, *, megapixels: int = MEGAPIXELS, formats: Sequence[str] = FORMATS) -> Image.Image:
-    """The image with its header read and its size checked, its pixels not yet decoded. Raises BadInput."""
+    """Returns the image with its header read and its size checked, its pixels not yet decoded. Raises BadInput."""
     if size := webp_size(data):
         _check_pixels(*size, megapixels)
     try:
@@ -71,7 +71,7 @@ def opened(data: bytes, *, megapixels: int = MEGAPIXELS, formats: Sequence[str] 
 
 
 def _stated_white(image: Image.Image, data: bytes) -> int:
-    """The largest value of a deep grey as its file states it, 65535 where it states none.
+    """Returns the largest value of a deep grey as its file states it, 65535 where it states none.
 
     Source: PNG (third edition) 11.3.2.7, sBIT; TIFF 6.0, tags 258 and 281.
     """
@@ -125,7 +125,7 @@ def decode(data: bytes) -> Image.Image:
 
 
 def checked(text: str) -> str:
-    """The text itself. Raises BadInput when it is empty or blank."""
+    """Returns the text itself. Raises BadInput when it is empty or blank."""
     if not isinstance(text, str):
         raise BadInput(f"not a text but {type(text).__name__}")
     if not text.strip():
@@ -190,7 +190,7 @@ def _bands(image: Image.Image) -> list[tuple[int, int, int, int]]:
 
 
 def _shallow(image: Image.Image) -> Image.Image:
-    """A grey image of 16 bits with 8 (mode L)."""
+    """Returns a grey image of 16 bits with 8 (mode L)."""
     shallow, bands = Image.new("L", image.size), _bands(image)
     white = image.info.get(WHITE, 65535)
     # PNG's rule is to fill the 16 bits and to leave zeros or copies of the high bits below the significant ones: then

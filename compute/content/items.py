@@ -45,7 +45,7 @@ class Column:
         return self.read(row) if self.image is None else partial(self.image, row)
 
     def take(self, positions: np.ndarray) -> Column:
-        """The rows at `positions` (m,) int, in that order."""
+        """Returns the rows at `positions` (m,) int, in that order."""
         at = np.asarray(positions, dtype=np.int64)
         return Column(
             modality=self.modality,
@@ -57,12 +57,12 @@ class Column:
 
 
 def unreadable(name: str, error: OSError) -> LikenessError:
-    """What to raise where the file of a content cannot be read."""
+    """Returns what to raise where the file of a content cannot be read."""
     return LikenessError(f"{name}: cannot be read ({error.strerror or error}). Check the data's folder, then run again")
 
 
 def texts(contents: Sequence[str], *, of: str) -> Column:
-    """A column of texts in memory; `of` says in messages what they are."""
+    """Returns a column of texts in memory; `of` says in messages what they are."""
     contents = list(contents)
     return Column(
         modality="text", keys=_keys(contents), read=contents.__getitem__, name=lambda row: f"{of}, text {row}"
@@ -70,13 +70,13 @@ def texts(contents: Sequence[str], *, of: str) -> Column:
 
 
 def images(files: Sequence[bytes], *, of: str) -> Column:
-    """A column of encoded image files in memory."""
+    """Returns a column of encoded image files in memory."""
     files = list(files)
     return Column(modality="image", keys=_keys(files), read=files.__getitem__, name=lambda row: f"{of}, image {row}")
 
 
 def joined(parts: Sequence[Column]) -> Column:
-    """The rows of columns of one modality, one column after the other."""
+    """Returns the rows of columns of one modality, one column after the other."""
     starts = cumulative([len(part) for part in parts])
 
     def of(field: str, row: int) -> Any:

@@ -47,11 +47,11 @@ class Question:
     longest: int | None = None
 
     def prompt(self) -> str:
-        """The message as text, an image as `<image KEY>`: what is stored with its answer."""
+        """Returns the message as text, an image as `<image KEY>`: what is stored with its answer."""
         return "".join(part if isinstance(part, str) else f"<image {part.key.decode()}>" for part in self.parts)
 
     def each(self, *, text: Callable[[str], Part], image: Callable[[Picture], Part]) -> list[Part]:
-        """What `text` and `image` make of the parts, in order. Raises BadItem for an unreadable image."""
+        """Returns what `text` and `image` make of the parts, in order. Raises BadItem for an unreadable image."""
         made = []
         for part in self.parts:
             if isinstance(part, str):
@@ -75,7 +75,7 @@ class Reply:
     item: str
     text: str = ""
     error: str = ""
-    finish: str = ""  # STOP, LENGTH or REFUSAL; empty where the runner does not say
+    finish: str = ""  # STOP, LENGTH or REFUSAL; empty if the runner does not say
     input_tokens: int | None = None  # these four where the runner counts them
     output_tokens: int | None = None
     seconds: float | None = field(default=None, compare=False)  # of its request, or its share of a batch; no waiting
@@ -83,13 +83,13 @@ class Reply:
 
 
 def is_answer(text: str, finish: str) -> bool:
-    """Whether a reply is an answer, and not a provider's failure: without a text only where all its tokens went to
-    reasoning, or a filter left nothing."""
+    """Returns whether a reply is an answer, and not a provider's failure: without a text only where all its tokens went
+    to reasoning, or a filter left nothing."""
     return bool(text.strip()) or finish in (LENGTH, REFUSAL)
 
 
 def final(text: str, *, finish: str = "") -> str | None:
-    """What a reply says outside its thinking, in the tags that models use; None where the thinking does not end."""
+    """What a reply says outside its thinking, in the tags that models use; None if the thinking does not end."""
     closed = [match.end() for match in _CLOSED.finditer(text)]
     after = text[closed[-1] :] if closed else text
     if _OPENED.search(after):

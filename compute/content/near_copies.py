@@ -21,7 +21,7 @@ SIDE, FREQUENCIES = 32, 8  # of the grey image, and of its transform that are co
 NEAR = 14
 # Standard deviation of a grey image, in levels of 255, below which its signs are those of rounding: a plain colour.
 LEAST_STRUCTURE = 1.0
-COARSE = 4  # pixels a side of the coarse colours
+COARSE = 4  # pixels per side of the coarse colours
 # Root mean square difference of coarse colours, in levels of 255, up to which near copies are the same picture. Crops
 # by 6% of photographs of scikit-image differ by at most 9; nine in ten drawings that the hash alone confuses by more.
 COLOURS_NEAR = 12.0
@@ -55,7 +55,7 @@ def colours(image: Image.Image) -> np.ndarray:
 
 
 def _parts(image: Image.Image, side: int) -> list[np.ndarray]:
-    """Each of PARTS of a copy that may be changed, `side` pixels wide and high."""
+    """Returns each of PARTS of a copy that may be changed, `side` pixels wide and high."""
     image.thumbnail((8 * SIDE, 8 * SIDE), Image.Resampling.BOX, reducing_gap=None)
     width, height = image.size
     boxes = [(left * width, top * height, right * width, bottom * height) for left, top, right, bottom in PARTS]

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -16,14 +17,13 @@ import numpy as np
 import pandas as pd
 
 from compute import paths
-from compute.calibration import files as calibrations
 from compute.catalog import Catalog, published
 from compute.catalog.catalog import MODEL_KEY
 from compute.catalog.own import models as own_models
 from compute.catalog.own import suite as own_suite
 from compute.catalog.own import suite_records
 from compute.claims import all_claims
-from compute.database import doubts, store
+from compute.database import calibrations, doubts, store, versions
 from compute.database.store import frame
 from compute.engine import run_folders, speeds, thumbnails, variants
 from compute.engine.run_folders import StoredRun
@@ -70,13 +70,14 @@ def sources(*, results: Path = paths.RESULTS) -> tuple[list[Path], list[Path]]:
         *([paths.USER_MODELS] if paths.USER_MODELS.is_file() else ()),
         *(paths.ROOT / "compute").rglob("*.py"),
         published.CHANGELOG,
+        *paths.VERSIONS.glob("*/*.parquet"),
         *(results / "imported").glob(f"*/{collections.MARK}"),
         *(results / "imported").glob(pair_votes.FILES),
         *suite_records.files(results),
         *own_models.files(results),
     ], [
         *(folder / run_folders.MARK for folder in run_folders.every(results)),
-        *calibrations.files(results).values(),
+        *(results / run_folders.CALIBRATIONS).rglob("*.json"),
         *(results.glob(speeds.FILE)),
     ]
 
@@ -160,8 +161,8 @@ def remove_drafts(path: Path = paths.DATABASE, *, results: Path = paths.RESULTS)
 def build(path: Path = paths.DATABASE, *, results: Path = paths.RESULTS) -> Report:
     """Writes the whole database in one go. Raises LikenessError and leaves the old file as it was.
 
-    Where runs and calibrations are all that has changed since the old file was made, what rests on other sources is
-    copied from it.
+    Where runs, calibrations and speeds are all that has changed since the old file was made, a copy of it is brought up
+    to date.
     A file of the results that is damaged, or holds what cannot be, is skipped and named in the report.
     """
     started = time.perf_counter()
@@ -199,6 +200,7 @@ def build(path: Path = paths.DATABASE, *, results: Path = paths.RESULTS) -> Repo
             "harness_faults": read_csv(paths.CATALOG / "harness_faults.csv"),
             "same_data": read_csv(paths.CATALOG / "same_data.csv"),
             "claims": frame(all_claims()),
+            **versions.frames(),
         }
         wrong, superseded = add_imports(frames, catalog=catalog, folder=results / "imported")
         problems += wrong
@@ -211,11 +213,11 @@ def build(path: Path = paths.DATABASE, *, results: Path = paths.RESULTS) -> Repo
         fixed = ""
     problems += of_runs
     add_computed(frames, stored, catalog=catalog)
-    stored_calibrations, domains, wrong = calibrations.every(
-        results, paths.COMPUTED, models=rows, differs=lambda model, settings: other_model(rows[model], settings)
+    now = cache(lambda model: identity(rows[model]))
+    calibrated, wrong = calibrations.frames(
+        results, paths.COMPUTED, models=rows, differs=lambda model, settings: other_model(now(model), settings)
     )
-    frames["calibrations"] = calibrations.frame(stored_calibrations)
-    frames["calibration_domains"] = calibrations.domain_frame(domains)
+    frames |= calibrated
     problems += wrong
     frames["speeds"], wrong = speeds.every(results, models={row.key for row in catalog.models})
     problems += wrong
@@ -406,15 +408,12 @@ def add_computed(frames: dict[str, pd.DataFrame], stored: list[StoredRun], *, ca
     )
 
 
-def other_model(row: Model, settings: Mapping[str, Any]) -> str:
-    """What of a calibration's model is not the row's now: adapter, its version, weights, options or pinned revision.
+def identity(row: Model) -> dict[str, Any]:
+    """What a calibration's model must be: adapter, its version, weights, options and revision.
 
-    Of a folder within the repository and of an installed package the files' digest is compared; a branch, a folder
-    elsewhere, a package that is not installed and what was not recorded say nothing.
+    The revision of a folder within the repository and of an installed package is its files' digest; that of a branch, a
+    folder elsewhere and a package that is not installed is not known.
     """
-    recorded = settings.get("model") or {}
-    if not recorded:
-        return "its model was not recorded"
     family, named = ADAPTERS.get(row.adapter), weights.by_name(row)
     now = {
         "adapter": row.adapter,
@@ -428,6 +427,14 @@ def other_model(row: Model, settings: Mapping[str, Any]) -> str:
             now["revision"] = weights.revision(row, required=required_files(row))
     elif weights.COMMIT.fullmatch(row.revision):
         now["revision"] = row.revision
+    return now
+
+
+def other_model(now: Mapping[str, Any], settings: Mapping[str, Any]) -> str:
+    """What of a calibration's model is not as `identity` has it; what was not recorded says nothing."""
+    recorded = settings.get("model") or {}
+    if not recorded:
+        return "its model was not recorded"
     return ", ".join(
         f"{name} was {recorded[name]!r} and is {value!r}"
         for name, value in now.items()

@@ -64,7 +64,7 @@ class DoubtRow(NamedTuple):
 
 
 def doubts(ask: Ask) -> pd.DataFrame:
-    """A row a doubtful score, with `decision` and `decided`, its reason and source, where people looked at it."""
+    """A row per doubtful score, with `decision` and `decided`, its reason and source, where people looked at it."""
     found = [*_of_versions(ask), *_of_fewer(ask), *_contradicted(ask)]
     rows = {(row.model, row.task, row.origin): row for row in found}  # the last says most
     frame = pd.DataFrame(list(rows.values()), columns=list(DoubtRow._fields))
@@ -79,8 +79,8 @@ def doubts(ask: Ask) -> pd.DataFrame:
 
 
 def _contradicted(ask: Ask) -> Iterator[DoubtRow]:
-    """What the audit finds in each suite and origin. Of suites with the same task the largest one judges a model that
-    has enough of its tasks: it has most to compare with."""
+    """Yields what the audit finds in each suite and origin. Of suites with the same task the largest one judges a model
+    that has enough of its tasks: it has most to compare with."""
     suites = ask(SUITES, [HUMAN, audit.SAME])["key"]
     about = ask("SELECT key, title, chance, dataset, procedure FROM tasks", []).set_index("key")
     judged: set[tuple[str, str, str]] = set()
@@ -97,7 +97,7 @@ def _contradicted(ask: Ask) -> Iterator[DoubtRow]:
 
 
 def _beside(table: ScoreTable, doubt: audit.Doubt, about: pd.DataFrame) -> str:
-    """What the model scores on the same data by another procedure."""
+    """Returns what the model scores on the same data by another procedure."""
     row, own = table.models.index(doubt.model), about.loc[doubt.task]
     others = [
         f"; {about['title'][task]} {rounded(value, 1, scale=100)}%"

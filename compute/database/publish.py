@@ -90,7 +90,7 @@ def free_tag(repo: str, *, version: str, wanted: str = "") -> str:
     if wanted and not TAG.fullmatch(wanted):
         raise BadInput(f"{wanted[:60]!r} cannot name a snapshot: use letters, digits, dots and dashes, such as v1.2")
     tag = wanted or (f"v{version}" if TAG.fullmatch(f"v{version}") else "")
-    with _refusals(repo):
+    with refusals(repo):
         try:
             taken = {known.name for known in HfApi().list_repo_refs(repo, repo_type="dataset").tags}
         except RepositoryNotFoundError:
@@ -156,7 +156,7 @@ def upload(folder: Path, *, repo: str, private: bool, tag: str = "") -> str:
     from huggingface_hub import HfApi
 
     hub = HfApi()
-    with _refusals(repo):
+    with refusals(repo):
         hub.create_repo(repo, repo_type="dataset", private=private, exist_ok=True)
         commit = hub.upload_folder(
             repo_id=repo, repo_type="dataset", folder_path=str(folder), commit_message="The board's data, rebuilt"
@@ -169,7 +169,7 @@ def upload(folder: Path, *, repo: str, private: bool, tag: str = "") -> str:
 
 
 @contextmanager
-def _refusals(repo: str) -> Iterator[None]:
+def refusals(repo: str) -> Iterator[None]:
     """What the hub refuses, as errors of ours."""
     import httpx2
     from huggingface_hub.errors import HFValidationError
@@ -177,10 +177,10 @@ def _refusals(repo: str) -> Iterator[None]:
     try:
         yield
     except HFValidationError as error:
-        raise BadInput(f"{repo!r} is not a name of a data set: give it as USER/NAME") from error
+        raise BadInput(f"{repo!r} is not a name of a repository: give it as USER/NAME") from error
     except (httpx2.HTTPError, OSError) as error:
         reason = first_line(error).rstrip(".")
         raise LikenessError(
-            f"The data set {repo!r} could not be uploaded: {reason}. A token that may write is read from HF_TOKEN, or "
+            f"{repo} could not be uploaded: {reason}. A token that may write is read from HF_TOKEN, or "
             "stored by: hf auth login"
         ) from error

@@ -3,7 +3,7 @@
 from compute.io.votes import ANSWERS
 from compute.types import SEVERITIES, VERDICTS
 
-SCHEMA_VERSION = 15
+SCHEMA_VERSION = 16
 
 # The codes of ratings. That they are those of the tasks and of the procedure, which are above this file, is tested.
 PAIR_TYPES = ("identical", "transformed", "transformed-2", "irrelevant")
@@ -85,7 +85,7 @@ TABLES = {
         expected UTINYINT NOT NULL CHECK (expected BETWEEN 1 AND 10),
         forward UTINYINT CHECK (forward BETWEEN 1 AND 10), reverse UTINYINT CHECK (reverse BETWEEN 1 AND 10),
         forward_problem {_codes(RATING_PROBLEMS)}, reverse_problem {_codes(RATING_PROBLEMS)}""",
-    # What judges answered of pairs that people voted on; an answer that is no vote is NULL. No key, as of ratings.
+    # What judges answered of pairs that people voted on; an answer that is not a vote is NULL. No key, as of ratings.
     "votes": f"""origin VARCHAR NOT NULL, task VARCHAR NOT NULL, judge VARCHAR NOT NULL, item VARCHAR NOT NULL,
         human {_codes(ANSWERS)} NOT NULL, answer {_codes(ANSWERS)}""",
     "thumbnails": "task VARCHAR REFERENCES tasks(key), image VARCHAR, webp BLOB NOT NULL, PRIMARY KEY (task, image)",
@@ -105,9 +105,17 @@ TABLES = {
             CHECK (verdict IN {VERDICTS}),
         severity VARCHAR NOT NULL CHECK (severity IN {SEVERITIES}),
         note VARCHAR, formula VARCHAR, why VARCHAR""",
+    "versions": """version VARCHAR PRIMARY KEY, date VARCHAR NOT NULL, changes VARCHAR NOT NULL,
+        position INTEGER NOT NULL""",
+    # What leads from the version after back to one: a row as it was before, NULL where there was none.
+    "undone": """version VARCHAR NOT NULL REFERENCES versions(version), relation VARCHAR NOT NULL, key JSON NOT NULL,
+        before JSON""",
+    "past_ranks": """version VARCHAR REFERENCES versions(version), suite VARCHAR, origin VARCHAR NOT NULL,
+        model VARCHAR, rank INTEGER NOT NULL, rank_low INTEGER, rank_high INTEGER, mean DOUBLE NOT NULL,
+        PRIMARY KEY (version, suite, model)""",
 }
 
-# One row a score: a task in several suites shows under the first of its benchmark's.
+# One row per score: a task in several suites shows under the first of its benchmark's.
 LEADERBOARD_SCORES = """
 CREATE VIEW leaderboard_scores AS
 SELECT tasks.benchmark, first_suite.suite, tasks.category, runs.task, runs.model, scores.subset, scores.metric,
@@ -125,7 +133,7 @@ LEFT JOIN (
 ) AS first_suite ON first_suite.task = runs.task
 """
 
-# What was measured of a model on the same data by anyone, one row an origin; proportions as fractions.
+# What was measured of a model on the same data by anyone, one row per origin; proportions as fractions.
 MEASURED = """
 CREATE VIEW measured AS
 SELECT coalesce(same_data.data, runs.task) AS data, runs.model, runs.origin, runs.task, scores.subset, scores.metric,
@@ -145,3 +153,5 @@ SELECT models.key AS model, tasks.key AS task
 FROM models, tasks LEFT JOIN datasets ON datasets.key = tasks.dataset
 WHERE list_contains(models.trained_on, tasks.dataset) OR list_has_any(models.trained_on, datasets.part_of)
 """
+
+VIEWS = (LEADERBOARD_SCORES, MEASURED, TRAINED_TASKS)

@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import re
+import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from functools import cache
@@ -15,7 +16,7 @@ from typing import Any
 import duckdb
 import pandas as pd
 
-from compute.database.schema import LEADERBOARD_SCORES, MEASURED, SCHEMA_VERSION, TABLES, TRAINED_TASKS
+from compute.database.schema import SCHEMA_VERSION, TABLES, VIEWS
 from compute.io.files import is_full, refusal, replacing, temporary_folder
 from compute.io.tables import literal_path
 from compute.paths import DATABASE
@@ -23,12 +24,14 @@ from compute.types import BadInput, CannotWrite, DatabaseError, UnknownKey, firs
 
 Ask = Callable[[str, list[Any]], pd.DataFrame]  # answers a SELECT with its values
 
-# What is made of run folders, calibrations and measured speeds, and of the database itself: never copied from another.
-OF_RUNS = ("meta", "items", "ratings", "thumbnails", "calibrations", "calibration_domains", "speeds")
-NOT_COMPUTED = {
-    "runs": "WHERE origin <> 'computed'",
-    "scores": "WHERE run IN (SELECT id FROM old.runs WHERE origin <> 'computed')",
-}
+# Of an old file, what is filled anew whatever has changed; and its computed runs that are not as the new ones.
+REFILLED = ("meta", "calibrations", "calibration_domains", "speeds")
+CHANGED = """
+WITH old AS (SELECT * FROM runs WHERE origin = 'computed'),
+of_old AS (SELECT * FROM scores WHERE run IN (SELECT id FROM old))
+SELECT id FROM ((FROM old EXCEPT FROM new_runs) UNION (FROM new_runs EXCEPT FROM old))
+UNION SELECT run FROM ((FROM of_old EXCEPT FROM new_scores) UNION (FROM new_scores EXCEPT FROM of_old))
+"""
 JSON_COLUMNS = ("settings", "options", "detail", "category_weights")
 
 # A task's value in one run: its only subset, else the printed average, else the mean of all its subsets when every
@@ -161,10 +164,9 @@ def write(
     `items` are runs' ids with theirs, of which the `most_items` of lowest MD5 are taken; `ratings` those of them whose
     rows are all rated pairs; `thumbnails` tasks' keys with theirs. `about` is recorded: `sources` a digest of what all
     of it is made from, `fixed` one of what no run changes, `version` that of the published scores. `derived` tables are
-    made of the others, and rest on `fixed`. Where `copied`, the rows that rest on `fixed` are those of the old file, to
-    which the frames are added. Returns the Parquet files that
-    are skipped, because they cannot be read or hold what no such file does, with the reasons. Raises DatabaseError
-    naming the table.
+    made of the others, and rest on `fixed`. Where `copied`, the rows that rest on `fixed` are those of the old file,
+    and so are those of computed runs that the frames have unchanged. Returns the Parquet files that are skipped because
+    they cannot be read or hold what no such file does, with the reasons. Raises DatabaseError naming the table.
     """
     unknown = sorted(set(frames) - set(TABLES))
     if unknown:
@@ -174,14 +176,23 @@ def write(
         frames = {**frames, "suite_tasks": pairs.set_axis(["suite", "task"], axis=1)}
     listed = {name: list(each) for name, each in (files or {}).items()}
     damaged = {}
-    with _written(path) as draft, duckdb.connect(str(draft)) as connection:
-        for name, columns in TABLES.items():
-            connection.execute(f"CREATE TABLE {name} ({columns})")
+    with written(path) as draft, contextlib.ExitStack() as opened:
         if copied:
-            connection.execute(f"ATTACH '{_quoted(path)}' AS old (READ_ONLY)")
+            shutil.copyfile(path, draft)
+        connection = opened.enter_context(duckdb.connect(str(draft)))
+        if copied:
+            changed = _changed(connection, frames)
+            keys = {"runs": "id", "scores": "run"}
+            frames = frames | {
+                name: frames[name][frames[name][key].isin(changed)] for name, key in keys.items() if len(frames[name])
+            }
+            listed = {name: [each for each in some if each[0] in changed] for name, some in listed.items()}
+        else:
+            for name, columns in TABLES.items():
+                connection.execute(f"CREATE TABLE {name} ({columns})")
+            for view in VIEWS:
+                connection.execute(view)
         for name in TABLES:
-            if copied and name not in OF_RUNS:
-                connection.execute(f"INSERT INTO {name} SELECT * FROM old.{name} {NOT_COMPUTED.get(name, '')}")
             if name in frames and len(frames[name]):
                 _fill(connection, name, frames[name])
         for name, made in () if copied else (derived or {}).items():
@@ -192,14 +203,30 @@ def write(
             values = [most_items] if name == "items" else []
             damaged |= _fill_from(connection, sql, sound, values, what=what, most_rows=most_rows)
         facts = {"schema": str(SCHEMA_VERSION), "sources": "", "fixed": "", "version": "", **(about or {})}
+        if damaged:  # which the next build is to name too
+            facts["fixed"] = ""
         connection.executemany("INSERT INTO meta VALUES (?, ?)", [list(fact) for fact in facts.items()])
-        connection.execute(LEADERBOARD_SCORES)
-        connection.execute(MEASURED)
-        connection.execute(TRAINED_TASKS)
-        if copied:
-            connection.execute("DETACH old")
         connection.execute("CHECKPOINT")  # closing would pass over a disk that is full
     return damaged
+
+
+def _changed(connection: duckdb.DuckDBPyConnection, frames: dict[str, pd.DataFrame]) -> set[str]:
+    """Removes the computed runs that are not as the frames have them. Their ids, those of new runs, and their tasks,
+    whose thumbnails are removed."""
+    for name in ("runs", "scores"):
+        connection.execute(f"CREATE TEMP TABLE new_{name} AS FROM {name} LIMIT 0")
+        if len(frames[name]):
+            _fill(connection, f"new_{name}", frames[name])
+    connection.execute(f"CREATE TEMP TABLE changed AS {CHANGED}")
+    connection.execute(
+        "CREATE TEMP TABLE of_tasks AS SELECT task FROM (FROM runs UNION FROM new_runs) SEMI JOIN changed USING (id)"
+    )
+    for name, key in {"items": "run", "ratings": "run", "scores": "run", "runs": "id"}.items():
+        connection.execute(f"DELETE FROM {name} WHERE {key} IN (FROM changed)")
+    connection.execute("DELETE FROM thumbnails WHERE task IN (FROM of_tasks)")
+    for name in REFILLED:
+        connection.execute(f"DELETE FROM {name}")
+    return {key for (key,) in connection.execute("FROM changed UNION FROM of_tasks").fetchall()}
 
 
 @contextlib.contextmanager
@@ -214,7 +241,7 @@ def _interruptible() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _written(path: Path) -> Iterator[Path]:
+def written(path: Path) -> Iterator[Path]:
     """The draft of a file that DuckDB writes, whole or not at all. Raises DatabaseError, of a full disk too."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -372,9 +399,9 @@ def parquet_bytes(frame: pd.DataFrame) -> bytes:
 
 def write_parquet(path: Path, *, frame: pd.DataFrame) -> None:
     """Writes a frame to `path` as Parquet, whole or not at all. Raises DatabaseError, of a full disk too."""
-    with _written(path) as draft, _in_memory(os.getpid()).cursor() as connection:
+    with written(path) as draft, _in_memory(os.getpid()).cursor() as connection:
         connection.register("frame", frame)
-        connection.execute(f"COPY frame TO '{_quoted(draft)}' (FORMAT parquet, COMPRESSION zstd)")
+        connection.execute(f"COPY frame TO '{quoted(draft)}' (FORMAT parquet, COMPRESSION zstd)")
 
 
 def read_parquet(path: Path, *, most_rows: int = MAX_ROWS) -> pd.DataFrame:
@@ -394,7 +421,7 @@ def _in_memory(process: int) -> duckdb.DuckDBPyConnection:
     return duckdb.connect(config={"memory_limit": MEMORY})
 
 
-def _quoted(path: Path) -> str:
+def quoted(path: Path) -> str:
     return os.path.abspath(path).replace("'", "''")  # DuckDB takes a name that begins with ~ for the home
 
 

@@ -36,14 +36,14 @@ class TaskEstimate:
 
     @property
     def counts(self) -> Mapping[str, int | None]:
-        """Distinct images and texts to encode; None where nothing says before the files are here."""
+        """Distinct images and texts to encode; None if nothing says before the files are here."""
         if not self.loaded:
             return {"image": self.need.images, "text": self.need.texts}
         found = _by_kind(self.columns())
         return {kind: len(np.unique(np.concatenate(found[kind]))) if kind in found else 0 for kind in ("image", "text")}
 
     def columns(self, *, joint: bool = False) -> list[Column]:
-        """What a model encodes of the items that were read, a probe's training items among them."""
+        """Returns what a model encodes of the items that were read, a probe's training items among them."""
         trained = [probe.training_items(part) for part in self.loaded.values() if isinstance(part, Probe)]
         return tasks.every_column(self.loaded, joint=joint) + trained
 
@@ -77,9 +77,9 @@ def estimate(plan: Plan, *, bench: Bench) -> tuple[list[TaskEstimate], list[Mode
 
 
 def item_counts(tasks: Iterable[Task], *, needs: Callable[[Task], Need]) -> Mapping[str, int]:
-    """What some tasks take, whatever the model, where nothing is here: distinct `images` and `texts`, `questions` to a
-    judge, `bytes` of data sets and how many are `unsized`, and tasks that are `uncounted`, as nothing says how many
-    items they have."""
+    """Returns what some tasks take, whatever the model, if nothing is here: distinct `images` and `texts`, `questions`
+    to a judge, `bytes` of data sets and how many are `unsized`, and tasks that are `uncounted`, as nothing says how
+    many items they have."""
     data = []
     for task in tasks:
         with suppress(LikenessError):  # it has published scores only
@@ -146,7 +146,7 @@ def _work(row: Model, jobs: Sequence[Job], data: Mapping[str, TaskEstimate], ben
 
 
 def _by_kind(columns: Iterable[Column]) -> dict[str, list[np.ndarray]]:
-    """The keys of each modality, a column after the other."""
+    """Returns the keys of each modality, a column after the other."""
     keys = defaultdict[str, list[np.ndarray]](list)
     for column in columns:
         keys[column.modality].append(column.keys)
@@ -164,7 +164,7 @@ def _not_read(shown: Iterable[TaskEstimate], kind: str) -> int:
 
 
 def _stored(row: Model, kind: str, keys: np.ndarray, bench: Bench) -> int:
-    """How many of the keys are stored already."""
+    """Returns how many of the keys are stored already."""
     try:
         subject = bench.subject(row)
         store, home = subject.store, subject.store.home(row.key, subject.identity)

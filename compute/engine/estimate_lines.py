@@ -19,7 +19,7 @@ from compute.types import counted
 def lines(
     plan: Plan, data: Sequence[TaskEstimate], work: Sequence[ModelEstimate], *, settings: RunSettings
 ) -> list[str]:
-    """The dry run's page: data, models, what is there, totals."""
+    """Returns the dry run's page: data, models, what is there, totals."""
     text, each = [], np.dtype(settings.store_dtype).itemsize
     if data:
         rows = [("task", "data set", "revision", "to fetch", "images", "texts")] + [
@@ -75,7 +75,7 @@ def _weights(one: ModelEstimate) -> str:
 
 
 def _items(one: ModelEstimate, each: int) -> str:
-    """What passes through the model; `each`: bytes of a number of a vector."""
+    """Returns what passes through the model; `each`: bytes of a number of a vector."""
     row, about = one.model, "" if one.exact else "about "
     if _embeds(one):
         stores = "the size of a vector is known once the model is loaded"

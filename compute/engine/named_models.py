@@ -21,7 +21,7 @@ from compute.models.own.own_model import FROM_ENDPOINT, FROM_FOLDER, ModelSource
 from compute.types import BadInput, Model, NotHere, UnknownKey, slug
 
 ENDPOINT = "endpoint:"  # before the name that a model has at the endpoint
-PATHS = ("./", "../", "/", "~")  # what a path begins with, where a key has its name
+PATHS = ("./", "../", "/", "~")  # what a path begins with, if a key has its name
 SHORTEST = 7  # characters of a commit that name it
 
 
@@ -39,7 +39,7 @@ NONE = Overrides()
 def named(
     texts: Sequence[str], *, catalog: Catalog, overrides: Overrides = NONE, offline: bool = False
 ) -> list[NamedModel]:
-    """What each of the texts names, once each; `catalog` holds own models too.
+    """Returns what each of the texts names, once each; `catalog` holds own models too.
 
     A key of the catalogue wins over a folder of that name, which `./` makes a path. `overrides` are of the only
     checkpoint among the texts. Raises UnknownKey, NotHere, BadInput, CannotDo.
@@ -62,18 +62,18 @@ def named(
 
 
 def of_folder(text: str) -> bool:
-    """Whether a text that is not a key names a folder."""
+    """Returns whether a text that is not a key names a folder."""
     return text in (".", "..") or text.startswith(PATHS) or Path(text).is_dir()
 
 
 def of_path(folder: Path) -> str:
-    """A folder as a text that is not a key, whatever its name."""
+    """Returns a folder as a text that is not a key, whatever its name."""
     text = str(folder)
     return text if text.startswith(PATHS) else f"./{text}"
 
 
 def keyed(model: NamedModel, *, results: Path) -> NamedModel:
-    """The model under the key that `record_named` gives it; nothing is written."""
+    """Returns the model under the key that `record_named` gives it; nothing is written."""
     if model.source is None:
         return model
     row = own_models.keyed(model.row, digest=model.digest, results=results, source=model.source)
@@ -81,7 +81,7 @@ def keyed(model: NamedModel, *, results: Path) -> NamedModel:
 
 
 def record_named(model: NamedModel, *, results: Path) -> Model:
-    """The model's row, recorded where no catalogue has it, so that a build knows it. Raises BadInput, CannotWrite."""
+    """The model's row, recorded if no catalogue has it, so that a build knows it. Raises BadInput, CannotWrite."""
     if model.source is None:
         return model.row
     return own_models.record(model.row, digest=model.digest, results=results, source=model.source)
@@ -99,7 +99,7 @@ def joined(catalog: Catalog, models: Sequence[NamedModel]) -> Catalog:
 
 
 def _recorded(row: Model) -> NamedModel:
-    """A row of the catalogue; a recorded one must still be what it was."""
+    """Returns a row of the catalogue; a recorded one must still be what it was."""
     source = own_models.source_of(row)
     if source is not None and source.kind == FROM_FOLDER and weights.own_folder(row) is not None:
         now = weights.revision(row, required=required_files(row))
@@ -170,7 +170,7 @@ def _checkpoint(text: str, catalog: Catalog, overrides: Overrides, *, offline: b
 
 
 def _at_revision(catalog: Catalog, repository: str, revision: str) -> Model | None:
-    """The catalogue's own row of a repository at a revision, a commit or its beginning; empty: any revision."""
+    """Returns the catalogue's own row of a repository at a revision, a commit or its beginning; empty: any revision."""
     name = repository.lower()
     rows = [
         row

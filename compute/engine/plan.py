@@ -38,12 +38,12 @@ class Job:
     settings: Mapping[str, Any]  # all that decides the scores and is known beforehand
     fingerprint: str  # of the settings; empty with a problem
     way: str  # how the model answers: by vectors (`embed`), by its own comparison (`compare`), in words (`choose`)
-    stored: StoredRun | None = None  # the complete run, where there is one
+    stored: StoredRun | None = None  # the complete run, if there is one
     problem: str = ""  # why the settings are not known: the weights are not here
 
     @property
     def name(self) -> str:
-        """The task, with the variant where there is one."""
+        """The task, with the variant if there is one."""
         return f"{self.task.key} ({self.variant})" if self.variant else self.task.key
 
 
@@ -72,7 +72,7 @@ class Plan:
         return tuple(job for job in self.jobs if job.stored is None)
 
     def of(self, model: Model) -> tuple[Job, ...]:
-        """A model's jobs, in the order of the tasks."""
+        """Returns a model's jobs, in the order of the tasks."""
         return tuple(job for job in self.jobs if job.model.key == model.key)
 
 
@@ -139,14 +139,14 @@ def make(
 
 
 def check_possible(plan: Plan, *, models: Iterable[str]) -> None:
-    """Raises NotHere where no run of these models can be made, since packages or weights of all of them are missing."""
+    """Raises NotHere if no run of these models can be made, since packages or weights of all of them are missing."""
     jobs = [job for job in plan.jobs if job.model.key in models]
     if jobs and all(job.problem for job in jobs):
         raise NotHere("; ".join(dict.fromkeys(job.problem for job in jobs)))
 
 
 def _allowed(task: Task, bench: Bench) -> tuple[Mapping[str, tuple[Any, ...]], Mapping[str, tuple[Any, ...]]]:
-    """The options of the task's procedure and of its items; none where it cannot be run."""
+    """Returns the options of the task's procedure and of its items; none if it cannot be run."""
     procedure = bench.procedures.get(task.procedure)
     return (procedure.options, bench.task_options(task)) if procedure else ({}, {})
 
@@ -168,7 +168,7 @@ def _overrides(options: Sequence[str], allowed: Iterable[Mapping[str, tuple[Any,
 
 
 def obstacle(row: Model, task: Task, procedures: Mapping[str, Procedure]) -> str:
-    """Why the model cannot be run on the task, as far as the catalogue tells; empty when it can."""
+    """Why the model cannot be run on the task, as far as the catalogue tells; empty if it can."""
     if problem := model_rows.not_computable(row):
         return problem
     if task.procedure in ("frechet", "cfred-grid"):
@@ -279,7 +279,7 @@ def _jobs(
 
 
 def defaults(row: Model, allowed: Mapping[str, tuple[Any, ...]]) -> dict[str, Any]:
-    """Each option's value where none is named: its first.
+    """Returns each option's value if none is named: its first.
 
     But a model that embeds an image with its text in one prompt does so, as in MIEB (compute/procedures/shared/fusion).
     """
@@ -290,7 +290,7 @@ def defaults(row: Model, allowed: Mapping[str, tuple[Any, ...]]) -> dict[str, An
 
 
 def lines(plan: Plan) -> list[str]:
-    """The plan in a few lines."""
+    """Returns the plan in a few lines."""
     missing = plan.missing
     text = [
         f"{plan.suite.key}: {counted(len(plan.tasks), 'task')}, {counted(len(plan.models), 'model')}; "
@@ -304,7 +304,7 @@ def lines(plan: Plan) -> list[str]:
 
 
 def reasons(plan: Plan) -> list[str]:
-    """What was skipped: one line per model and reason."""
+    """Returns what was skipped: one line per model and reason."""
     return grouped("Skipped", [(run.model.key, run.reason, run.task.key) for run in plan.skipped], most=4)
 
 

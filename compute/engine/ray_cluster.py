@@ -43,7 +43,7 @@ WAITING = 60.0  # seconds without a worker after which it is reported
 
 @contextmanager
 def opened(settings: RunSettings) -> Iterator[tuple[RayCluster, Hardware | None]]:
-    """The cluster that the settings name, and what its workers compute in, None where this process has to find that
+    """The cluster that the settings name, and what its workers compute in, None if this process has to find that
     out. Raises BadInput for a cluster that does not answer, NotHere without Ray.
     """
     cluster = RayCluster(address=settings.address, workers=settings.workers)
@@ -57,7 +57,7 @@ class RayCluster:
     """The cluster at an address, or one started on this machine and stopped at the end."""
 
     def __init__(self, *, address: str = "", workers: int | None = None) -> None:
-        """`workers` encode; by default as many as there are GPUs, or cores where there is none. Those that find no room
+        """`workers` encode; by default as many as there are GPUs, or cores if there is none. Those that find no room
         yet start when machines join."""
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
         try:
@@ -87,7 +87,7 @@ class RayCluster:
         self._workers = workers or self._gpus or self._cpus
 
     def hardware(self, *, device: str, dtype: str) -> Hardware | None:
-        """What the workers' GPU computes in, which this machine need not have; None where no GPU is to be used."""
+        """Returns what the workers' GPU computes in, which this machine need not have; None if no GPU is to be used."""
         from compute import models
 
         if not self._gpus or device == "cpu":
@@ -140,11 +140,11 @@ class RayCrew:
         self._started = {actor.start.remote(): actor for actor in actors}
 
     def settings(self) -> dict[str, Any]:
-        """What the model says of itself. Raises LikenessError where no worker can load it."""
+        """Returns what the model says of itself. Raises LikenessError if no worker can load it."""
         return self._result(self._started[self._wait([*self._started])].settings.remote())
 
     def encode(self, modality: str, shards: Sequence[np.ndarray]) -> Generator[Encoded]:
-        """What became of each shard, in the order in which they end. Raises LikenessError.
+        """Yields what became of each shard, in the order in which they end. Raises LikenessError.
 
         A pass that ends early waits for the shards at work, as the next one plans without what they store.
         """
@@ -158,7 +158,7 @@ class RayCrew:
             raise
 
     def attempts(self, jobs: Sequence[Job], encoding: Encoding) -> Iterator[Outcome]:
-        """Each run, as they end."""
+        """Yields each run, as they end."""
         for at, done in self._spread([lambda actor, job=job: actor.attempt.remote(job, encoding) for job in jobs], {}):
             yield self._outcome(jobs[at], done)
 
@@ -176,7 +176,8 @@ class RayCrew:
         return done[0]
 
     def _spread(self, calls: Sequence[Callable[[Any], Any]], running: dict[Any, Any]) -> Iterator[tuple[int, Any]]:
-        """Each call's position and what it returns, as they end; a worker gets the next one when it has ended its last.
+        """Yields each call's position and what it returns, as they end; a worker gets the next one when it has ended
+        its last.
         `running` holds those at work."""
         waiting, places = deque(enumerate(calls)), {}
         free = dict(self._started)
@@ -191,7 +192,7 @@ class RayCrew:
                 yield places.pop(done), done
 
     def _result(self, call: Any) -> Any:
-        """Raises LikenessError where the call failed, or lost its worker again and again."""
+        """Raises LikenessError if the call failed, or lost its worker again and again."""
         try:
             return self._ray.get(call)
         except self._ray.exceptions.RayTaskError as error:
@@ -203,7 +204,7 @@ class RayCrew:
             ) from error
 
     def _outcome(self, job: Job, call: Any) -> Outcome:
-        """What became of a job, of this process's own job, with what its worker reported passed on."""
+        """Returns what became of a job, of this process's own job, with what its worker reported passed on."""
         try:
             outcome, notes = self._result(call)
         except LikenessError as error:
@@ -227,7 +228,7 @@ class Worker:
         """Returns once the worker has found room."""
 
     def settings(self) -> dict[str, Any]:
-        """What the loaded model says of itself."""
+        """Returns what the loaded model says of itself."""
         return dict(self._subject.model.settings)
 
     def encode(self, modality: str, keys: np.ndarray) -> Encoded:
@@ -247,7 +248,7 @@ class Worker:
 
     @cached_property
     def _subject(self) -> Any:
-        """Raises LikenessError where this process would encode otherwise than the one that plans."""
+        """Raises LikenessError if this process would encode otherwise than the one that plans."""
         subject, planned = self._bench.subject(self._row), self._identity
         own = json.dumps(subject.identity, sort_keys=True, default=str)
         if own != json.dumps(planned, sort_keys=True, default=str):
@@ -258,7 +259,7 @@ class Worker:
         return subject
 
     def _distinct_items(self, modality: str) -> DistinctItems:
-        """The items of all jobs: the same as the process that plans has, which need not send any."""
+        """Returns the items of all jobs: the same as the process that plans has, which need not send any."""
         known = self.__dict__.setdefault("_distinct", {})
         if modality not in known:
             known[modality] = passes.distinct(

@@ -1,4 +1,5 @@
-"""The scores of a plan's runs as a table to read: a row a task, a column a model, intervals and chance next to them."""
+"""The scores of a plan's runs as a table to read: a row per task, a column per model, intervals and chance next to
+them."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ NOTHING = "-"
 
 
 def lines(plan: Plan, outcomes: Sequence[Outcome], *, catalog: Catalog) -> list[str]:
-    """A Markdown table for every few models, what its columns mean, then what failed or was skipped."""
+    """Returns a Markdown table for every few models, what its columns mean, then what failed or was skipped."""
     stored = [outcome.stored for outcome in outcomes if outcome.stored is not None]
     main = variants.main_runs(stored, tasks=plan.tasks)
     cells = {key: main[key] for key in ((run.run.model, run.run.task) for run in stored)}
@@ -79,7 +80,7 @@ def _table(
 
 
 def _counted(counts: Sequence[int | None]) -> str:
-    """How many items the scores of a row rest on: `160`, or `88-160` where judges left some unanswered."""
+    """Returns how many items the scores of a row rest on: `160`, or `88-160` where judges left some unanswered."""
     known = [count for count in counts if count is not None]
     if len(known) < len(counts):
         return NOTHING
@@ -88,14 +89,14 @@ def _counted(counts: Sequence[int | None]) -> str:
 
 
 def cell(stored: StoredRun, metric: Metric) -> str:
-    """One score in the metric's own unit: `85.1 ± 2.0`, or `85.1 (82.0 to 87.5)` where it has its own interval; and
+    """One score in the metric's own unit: `85.1 ± 2.0`, or `85.1 (82.0 to 87.5)` if it has its own interval; and
     what to know of it."""
     notes = cell_notes(stored, metric)
     return cell_text(stored, metric) + (f" ({', '.join(notes)})" if notes else "")
 
 
 def cell_text(stored: StoredRun, metric: Metric) -> str:
-    """The score alone."""
+    """Returns the score alone."""
     score = run_folders.headline(stored)
     text = _number(score.value, metric)
     if score.low is not None and score.high is not None:
@@ -109,7 +110,7 @@ def cell_text(stored: StoredRun, metric: Metric) -> str:
 
 
 def cell_notes(stored: StoredRun, metric: Metric) -> list[str]:
-    """The share of items, where some are missing, the score without a bias that is known, the lower bound of a judge's
+    """The share of items, if some are missing, the score without a bias that is known, the lower bound of a judge's
     score, the share of items that exact ties decide, where it is over 1%, and that the run is doubtful."""
     score = run_folders.headline(stored)
     notes = [f"{rounded(stored.coverage, 1, scale=100)}% of items"] if stored.coverage < 1 else []
@@ -121,8 +122,8 @@ def cell_notes(stored: StoredRun, metric: Metric) -> list[str]:
 
 
 def how_answers_were_read(stored: StoredRun) -> list[str]:
-    """How many of a judge's answers state no score from 1 to 10, by reason, and how many the lenient reader adds; none
-    where all do, or none was asked for.
+    """Returns how many of a judge's answers state no score from 1 to 10, by reason, and how many the lenient reader
+    adds; none if all do, or none was asked for.
 
     PairBench's MMScore takes such answers for their own label: the figure alone does not tell.
     """
@@ -143,7 +144,7 @@ def _number(value: float, metric: Metric) -> str:
 
 
 def _compared(plan: Plan, stored: Sequence[StoredRun], cells: Mapping[tuple[str, str], StoredRun]) -> Iterator[str]:
-    """Which of two variants is shown, for each model and category that has both."""
+    """Yields which of two variants is shown, for each model and category that has both."""
     category = {task.key: (task.benchmark, task.category) for task in plan.tasks}
     compared: dict[tuple[str, tuple[str, str]], tuple[set[str], set[str]]] = {}
     for run in stored:

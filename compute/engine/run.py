@@ -30,6 +30,7 @@ from compute.models.own.identity import own_line
 from compute.models.own.own_model import ADAPTER as OWN
 from compute.paths import ROOT
 from compute.procedures.evidence import Evidence
+from compute.progress import Progress
 from compute.rounding import rounded
 from compute.tasks.data import Data
 from compute.types import TIES_SHOWN, BadItem, CannotDo, LikenessError, Model, NoService, NotHere, Run, Score, Task
@@ -138,14 +139,17 @@ def _run_model(
 ) -> None:
     """All of one model's missing runs; `end` gets each one's outcome. Raises NoService after it has got it."""
     ready: list[Job] = []
-    for job in jobs:
-        try:
-            if job.problem:
-                raise NotHere(job.problem)
-            execution.items(job)
-            ready.append(job)
-        except Exception as error:
-            end(failed(job, error, execution))
+    progress = Progress(watched=execution.bench.settings.progress)
+    with progress.bar(f"{row.key}, reading items", total=len(jobs), unit="task") as advance:
+        for job in jobs:
+            try:
+                if job.problem:
+                    raise NotHere(job.problem)
+                execution.items(job)
+                ready.append(job)
+            except Exception as error:
+                end(failed(job, error, execution))
+            advance(1)
     if not ready:
         return
     subject = execution.bench.subject(row)

@@ -30,6 +30,7 @@ from compute.types import WHOLE, Amount, BadInput, CannotWrite, Count, Model, Na
 
 MARK, FAILED, SCORES, ITEMS = "run.json", "failed.json", "scores.parquet", "items.parquet"
 SCORE_FIELDS = ("subset", "metric", "value", "n", "stderr", "coverage", "lower_bound", "low", "high", "bias")  # in MARK
+CALIBRATIONS = "calibrations"
 # Below the results folder there are folders that hold no runs; looking into them would only cost time.
 OTHERS = (
     "features",
@@ -40,7 +41,7 @@ OTHERS = (
     "maps",
     "keys",
     "manifests",
-    "calibrations",
+    CALIBRATIONS,
     "suites",
     "models",
 )
@@ -199,7 +200,8 @@ def slug(key: str) -> str:
 
 
 def folder(root: Path, *, model: str, task: str, fingerprint: str) -> Path:
-    """Where the run of this fingerprint is stored."""
+    """Where the run of this fingerprint is stored: one that calibrates a model is on no board, and apart."""
+    root = root / CALIBRATIONS if task.startswith("calibration/") else root
     return root / slug(model) / slug(task) / fingerprint
 
 
@@ -316,9 +318,9 @@ def _check_whole(folder: Path) -> None:
 def stored(root: Path, *, model: str, task: str) -> list[StoredRun]:
     """All whole runs of a model on a task; what is damaged is skipped."""
     runs = []
-    for folder in _folders(root / slug(model) / slug(task)):
+    for run in _folders(folder(root, model=model, task=task, fingerprint="")):
         with contextlib.suppress(BadInput):
-            runs.append(read(folder))
+            runs.append(read(run))
     return runs
 
 

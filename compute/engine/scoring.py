@@ -43,11 +43,11 @@ LIKELY = {  # why one answer is given throughout, by procedure; the answers of o
 def scored(
     task: Task, evidence: Mapping[str, pd.DataFrame]
 ) -> tuple[list[tuple[str, str, Figure]], dict[str, dict[str, str]]]:
-    """Every metric of the task on every subset; of the whole too, as `default`, where the task is known as one.
+    """Returns every metric of the task on every subset; of the whole too, as `default`, where the task is known as one.
 
     Returns rows of metric, subset and figure, and by metric and subset why others have none.
 
-    Raises Undefined where the headline, the task's first metric, has no value. Another one that has none on a subset
+    Raises Undefined if the headline, the task's first metric, has no value. Another one that has none on a subset
     has none of the whole either.
     """
     rows, undefined = [], {}
@@ -76,7 +76,7 @@ def scored(
 
 
 def summarise(metric: str, items: pd.DataFrame) -> Figure:
-    """The metric of this key over evidence, one row an item.
+    """Returns the metric of this key over evidence, one row per item.
 
     A metric with its own column is the mean over rows that have a value; a row without one was not answered. Its
     standard error is sd / sqrt(n), and sqrt(p (1 - p) / n) where every value is 0 or 1; its `lower_bound` takes every
@@ -99,7 +99,7 @@ def summarise(metric: str, items: pd.DataFrame) -> Figure:
 
 
 def row_of(metric: str) -> Metric | None:
-    """The row of METRICS of this key; None for a column of a procedure's own."""
+    """Returns the row of METRICS of this key; None for a column of a procedure's own."""
     return next((row for row in METRICS if row.key == metric), None)
 
 
@@ -166,14 +166,14 @@ def _joint_error(metric: str, evidence: Mapping[str, pd.DataFrame]) -> float | N
 
 
 def tied(evidence: Mapping[str, Evidence]) -> float | None:
-    """The share of items that an exact tie decides; None where the procedure counts none."""
+    """The share of items that an exact tie decides; None if the procedure counts none."""
     counts = [part.settings["tied"] for part in evidence.values() if "tied" in part.settings]
     items = sum(len(part.items) for part in evidence.values())
     return sum(counts) / items if counts and items else None
 
 
 def answered(evidence: Mapping[str, pd.DataFrame], metric: str) -> float:
-    """The share of items with an answer: those that have a value in the metric's column, all where it has none."""
+    """The share of items with an answer: those that have a value in the metric's column, all if it has none."""
     known = [frame[metric].notna().to_numpy() for frame in evidence.values() if metric in frame.columns]
     return float(np.concatenate(known).mean()) if known else 1.0
 

@@ -33,8 +33,8 @@ SIDE, SECONDS = 384, 1.0  # pixels an image is shown at; how long each quantity 
 
 
 def every(results: Path, *, models: Collection[str]) -> tuple[pd.DataFrame, list[str]]:
-    """The shipped and the own rows of the known models, of one model and machine the last; and why others, or a whole
-    file, are skipped."""
+    """Returns the shipped and the own rows of the known models, of one model and machine the last; and why others, or a
+    whole file, are skipped."""
     frames, problems = [], []
     for file in (paths.CATALOG / FILE, results / FILE):
         if not file.is_file():
@@ -45,8 +45,10 @@ def every(results: Path, *, models: Collection[str]) -> tuple[pd.DataFrame, list
         except (BadInput, ValueError) as error:
             problems.append(f"{file.name} is skipped ({first_line(error)}): remove it, and time again: likeness time")
             continue
-        for key in sorted({*frame["model"]} - {*models}):
-            problems.append(f"{file.name} has a speed of {key!r}, which is in no catalogue: it is skipped")
+        problems += [
+            f"{file.name} has a speed of {key!r}, which is in no catalogue: it is skipped"
+            for key in sorted({*frame["model"]} - {*models})
+        ]
         frames.append(frame[frame["model"].isin(models)])
     joined = pd.concat(frames) if frames else pd.DataFrame()
     return joined.drop_duplicates(["model", "machine"], keep="last") if frames else joined, problems
@@ -91,7 +93,7 @@ def measured(row: Model, *, bench: Bench, batch: int, report: Callable[[str], No
 
 
 def _seconds(model: Encoder, kind: str, prepared: Sequence[Any]) -> float:
-    """The median time of a batch, after one that is not counted."""
+    """Returns the median time of a batch, after one that is not counted."""
     model.embed(kind, prepared)
     times, until = [], time.perf_counter() + SECONDS
     while not times or time.perf_counter() < until:
@@ -102,7 +104,7 @@ def _seconds(model: Encoder, kind: str, prepared: Sequence[Any]) -> float:
 
 
 def _machine(device: str) -> tuple[str, float]:
-    """The name of the device, and its peak memory until now in units of 2^20 bytes; 0 where it is not known."""
+    """Returns the name of the device, and its peak memory until now in units of 2^20 bytes; 0 if it is not known."""
     if device.startswith("cuda"):
         import torch
 

@@ -33,12 +33,12 @@ MOST_ITEMS = 200
 
 
 def path(root: Path, task: str) -> Path:
-    """The file with one task's pictures."""
+    """Returns the file with one task's pictures."""
     return root / FOLDER / f"{run_folders.slug(task)}.parquet"
 
 
 def files(root: Path) -> Iterator[tuple[str, Path]]:
-    """Every task's key with its file."""
+    """Yields every task's key with its file."""
     for file in sorted((root / FOLDER).glob("*.parquet")):
         yield file.stem.replace("__", "/"), file
 
@@ -79,14 +79,14 @@ def add_images(root: Path, *, task: str, columns: Sequence[Column], keys: Set[st
 
 
 def shown(items: pd.DataFrame, *, most: int = MOST_ITEMS) -> set[str]:
-    """The keys of the images in the details of the items that get pictures."""
+    """Returns the keys of the images in the details of the items that get pictures."""
     chosen = set(run_folders.page_items(list(items["item"]), most=most))
     details = items["detail"][items["item"].isin(chosen)].dropna()
     return {key for detail in details for key in json.loads(detail).get("images", []) if key}
 
 
 def thumbnail(content: bytes | Callable[[], Image.Image], *, side: int = SIDE) -> bytes:
-    """An image as WebP of at most `side` pixels a side, from its column's content. Raises BadInput where damaged."""
+    """An image as WebP of at most `side` pixels per side, from its column's content. Raises BadInput if damaged."""
     from PIL import Image
 
     small = decoding.picture(content).copy()

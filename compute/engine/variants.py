@@ -1,4 +1,4 @@
-"""Which run of a model on a task is the main one where there are several: newer ones, and variants of the question."""
+"""Which run of a model on a task is the main one if there are several: newer ones, and variants of the question."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ QUALITY_BENCHMARKS = ("unisim", "mini")  # elsewhere these names of categories s
 
 
 def main_runs(stored: Iterable[StoredRun], *, tasks: Iterable[Task]) -> dict[tuple[str, str], StoredRun]:
-    """The main run of each model and task. `tasks` are those of all runs.
+    """Returns the main run of each model and task. `tasks` are those of all runs.
 
     Of one variant the newest complete run. Of several variants the default. Of two compared ones the better on average
     over all tasks of the category, once both were run on the same tasks; until then the one with more tasks.
@@ -49,7 +49,7 @@ def by_task(stored: Iterable[StoredRun], *, tasks: Sequence[Task]) -> dict[str, 
 
 
 def _better(newest: Mapping[tuple[str, str, str], StoredRun], *, category: Mapping[str, str]) -> dict[Any, str]:
-    """The better of the compared variants for each model and category; of equal ones the first in COMPARED."""
+    """Returns the better of the compared variants for each model and category; of equal ones the first in COMPARED."""
     rows = [
         (model, category[task], variant, task, run_folders.headline(one).value)
         for (model, task, variant), one in newest.items()

@@ -419,12 +419,17 @@ def _recorded(root: Path, warn: Warn) -> list[OwnSuite]:
 
 def _extended(suites: Sequence[OwnSuite], root: Path, warn: Warn) -> Catalog:
     from compute.catalog.own import models as own_models
+    from compute.tasks import calibration
 
     models, problems = own_models.recorded(root)
     catalog, others = own_models.with_own(suites, models)
     for problem in (*problems, *others):
         warn(problem)
-    return catalog
+    return replace(
+        catalog,
+        suites=(*catalog.suites, calibration.SUITE),
+        tasks=(*catalog.tasks, *calibration.TASKS),
+    )
 
 
 @contextmanager

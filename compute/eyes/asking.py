@@ -45,7 +45,7 @@ def chances(picks: Floats) -> Floats:
 
 
 def early(study: Study, judgments: Iterable[Judgment] = ()) -> int:
-    """How many of a rater's questions were drawn before the models had picked; all, where they have not yet."""
+    """Returns how many of a rater's questions were drawn before the models had picked; all, if they have not yet."""
     if not study.chance:
         return len(study.questions)
     return len({each.order for each in judgments if each.draw == EARLY})
@@ -93,10 +93,10 @@ def order(study: Study, *, seed: int, early: int = 0) -> Iterator[AskedQuestion]
 
 
 def drawn(study: Study, asked: Iterable[AskedQuestion], *, seed: int, answered: set[int]) -> tuple[Bools, Floats]:
-    """What of the pool a rater was asked up to the last of the `answered` questions in `asked`, the order of the seed:
-    which questions of the uniform draw, and the probability of each to be asked [questions].
+    """Returns what of the pool a rater was asked up to the last of the `answered` questions in `asked`, the order of
+    the seed: which questions of the uniform draw, and the probability of each to be asked [questions].
 
-    `asked` is empty where they were asked elsewhere: they are taken for a uniform draw from the pool.
+    `asked` is empty if they were asked elsewhere: they are taken for a uniform draw from the pool.
     """
     count, missing, last = len(study.questions), set(answered), None
     for each in asked:
@@ -121,5 +121,5 @@ def shuffled(count: int, seed: int, draw: str) -> tuple[int, ...]:
 
 
 def share(*of: object) -> float:
-    """A number in [0, 1) that follows from the arguments."""
+    """Returns a number in [0, 1) that follows from the arguments."""
     return int.from_bytes(blake2b(repr(of).encode(), digest_size=7).digest()) / 2**56

@@ -82,13 +82,13 @@ def append(path: Path, judgments: Sequence[Judgment]) -> None:
 
 
 def images_of(study: Study) -> set[int]:
-    """The numbers of the contents that are images."""
+    """Returns the numbers of the contents that are images."""
     first = 1 if study.kind == "text" else 0
     return {at for question in study.questions for at in question[first:] if at >= 0}
 
 
 def chosen(judgments: Sequence[Judgment]) -> dict[int, list[int]]:
-    """How often each alternative was chosen, by question, where any was. Repeated questions count once."""
+    """Returns how often each alternative was chosen, by question, if any was. Repeated questions count once."""
     counts: dict[int, list[int]] = defaultdict(lambda: [0, 0])
     for each in standing(judgments):
         if each.choice is not None and each.draw != asking.REPEAT:
@@ -97,7 +97,7 @@ def chosen(judgments: Sequence[Judgment]) -> dict[int, list[int]]:
 
 
 def votes(study: Study, judgments: Sequence[Judgment], *, folder: str = "") -> str:
-    """The answers as own data of the shape `votes`, a CSV: a row for each question that somebody chose in.
+    """Returns the answers as own data of the shape `votes`, a CSV: a row for each question that somebody chose in.
 
     Paths of images begin with `folder`.
     """
@@ -136,7 +136,7 @@ class JudgmentFile(NamedTuple):
 def image_finder(names: Sequence[str]) -> Find:
     """Returns what finds an image of a folder by the path or address that another program has for it.
 
-    That raises BadInput where there is none, or several have that name.
+    That raises BadInput if there is none, or several have that name.
     """
     by_base: dict[str, list[str]] = defaultdict(list)
     for name in names:
@@ -160,7 +160,7 @@ def image_finder(names: Sequence[str]) -> Find:
 
 
 def _path(text: str) -> str:
-    """The path in an address; a text that is not one as it is."""
+    """Returns the path in an address; a text that is not one as it is."""
     if text.startswith("/data/") and "?d=" in text:  # Label Studio's local files
         return unquote(text.partition("?d=")[2])
     is_address = "://" in text or text.startswith("/data/")
@@ -168,13 +168,14 @@ def _path(text: str) -> str:
 
 
 def _plain(path: str) -> str:
-    """A file's name as Label Studio stores it: without blanks and signs."""
+    """Returns a file's name as Label Studio stores it: without blanks and signs."""
     return re.sub(r"[^-\w.]", "", PurePosixPath(path).name.strip().replace(" ", "_"))
 
 
 def read(path: Path, find: Find, *, left: str = "") -> JudgmentFile | StudyFile:
-    """A saved study, Label Studio's JSON or JSON-MIN, or a table of judgments: reference or prompt, two alternatives,
-    `choice`, and perhaps rater and time. `left`: the field of the image on the left. Raises BadInput where nothing in
+    """Returns a saved study, Label Studio's JSON or JSON-MIN, or a table of judgments: reference or prompt, two
+    alternatives,
+    `choice`, and perhaps rater and time. `left`: the field of the image on the left. Raises BadInput if nothing in
     it can be used, or it may be meant in two ways."""
     if path.suffix.lower() != ".json":
         return _imported(path.name, _rows(read_table(path)), find, left=left, is_table=True)
@@ -191,7 +192,7 @@ def read(path: Path, find: Find, *, left: str = "") -> JudgmentFile | StudyFile:
 
 
 def questions(table: TableFile, find: Find) -> JudgmentFile:
-    """The questions of a table: reference or prompt, and two alternatives. Raises BadInput where none can be used."""
+    """The questions of a table: reference or prompt, and two alternatives. Raises BadInput if none can be used."""
     return _imported(table.title, _rows(table), find, is_table=True, is_judged=False)
 
 
@@ -218,7 +219,7 @@ def _rows(table: TableFile) -> Rows:
 
 
 def _of_label_studio(tasks: Sequence[Any]) -> Iterator[tuple[str, dict[str, Any] | str]]:
-    """Each annotation; of a task without one, and in JSON-MIN, the task."""
+    """Yields each annotation; of a task without one, and in JSON-MIN, the task."""
     for at, task in enumerate(tasks, start=1):
         if not isinstance(task, dict):
             yield f"task {at}", "it is not an object"
@@ -248,7 +249,7 @@ def _of_label_studio(tasks: Sequence[Any]) -> Iterator[tuple[str, dict[str, Any]
 
 
 def _text(value: Any) -> str:
-    """A cell or a part of JSON as text: what was selected, or who somebody is."""
+    """Returns a cell or a part of JSON as text: what was selected, or who somebody is."""
     match value:
         case {"email": str(one)} if one:
             return one
@@ -262,7 +263,7 @@ def _text(value: Any) -> str:
 
 
 def _role(heading: str) -> str:
-    """Which of NAMES a field is; none of an image or anything else."""
+    """Returns which of NAMES a field is; none of an image or anything else."""
     return ROLES.get(re.sub(r"[\W_]", "", heading.lower()), "")
 
 
@@ -272,7 +273,7 @@ def _role(heading: str) -> str:
 def _imported(
     title: str, given: Rows, find: Find, *, left: str = "", is_table: bool = False, is_judged: bool = True
 ) -> JudgmentFile:
-    """The judgments of one kind that can be used. Raises BadInput without any, and where all may be misread."""
+    """Returns the judgments of one kind that can be used. Raises BadInput without any, and where all may be misread."""
     faults = [f"{where}: {why}" for where, why in given if isinstance(why, str)]
     rows = [(at, {str(key): _text(row[key]) for key in row if key}) for at, row in given if isinstance(row, dict)]
     cells: dict[str, list[str]] = defaultdict(list)
@@ -350,15 +351,15 @@ def _imported(
 
 
 def _are_images(texts: Collection[str]) -> bool:
-    """Whether most of them name images."""
+    """Returns whether most of them name images."""
     return 2 * sum(is_image_name(_path(text)) for text in texts) > len(texts)
 
 
 def _sides(
     title: str, order: tuple[str, str], used: Sequence[tuple[str, str]], *, left: str, is_table: bool
 ) -> tuple[str, str]:
-    """The fields of what was on the left and right, from the order of their columns; of JSON, whose order means
-    nothing, from their names. `used`: the pairs of words that choices use. Raises BadInput where that is not known."""
+    """Returns the fields of what was on the left and right, from the order of their columns; of JSON, whose order means
+    nothing, from their names. `used`: the pairs of words that choices use. Raises BadInput if that is not known."""
     if left in order:
         return order if left == order[0] else order[::-1]
 
@@ -424,7 +425,7 @@ def placed(study: Study, given: JudgmentFile, *, rater: str) -> list[Judgment]:
 def merged(
     study: Study, here: Sequence[Judgment], given: JudgmentFile | StudyFile, *, rater: str
 ) -> tuple[list[Judgment], str]:
-    """The rows of others that are new in a study, and a sentence on how all were read.
+    """Returns the rows of others that are new in a study, and a sentence on how all were read.
 
     A rater's answer replaces an older one to the same question. Raises BadInput for a study of other questions.
     """

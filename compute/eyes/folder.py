@@ -66,7 +66,7 @@ class EyesSettings(BaseModel):
     source: str  # the folder of images
     kind: Kind = "image"
     prompts: list[str] = []
-    questions: list[tuple[str, str, str]] | None = None  # reference or text or "", and two images, where given
+    questions: list[tuple[str, str, str]] | None = None  # reference or text or "", and two images, if given
     models: list[str] = []  # keys; none: all that are ready
     rater: Annotated[str, Field(min_length=1, max_length=LONGEST_NAME)] = "me"
     seed: int = 0
@@ -85,8 +85,8 @@ class StudyFolder:
 
     @classmethod
     def opened(cls, path: Path, *, writes: bool = True) -> Self:
-        """The folder at a path. Raises NotHere without a study there, BadInput for a damaged one, CannotWrite where
-        another process writes in it."""
+        """Returns the folder at a path. Raises NotHere without a study there, BadInput for a damaged one, CannotWrite
+        where another process writes in it."""
         if not (path / SETTINGS).is_file():
             raise NotHere(f"{path} is not a study. Make one: likeness eyes IMAGES --out {shlex.quote(str(path))}")
         try:
@@ -97,7 +97,7 @@ class StudyFolder:
 
     @classmethod
     def created(cls, path: Path, settings: EyesSettings) -> Self:
-        """A new folder, or one whose study could not be made. Raises BadInput where something else is there."""
+        """Returns a new folder, or one whose study could not be made. Raises BadInput if something else is there."""
         if path.exists() and not (path.is_dir() and {each.name for each in path.iterdir()} <= {SETTINGS, LOCK}):
             raise BadInput(
                 f"{path} exists already. Go on with it: likeness eyes {shlex.quote(str(path))}, or name another --out"
@@ -107,7 +107,7 @@ class StudyFolder:
         return cls.opened(path)
 
     def change(self, **settings: object) -> None:
-        """Other settings from now on, such as the rater. Raises BadInput."""
+        """Other settings from now onward, such as the rater. Raises BadInput."""
         try:
             self.settings = validated(self.settings.model_dump() | settings, EyesSettings)
         except ValueError as error:
@@ -115,7 +115,7 @@ class StudyFolder:
         write_text(self.path / SETTINGS, self.settings.model_dump_json(indent=1))
 
     def materials(self) -> Materials:
-        """What the study is made of: the images of the source, or those that given questions name."""
+        """Returns what the study is made of: the images of the source, or those that given questions name."""
         source, given = Path(self.settings.source), self.settings.questions
         if not source.is_dir():
             raise NotHere(f"There is no folder {source}, which the study is made from. Put it back")
@@ -143,8 +143,8 @@ class StudyFolder:
         )
 
     def models(self, *, warn: Callable[[str], None]) -> list[Model]:
-        """The models of the settings, else those that are ready and usual. Raises BadInput where one cannot answer such
-        questions here, UnknownKey."""
+        """Returns the models of the settings, else those that are ready and usual. Raises BadInput if one cannot answer
+        such questions here, UnknownKey."""
         from compute.engine import workspace  # loads the hub's library, which the app sets up first
 
         mode, kinds = making.MODES[self.settings.kind]
@@ -163,7 +163,7 @@ class StudyFolder:
         return rows
 
     def draw(self) -> None:
-        """Draws the questions and stores them. Raises BadInput where there are too few images."""
+        """Draws the questions and stores them. Raises BadInput if there are too few images."""
         self._make("Reading the images", making.drawn(self.materials(), seed=self.settings.seed))
 
     def ask(self, rows: list[Model]) -> None:
@@ -190,7 +190,7 @@ class StudyFolder:
         self.study = study
 
     def judgments(self) -> list[Judgment]:
-        """The log, oldest first."""
+        """Returns the log, oldest first."""
         return list(self._judgments)
 
     def add(self, *judgments: Judgment) -> None:
@@ -222,11 +222,12 @@ class StudyFolder:
         return sentence
 
     def images(self) -> list[str]:
-        """The names of the images that the study has."""
+        """Returns the names of the images that the study has."""
         return [self.study.contents[at] for at in sorted(exchange.images_of(self.study))]
 
     def image(self, name: str) -> bytes:
-        """An image of the study as a file that a browser shows, at most SHOWN pixels large. Raises NotHere, BadInput.
+        """Returns an image of the study as a file that a browser shows, at most SHOWN pixels large. Raises NotHere,
+        BadInput.
 
         As models see it: the first frame, on white.
         """
@@ -256,7 +257,7 @@ class StudyFolder:
         raise NotHere(f"{name} is neither in {self.path / IMAGES} nor in {self.settings.source}")
 
     def _read(self) -> list[Judgment]:
-        """The log, without rows that a killed process left unfinished."""
+        """Returns the log, without rows that a killed process left unfinished."""
         if self.study is None or not (self.path / LOG).exists():
             return []
         rows, skipped = [], 0
@@ -271,7 +272,7 @@ class StudyFolder:
 
 
 def _input(path: Path, name: str) -> Input:
-    """An image of the user's own, in any format that is read."""
+    """Returns an image of the user's own, in any format that is read."""
     data = _bytes(path, name)
     image = decoding.rgb(decoding.opened(data), ground="white")
     return Input(modality="image", key=content_key(data), name=name, content=image)

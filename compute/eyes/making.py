@@ -33,7 +33,7 @@ QUESTIONS = 400  # of a drawn pool
 NEIGHBOURS = 10  # of a reference: one alternative is among them, and the other in half of the questions
 TRIES = 20  # draws for each question that is wanted
 STEP, CHUNK = 4, 8  # images, and questions, of one step
-DECODED = 40  # images in memory
+DECODED = 100  # reduced images in memory, 0.4 MB each
 MODES: dict[Kind, tuple[str, tuple[str, ...]]] = {  # of compute.live.questions, with the inputs' modalities
     "image": ("choice", ("image", "image", "image")),
     "text": ("choice", ("text", "image", "image")),

@@ -30,19 +30,19 @@ STORED = 200  # files in memory, of about 40 kB
 
 @lru_cache
 def study(kind: Kind) -> Study:
-    """The shipped study of one kind of question."""
+    """Returns the shipped study of one kind of question."""
     return Study.model_validate_json((paths.ASSETS / "eyes" / f"{kind}.json").read_bytes())
 
 
 @lru_cache
 def names() -> frozenset[str]:
-    """What these studies are about: images, and texts."""
+    """Returns what these studies are about: images, and texts."""
     return frozenset(name for kind in ASKS for name in study(kind).contents)
 
 
 @lru_cache(maxsize=STORED)
 def image(name: str) -> bytes:
-    """An image of these studies as WebP. Raises BadInput for another name."""
+    """Returns an image of these studies as WebP. Raises BadInput for another name."""
     if name not in names() or not NAME.fullmatch(name):
         raise BadInput(f"There is no photograph {name[:40]!r}")
     out = io.BytesIO()
@@ -51,7 +51,7 @@ def image(name: str) -> bytes:
 
 
 def read(name: str) -> Input:
-    """The same as models see it."""
+    """Returns the same as models see it."""
     photograph, kind, strength = NAME.fullmatch(name).groups()
     whole = _whole(photograph)
     if kind in PERTURBATIONS:

@@ -239,8 +239,8 @@ def _worth(
     picks: np.ndarray,
     asked: Mapping[tuple[str, int], Sequence[asking.AskedQuestion]],
 ) -> tuple[Floats, Bools, Floats]:
-    """How far each model agrees on each question [models, questions], NaN where nobody chose; which questions were
-    drawn uniformly; and one over the probability that a question was asked, 0 where nobody chose.
+    """Returns how far each model agrees on each question [models, questions], NaN if nobody chose; which questions were
+    drawn uniformly; and one over the probability that a question was asked, 0 if nobody chose.
 
     Of several raters the mean counts, of a uniform question over those who were asked it uniformly. `asked`: the
     orders by rater and seed.
@@ -273,8 +273,9 @@ def _pairs(
     titles: Sequence[str],
     picks: np.ndarray,
 ) -> tuple[list[PairOfModels], Bools]:
-    """Every pair where the rater's answers differ between its models, and which model is significantly better, by the
-    last look; `compared`: the models' worth and the questions' weights at each look until now, as of `_worth`."""
+    """Returns every pair where the rater's answers differ between its models, and which model is significantly better,
+    by the last look; `compared`: the models' worth and the questions' weights at each look until now, as of
+    `_worth`."""
     count = len(titles)
     better = np.zeros((count, count), bool)
     worth, weight = compared[-1]
@@ -309,9 +310,9 @@ def _pairs(
 
 
 def lead_and_bound(parts: Sequence[Floats], *, looks: int) -> tuple[Floats, float]:
-    """How many standard errors each model is ahead of each other at the last look [models, models], and the bound that
-    a difference exceeds on at most ALPHA of all studies of equal models, at any of `looks`, the first of which are
-    in `parts` [models, questions]: a question's part of each model's sum, 0 until it is asked."""
+    """Returns how many standard errors each model is ahead of each other at the last look [models, models], and the
+    bound that a difference exceeds on at most ALPHA of all studies of equal models, at any of `looks`, the first of
+    which are in `parts` [models, questions]: a question's part of each model's sum, 0 until it is asked."""
     signs = np.random.default_rng(SEED).integers(2, size=(parts[0].shape[1], FLIPS), dtype=np.int8) * 2.0 - 1
     first, second = np.triu_indices(len(parts[0]), 1)
     left = np.ones(FLIPS, bool)  # random paths that no look has taken out
@@ -330,10 +331,10 @@ def lead_and_bound(parts: Sequence[Floats], *, looks: int) -> tuple[Floats, floa
 
 
 def krippendorff_alpha(units: Iterable[Sequence[Hashable]]) -> float | None:
-    """Agreement of several raters beyond chance: 1 is perfect, 0 is chance. None where no unit has two values.
+    """Agreement of several raters beyond chance: 1 is perfect, 0 is chance. None if no unit has two values.
 
     `units` holds the values that one thing got; nominal values. Source: Krippendorff (2011), Computing Krippendorff's
-    Alpha-Reliability. All values equal leaves nothing to expect by chance, and is None too.
+    Alpha-Reliability. None too if all values are equal.
     """
     totals: Counter[Hashable] = Counter()
     observed = 0.0  # pairs of values that differ, of each unit by the values that it has

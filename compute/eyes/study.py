@@ -98,7 +98,7 @@ class StudyFile(BaseModel):
 
 
 def parsed(content: Any, *, name: str) -> StudyFile:
-    """A file's or a request's JSON, as text, bytes or objects. Raises BadInput."""
+    """Returns a file's or a request's JSON, as text, bytes or objects. Raises BadInput."""
     try:
         if isinstance(content, str | bytes):
             content = content.encode("utf-8", "replace") if isinstance(content, str) else content

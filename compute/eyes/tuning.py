@@ -50,7 +50,7 @@ def tune(
     """Tunes the base to about 70% of a study's answers, stores it in `out`, and says in sentences how both agree with
     the others.
 
-    Of several raters' answers to a question the majority counts. A stopped call goes on. Raises BadInput for fewer
+    Of several raters' answers to a question the majority counts. A stopped call continues. Raises BadInput for fewer
     than TUNES_FROM answers, and as `compute.train` does.
     """
     examples = _examples(folder)
@@ -99,7 +99,7 @@ def tune(
 
 
 def _examples(folder: StudyFolder) -> Examples:
-    """The questions that have an answer most raters gave. Raises BadInput for too few."""
+    """Returns the questions that have an answer most raters gave. Raises BadInput for too few."""
     study = folder.study
     samples = [
         Sample(

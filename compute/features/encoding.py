@@ -48,8 +48,8 @@ def share_cores() -> None:
 
 
 class BatchSize:
-    """How many items a model is given at once: doubled from shard to shard, up to `most`, as long as an item takes less
-    time; the vectors of an item differ from one size to another by rounding alone."""
+    """How many items per model is given at once: doubled from shard to shard, up to `most`, as long as an item takes
+    less time; the vectors of an item differ from one size to another by rounding alone."""
 
     def __init__(self, size: int, *, most: int = 0) -> None:
         self.size, self._most = size, max(size, most)
@@ -65,7 +65,7 @@ class BatchSize:
             self._before, self.size = (self.size, seconds), 2 * self.size
 
     def settle(self, size: int) -> None:
-        """Keeps to a size from now on."""
+        """Keeps to a size from now onward."""
         self.size = self._most = size
         self._before = (size, math.inf)
 
@@ -163,7 +163,7 @@ def out_of_memory(error: BaseException) -> bool:
 
 
 def release() -> None:
-    """Frees a dropped model's memory, and the accelerator's cache where there is one; cycles of errors may hold it."""
+    """Frees a dropped model's memory, and the accelerator's cache if there is one; cycles of errors may hold it."""
     gc.collect()
     torch = sys.modules.get("torch")
     if torch and torch.cuda.is_available():
@@ -171,7 +171,7 @@ def release() -> None:
 
 
 def halved(sizes: Sequence[int]) -> list[int]:
-    """The sizes of the batches left after the first one was too large: each cut to half of that or less."""
+    """Returns the sizes of the batches left after the first one was too large: each cut to half of that or less."""
     half = -(-sizes[0] // 2)
     return [min(half, size - done) for size in sizes for done in range(0, size, half)]
 
@@ -187,7 +187,7 @@ def run(
     """Puts batches of `sizes` through `forward`: yields each one's size, its items and what came out.
 
     `items` yields what is to go in, or a BadItem for what cannot; these are among a batch's items and not put through.
-    When the device's memory is spent the batches left are halved, `recut` gets their sizes, and the run goes on.
+    When the device's memory is spent the batches left are halved, `recut` gets their sizes, and the run continues.
     """
     left = deque(sizes)
     waiting: list[Any] = []

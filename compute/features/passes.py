@@ -1,4 +1,4 @@
-"""One pass over what a cache is missing: run in batches, and stored as it goes, so that the next goes on from there.
+"""One pass over what a cache is missing: run in batches, and stored as it goes, so that the next continues from there.
 
 What is missing is cut into shards of a fixed number of items, and batches are cut inside a shard. So in batches of a
 size that is given the vectors do not depend on how many processes encode, nor on which of them has which shard. Else
@@ -39,16 +39,16 @@ class DistinctItems:
     row: np.ndarray  # (n,) int, and where in it
 
     def locate(self, at: int) -> tuple[Column, int]:
-        """The column and the row where an item is first met."""
+        """Returns the column and the row where an item is first met."""
         return self.columns[self.column[at]], int(self.row[at])
 
     def name(self, at: int) -> str:
-        """An item's name within its data set."""
+        """Returns an item's name within its data set."""
         column, row = self.locate(at)
         return column.name(row)
 
     def read(self, at: int) -> Any:
-        """What a model is shown of one item. Raises BadItem, LikenessError when its file cannot be read."""
+        """Returns what a model is shown of one item. Raises BadItem, LikenessError when its file cannot be read."""
         column, row = self.locate(at)
         try:
             return column.content(row)
@@ -56,7 +56,7 @@ class DistinctItems:
             raise unreadable(self.name(at), error) from error
 
     def at(self, keys: np.ndarray) -> np.ndarray:
-        """(n,) int: the position of each key, -1 where it is not wanted."""
+        """(n,) int: the position of each key, -1 if it is not wanted."""
         return positions(keys, among=self.keys, order=self._order)
 
     @cached_property
@@ -65,8 +65,8 @@ class DistinctItems:
 
 
 def positions(keys: np.ndarray, *, among: np.ndarray, order: np.ndarray | None = None) -> np.ndarray:
-    """(n,) int: where each key is in `among`, whose keys are distinct; -1 where it does not. `order` sorts `among`,
-    where that is known."""
+    """(n,) int: where each key is in `among`, whose keys are distinct; -1 if it does not. `order` sorts `among`,
+    if that is known."""
     if not len(among):
         return np.full(len(keys), -1)
     order = np.argsort(among) if order is None else order
@@ -75,7 +75,7 @@ def positions(keys: np.ndarray, *, among: np.ndarray, order: np.ndarray | None =
 
 
 def distinct(columns: Sequence[Column]) -> DistinctItems:
-    """Every content once."""
+    """Returns every content once."""
     keys = np.concatenate([np.zeros(0, dtype="S32"), *(np.asarray(column.keys, dtype="S32") for column in columns)])
     first = np.sort(np.unique(keys, return_index=True)[1])
     starts = cumulative([len(column) for column in columns])
@@ -89,7 +89,7 @@ class Encoded:
 
     items: int
     bad: tuple[tuple[bytes, str, str], ...] = ()
-    effective: int = 0  # the size of its batches, or of the smallest where memory did not allow that
+    effective: int = 0  # batch size; if memory ran short, the smallest that was used
 
 
 # What is done to each item. The first, of (wanted, position, content), runs in threads and raises BadItem; the second
@@ -99,7 +99,7 @@ Steps = tuple[Callable[[DistinctItems, int, Any], Any], encoding.Forward]
 
 @dataclass(frozen=True, kw_only=True)
 class Operation:
-    """A pass over items of one kind. `steps` loads the model, where there is one."""
+    """A pass over items of one kind. `steps` loads the model, if there is one."""
 
     title: str  # `openai/clip-vit-base-patch32, image`
     unit: str
@@ -131,7 +131,7 @@ class Pass:
     seconds: float
 
     def line(self, unit: str) -> str:
-        """The pass in one line for a log."""
+        """Returns the pass in one line for a log."""
         rate = f"{self.encoded / self.seconds:.3g}/s" if self.seconds else ""
         left_out = f", {self.bad:,} skipped" if self.bad else ""
         other = f", batch {self.effective} instead of {self.batch}" if self.effective != self.batch else ""
@@ -142,7 +142,7 @@ class Pass:
 
 
 def plan(wanted: DistinctItems, missing: np.ndarray, *, by_length: bool) -> list[np.ndarray]:
-    """The keys of the missing items (n,) bool of `wanted`, in shards of SHARD.
+    """Returns the keys of the missing items (n,) bool of `wanted`, in shards of SHARD.
 
     They come in the order in which they are met, which is the order that a data set's files are read in; texts by
     length, the longest first, so that a batch that is too large for the device shows at once.

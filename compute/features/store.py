@@ -54,7 +54,7 @@ class Shard:
 
     @cached_property
     def order(self) -> np.ndarray | None:
-        """(n,) the rows by ascending key; None where they ascend already."""
+        """(n,) the rows by ascending key; None if they ascend already."""
         return None if self.is_sorted else np.argsort(self.keys, kind="stable")
 
     @cached_property
@@ -73,7 +73,7 @@ def write_shard(path: Path, keys: np.ndarray, vectors: np.ndarray, offsets: np.n
 
 
 def read_shard(path: Path) -> Shard:
-    """The shard in a file. Raises FileNotFoundError, LikenessError where its header cannot be right."""
+    """Returns the shard in a file. Raises FileNotFoundError, LikenessError if its header cannot be right."""
     raw = np.memmap(path, dtype=np.uint8, mode="r") if path.stat().st_size else np.zeros(0, np.uint8)
     try:
         start = 8 + int.from_bytes(bytes(raw[:8]), "little")
@@ -138,12 +138,12 @@ class Lookup:
 
     @property
     def width(self) -> int:
-        """Numbers in a vector; 0 where nothing is stored."""
+        """Numbers in a vector; 0 if nothing is stored."""
         return self.shards[0].vectors.shape[1] if self.shards else 0
 
     @property
     def dtype(self) -> np.dtype:
-        """Of the vectors as stored; float32 where nothing is."""
+        """Of the vectors as stored; float32 if nothing is."""
         return self.shards[0].vectors.dtype if self.shards else np.dtype(np.float32)
 
     def has(self, keys: np.ndarray) -> np.ndarray:
@@ -151,7 +151,7 @@ class Lookup:
         return self._locate(keys)[0] >= 0
 
     def many(self, keys: np.ndarray, *, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray]:
-        """All vectors (N, d) in `dtype` and offsets (n + 1,) of the keys, all of which must be stored."""
+        """Returns all vectors (N, d) in `dtype` and offsets (n + 1,) of the keys, all of which must be stored."""
         shard_of, rows = self._locate(keys)
         counts = self._counts(shard_of, rows)
         offsets = cumulative(counts)
@@ -179,7 +179,7 @@ class Lookup:
         return counts
 
     def _locate(self, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Each key's shard, -1 where it is not stored, and its row there."""
+        """Returns each key's shard, -1 if it is not stored, and its row there."""
         wanted = np.asarray(keys, dtype="S32")
         order = np.argsort(wanted)
         among = wanted[order]
@@ -197,7 +197,7 @@ class Lookup:
         return shard_of, rows
 
     def _each(self, shard_of: np.ndarray, rows: np.ndarray) -> Iterator[tuple[Shard, np.ndarray, np.ndarray]]:
-        """Each shard that is needed, with the positions it fills and its rows, in the order they are on disk."""
+        """Yields each shard that is needed, with the positions it fills and its rows, in the order they are on disk."""
         order = np.lexsort((rows, shard_of))
         for part in np.split(order, np.flatnonzero(np.diff(shard_of[order])) + 1):
             if len(part):
@@ -220,12 +220,12 @@ class FeatureStore:
         return partial(FeatureStore, dtype=self.dtype), (self.location,)
 
     def home(self, model: str, identity: Mapping[str, Any]) -> Path:
-        """The folder of one model under one identity."""
+        """Returns the folder of one model under one identity."""
         text = json.dumps(identity, sort_keys=True, default=str)
         return self.folder / model.replace("/", "__") / hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
     def cache(self, home: Path, name: str) -> EmbeddingCache:
-        """What is stored of one model and modality."""
+        """Returns what is stored of one model and modality."""
         return EmbeddingCache(home / name, remote=self._beside(home / name))
 
     def record_identity(self, home: Path, *, identity: Mapping[str, Any], settings: Mapping[str, Any]) -> None:
@@ -252,7 +252,7 @@ class FeatureStore:
             )
 
     def identity_record(self, home: Path) -> dict[str, Any] | None:
-        """What `record_identity` wrote, or None."""
+        """Returns what `record_identity` wrote, or None."""
         path = home / "identity.json"
         with contextlib.suppress(FileNotFoundError, NotHere, ValueError):  # the latter: damaged, and written again
             if (remote := self._beside(home)) and not path.exists():
@@ -261,7 +261,7 @@ class FeatureStore:
         return None
 
     def _beside(self, folder: Path) -> storage.RemoteFolder | None:
-        """The objects that a local folder of the store stands for; None in a store without an address."""
+        """Returns the objects that a local folder of the store stands for; None in a store without an address."""
         return self.remote and self.remote.below(folder.relative_to(self.folder).as_posix())
 
 
@@ -290,7 +290,7 @@ class EmbeddingCache:
         return self._lookup.has(keys)
 
     def vectors(self, keys: np.ndarray) -> np.ndarray:
-        """(n, d), one row a key, all of which must be stored, with one vector each."""
+        """(n, d), one row per key, all of which must be stored, with one vector each."""
         return self._lookup.many(keys, dtype=self._read_dtype)[0]
 
     def lazy(self, keys: np.ndarray) -> LazyRows:
@@ -299,7 +299,7 @@ class EmbeddingCache:
         return LazyRows(read=lambda rows: self.vectors(keys[rows]), shape=shape, dtype=self._read_dtype)
 
     def many(self, keys: np.ndarray) -> Many:
-        """Every vector of the keys, all of which must be stored; halves as float32."""
+        """Returns every vector of the keys, all of which must be stored; halves as float32."""
 
         def read(items: np.ndarray) -> list[np.ndarray]:
             vectors, offsets = self._lookup.many(keys[items], dtype=self._read_dtype)
@@ -404,7 +404,7 @@ class EmbeddingCache:
 
 
 def as_stored(vectors: np.ndarray, *, dtype: str, model: str) -> np.ndarray:
-    """Vectors (N, d) in the type that a store has them. Raises BadInput where a finite number leaves its range."""
+    """Vectors (N, d) in the type that a store has them. Raises BadInput if a finite number leaves its range."""
     with np.errstate(over="ignore"):
         stored = vectors.astype(dtype, copy=False)
     if (np.isinf(stored) & np.isfinite(vectors)).any():

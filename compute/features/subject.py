@@ -47,7 +47,7 @@ class MemoryStore:
         self.results = ChainMap(self.new, dict(known or {}))
 
     def cache(self, model: str, kind: str) -> MemoryCache:
-        """What is stored of one model and kind."""
+        """Returns what is stored of one model and kind."""
         return MemoryCache(self, model, kind)
 
     def fill(self, model: str, kind: str, operation: Operation, wanted: DistinctItems, missing: np.ndarray) -> None:
@@ -64,7 +64,7 @@ class MemoryStore:
     def replies(
         self, model: str, questions: Sequence[Question], ask: Callable[[list[Question]], list[Reply]]
     ) -> list[Reply]:
-        """One reply a question, in order; a judge gets the same question once. Raises BadInput where one fails."""
+        """One reply a question, in order; a judge gets the same question once. Raises BadInput if one fails."""
         names = [("reply", model, content_key(question.prompt()).decode()) for question in questions]
         missing = {name: question for name, question in zip(names, questions, strict=True) if name not in self.results}
         for name, reply in zip(missing, ask(list(missing.values())) if missing else (), strict=True):
@@ -90,7 +90,7 @@ class MemoryCache:
         return np.array([name in self.store.results for name in self._names(keys)], dtype=bool)
 
     def vectors(self, keys: np.ndarray) -> np.ndarray:
-        """(n, d), one row a key, all of which must be stored."""
+        """(n, d), one row per key, all of which must be stored."""
         return np.stack([self.store.results[name] for name in self._names(keys)])
 
     def _names(self, keys: np.ndarray) -> list[Name]:
@@ -101,7 +101,7 @@ class Encoders(Protocol):
     """Other processes that hold the model and encode in place of this one."""
 
     def settings(self) -> Mapping[str, Any]:
-        """What the loaded model says of itself."""
+        """Returns what the loaded model says of itself."""
 
     def encode(self, modality: str, shards: Sequence[np.ndarray]) -> Generator[Encoded]:
         """Encodes and stores shards, each given by its keys; yields what became of each."""
@@ -142,7 +142,7 @@ class Subject:
     # ---- what procedures ask
 
     def can(self, ability: str) -> bool:
-        """Whether the model has an ability, one of types.ABILITIES."""
+        """Returns whether the model has an ability, one of types.ABILITIES."""
         return ability in self.row.abilities
 
     def prepare(self, columns: Sequence[Column], *, encoders: Encoders | None = None) -> None:
@@ -166,7 +166,7 @@ class Subject:
         return replace(done, items=len(keys))
 
     def embed(self, column: Column) -> np.ndarray:
-        """(n, d) float32, one row an item, not normalised; a late-interaction model raises CannotDo."""
+        """(n, d) float32, one row per item, not normalised; a late-interaction model raises CannotDo."""
         return self._single(column).vectors(column.keys)
 
     def embed_lazily(self, column: Column) -> LazyRows:
@@ -174,7 +174,7 @@ class Subject:
         return self._single(column).lazy(column.keys)
 
     def embed_many(self, column: Column) -> Many:
-        """The vectors of a late-interaction model, float32; read from the store when they are used."""
+        """Returns the vectors of a late-interaction model, float32; read from the store when they are used."""
         return self._embedded(column).many(column.keys)
 
     def compare(self, first: Column, second: Column) -> np.ndarray:
@@ -267,7 +267,7 @@ class Subject:
         whole: bool = False,
         encoders: Encoders | None = None,
     ) -> EmbeddingCache | MemoryCache:
-        """The cache with every usable item of the columns on it; with `whole`, items skipped raise BadItem."""
+        """Returns the cache with every usable item of the columns on it; with `whole`, items skipped raise BadItem."""
         cache = self._cache(name)
         wanted = passes.distinct(columns)
         if (missing := self._missing(cache, wanted, whole=whole)).any():
@@ -388,7 +388,7 @@ class Subject:
 
 
 def _ready(column: Column, row: int, content: Any, prepare: Callable[[str, Any], Any]) -> Any:
-    """The content of a column's row, decoded and prepared. Raises BadItem with the item's name and key."""
+    """Returns the content of a column's row, decoded and prepared. Raises BadItem with the item's name and key."""
     try:
         return encoding.ready(column.modality, content, prepare)
     except BadInput as error:
@@ -396,7 +396,7 @@ def _ready(column: Column, row: int, content: Any, prepare: Callable[[str, Any],
 
 
 def pairs_of(first: Column, second: Column) -> Column:
-    """Each row of `first` with the same row of `second` as one item to compare."""
+    """Returns each row of `first` with the same row of `second` as one item to compare."""
     keys = [content_key(a + b"+" + b) for a, b in zip(first.keys.tolist(), second.keys.tolist(), strict=True)]
     return Column(
         modality="comparison",

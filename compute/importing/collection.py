@@ -100,7 +100,7 @@ class Collection(BaseModel):
 
 
 class Loaded(NamedTuple):
-    """A collection as it is read: one frame a table."""
+    """A collection as it is read: one frame per table."""
 
     name: str
     date: str
@@ -113,7 +113,7 @@ def save(
     """Writes one collection under `folder`; returns where it is, and the others that were imported from the source,
     which are removed if `replace`.
 
-    Without a `name` it is called after its kind, and a digest of its source and content. Raises BadInput where a
+    Without a `name` it is called after its kind, and a digest of its source and content. Raises BadInput if a
     collection of that name has other content, unless `replace`.
     """
     digest = hashlib.blake2b(
@@ -153,12 +153,12 @@ def save(
 
 
 def mark(folder: Path) -> Collection:
-    """What a collection's folder says of it. Raises OSError and ValueError."""
+    """Returns what a collection's folder says of it. Raises OSError and ValueError."""
     return validated(read_record(folder / MARK, root=folder), Collection)
 
 
 def load(folder: Path) -> tuple[list[Loaded], list[str]]:
-    """Every whole collection under `folder`, and why others were skipped."""
+    """Returns every whole collection under `folder`, and why others were skipped."""
     collections, problems = [], []
     for path in sorted(folder.glob(f"*/{MARK}")):
         own = path.parent
@@ -183,7 +183,8 @@ def refusal(name: str, error: Exception) -> str:
 
 
 def joined(collections: Sequence[Loaded]) -> tuple[pd.DataFrame, pd.DataFrame, dict[str, int]]:
-    """The runs and scores of all collections, and how many runs of each give way to a newer one's. Newest first.
+    """Returns the runs and scores of all collections, and how many runs of each give way to a newer one's. Newest
+    first.
 
     Of runs with one id the newest is taken, whole. Of two runs of a model on a task from one origin the newer is the
     one shown, unless it has a part of the older one's scores alone; runs that share no score are both shown.

@@ -56,9 +56,10 @@ class ResultEntry(BaseModel):
 
 
 def fetch_eval_results(repo: str, *, revision: str = "main", offline: bool = False) -> tuple[Path, str]:
-    """A model's result files, downloaded or from the hub library's cache: their folder, and repository and commit.
+    """Returns a model's result files, downloaded or from the hub library's cache: their folder, and repository and
+    commit.
 
-    Raises NotHere where they cannot be had, BadInput for a repository without any.
+    Raises NotHere if they cannot be had, BadInput for a repository without any.
     """
     import httpx2
     from huggingface_hub import snapshot_download
@@ -81,7 +82,7 @@ def fetch_eval_results(repo: str, *, revision: str = "main", offline: bool = Fal
 
 
 def read_eval_results(path: Path, *, model: str, catalog: Catalog, source: str = "") -> Imported:
-    """Every figure of the catalogue's tasks in a folder's files, as runs of `model` (a hub id or a key).
+    """Returns every figure of the catalogue's tasks in a folder's files, as runs of `model` (a hub id or a key).
 
     `path` is a file, the folder itself, or the one that holds it. Entries of other tasks are `skipped`; `problems`
     names each file and entry that cannot be read or is ambiguous. Raises BadInput for a missing file.
@@ -152,7 +153,7 @@ def read_eval_results(path: Path, *, model: str, catalog: Catalog, source: str =
 def _figure(
     entry: ResultEntry, task: Task, subset: str, metric: Metric, *, model: str, source: str
 ) -> tuple[Run, Score]:
-    """An entry's score and its run. Raises BadInput with the reason alone."""
+    """Returns an entry's score and its run. Raises BadInput with the reason alone."""
     facts = dict(_facts(entry.notes or ""))
     if facts.get("metric", metric.key) != metric.key:
         raise BadInput(f"is {short(facts['metric'])} by its notes, but {entry.task} is {metric.key}")
@@ -207,7 +208,7 @@ def _figure(
 
 
 def _facts(notes: str) -> Iterator[tuple[str, str]]:
-    """The `name: value` parts of notes; of a name that appears twice the first."""
+    """Yields the `name: value` parts of notes; of a name that appears twice the first."""
     for part in reversed(notes.split(";")):
         if match := FACT.fullmatch(part.strip()):
             yield match[1], match[2].strip()

@@ -37,7 +37,7 @@ RETRIEVAL = re.compile(r"(Flickr|MSCOCO) (image|text) retr\. R@(\d+)")
 BY_LANGUAGE = re.compile(r"(crossmodal3600|multilingual_mscoco_captions) (image|text)_retrieval_recall@(\d+) (\w+)")
 RECALL = re.compile(r"(image|text)_retrieval_recall@(\d+)")
 COUNTED = {"hit_rate_at_1": "hit@1", "ndcg_at_5": "ndcg_linear@5"}  # MMEB's fields of the metrics
-ABOUT = ("name", "pretrained", "model", "version", "params (M)", "FLOPs (B)")  # columns of open_clip that are no score
+ABOUT = ("name", "pretrained", "model", "version", "params (M)", "FLOPs (B)")  # columns that are not scores
 
 
 class Measurement(NamedTuple):
@@ -73,7 +73,8 @@ class MmebFile(BaseModel):
 
 
 def _open_clip(path: Path) -> Iterator[Measurement]:
-    """A table of open_clip's docs: a row a checkpoint, a column a data set, or a data set, direction and language."""
+    """Yields a table of open_clip's docs: a row per checkpoint, a column per data set, or a data set, direction and
+    language."""
     frame = read_table(path).frame
     names = next(
         (pair for pair in (["name", "pretrained"], ["model", "version"]) if set(pair) <= set(frame.columns)), None
@@ -98,7 +99,7 @@ def _open_clip(path: Path) -> Iterator[Measurement]:
 
 
 def _datacomp(path: Path) -> Iterator[Measurement]:
-    """A model's results in DataComp's JSON Lines, a line a data set; the file is named after the model."""
+    """Yields a model's results in DataComp's JSON Lines, a line per data set; the file is named after the model."""
     for line in filter(str.strip, _text(path).split("\n")):
         row = validated(json.loads(line), JsonLine)
         about = {"file": path.name, "model": path.stem}
@@ -113,7 +114,7 @@ def _datacomp(path: Path) -> Iterator[Measurement]:
 
 
 def _mmeb(path: Path) -> Iterator[Measurement]:
-    """A model's results as MMEB's harness writes them; of each task the metric that the catalogue ranks by."""
+    """Yields a model's results as MMEB's harness writes them; of each task the metric that the catalogue ranks by."""
     content = validated(json.loads(_text(path)), MmebFile)
     for tasks in content.metrics.values():
         for task, values in tasks.items():
@@ -145,9 +146,9 @@ LAYOUTS = {
 
 
 def read_laboratory(path: Path, *, layout: str, laboratory: Laboratory, catalog: Catalog) -> Imported:
-    """The scores of a folder (or one file) in a layout of LAYOUTS, as runs of an origin of their own.
+    """Returns the scores of a folder (or one file) in a layout of LAYOUTS, as runs of an origin of their own.
 
-    A model is the one that aliases.csv names, else a new one. Raises BadInput where nothing can be read.
+    A model is the one that aliases.csv names, else a new one. Raises BadInput if nothing can be read.
     """
     form = LAYOUTS[layout]
     files = [path] if path.is_file() else sorted(path.glob(f"*{form.ending}"))
@@ -255,7 +256,7 @@ def read_laboratory(path: Path, *, layout: str, laboratory: Laboratory, catalog:
 
 
 def _text(path: Path) -> str:
-    """A regular file's text, of a bounded size."""
+    """Returns a regular file's text, of a bounded size."""
     if not path.is_file() or path.stat().st_size > MOST_BYTES:
         raise ValueError(f"it is not a regular file of at most {MOST_BYTES / 1e6:,.0f} MB")
     return path.read_text(encoding="utf-8-sig")

@@ -93,7 +93,7 @@ class ModelMeta(BaseModel):
 
     @property
     def late_interaction(self) -> bool | None:
-        """Whether the model has many vectors per item; None where the file does not say."""
+        """Whether the model has many vectors per item; None if the file does not say."""
         kinds = {(self.similarity_fn_name or "").replace("_", "").lower(), *(self.model_type or ())}
         return True if kinds & {"maxsim", "late-interaction"} else False if kinds & {"cosine", "dense"} else None
 
@@ -155,7 +155,7 @@ def fetch_mteb_results(cache: Path, *, catalog: Catalog, revision: str = "main")
 
 
 def read_mteb_results(path: Path, *, catalog: Catalog) -> Imported:
-    """Every score of a task in the catalogue; `path` is the `results` folder or the one that holds it.
+    """Returns every score of a task in the catalogue; `path` is the `results` folder or the one that holds it.
 
     A damaged file never stops the import: it is named in `problems`. Of several revisions of a model the one
     with the newest mteb version (then with most tasks) is primary; its runs have `main` set, and so have the
@@ -240,9 +240,9 @@ def read_mteb_results(path: Path, *, catalog: Catalog) -> Imported:
 def recorded(
     rows: pd.DataFrame, *, facts: Mapping[str, ModelMeta], catalog: Catalog, commit: str = ""
 ) -> tuple[list[Model], list[Run], list[Score]]:
-    """The models that the catalogue does not list, the runs and the scores of rows of COLUMNS and FILE.
+    """Returns the models that the catalogue does not list, the runs and the scores of rows of COLUMNS and FILE.
 
-    The rows of a run follow one another. `facts` are those of models by folder.
+    The rows of a run are adjacent. `facts` describe models, by folder.
     """
     tasks, metrics = tasks_of(catalog), {metric.key: metric for metric in catalog.metrics}
     known = {model.key for model in catalog.models}
@@ -283,19 +283,19 @@ def recorded(
 
 
 def tasks_of(catalog: Catalog) -> dict[str, Task]:
-    """The tasks that mteb has, by its names."""
+    """Returns the tasks that mteb has, by its names."""
     return {task.title: task for task in catalog.tasks if task.benchmark in MTEB}
 
 
 def model_key(folder: str) -> str:
-    """The catalogue's key of the model in folder `<org>__<model>`."""
+    """Returns the catalogue's key of the model in folder `<org>__<model>`."""
     return folder.replace("__", "/", 1).lower()
 
 
 def model_row(meta: ModelMeta | None, folder: str, *, catalog: Catalog) -> Model:
-    """A model row; of its training data, the data sets of the catalogue. Its organisation is spelled as the catalogue
-    has it for the same account of the hub. None: all that the folder's name says. Raises BadInput where the folder is
-    another model's.
+    """Returns a model row; of its training data, the data sets of the catalogue. Its organisation is spelled as the
+    catalogue has it for the same account of the hub. None: all that the folder's name says. Raises BadInput if the
+    folder is another model's.
     """
     account, _, name = folder.partition("__")
     organisations = {row.key.partition("/")[0]: row.organisation for row in catalog.models if row.organisation}
@@ -332,12 +332,12 @@ def model_row(meta: ModelMeta | None, folder: str, *, catalog: Catalog) -> Model
 
 
 def _is_public(stated: str | bool | None) -> bool | None:
-    """Whether training code or data are public: at an address. None where the file does not say."""
+    """Returns whether training code or data are public: at an address. None if the file does not say."""
     return None if stated in (None, "") else stated is True or str(stated).startswith("http")
 
 
 def version_key(text: str) -> tuple[int, ...]:
-    """An mteb version as comparable numbers; of a range (`2.12.16-2.15.4`) its end; () when there is none."""
+    """Returns an mteb version as comparable numbers; of a range (`2.12.16-2.15.4`) its end; () when there is none."""
     match = re.match(r"\d{1,9}(\.\d{1,9})*", text.rpartition("-")[2])
     return tuple(int(part) for part in match.group().split(".")) if match else ()
 
@@ -347,7 +347,7 @@ def _folders(parent: Path) -> Iterator[Path]:
 
 
 def _read(path: Path, kind: type[Record]) -> Record:
-    """A JSON file, perhaps with a byte order mark, as a record. Raises BadInput with the reason alone."""
+    """Returns a JSON file, perhaps with a byte order mark, as a record. Raises BadInput with the reason alone."""
     try:
         if not path.is_file():  # a pipe would be waited for
             raise ValueError("it is not a regular file")
@@ -361,7 +361,7 @@ def _read(path: Path, kind: type[Record]) -> Record:
 
 
 def _rows(path: Path, task: Task, metrics: Mapping[str, Metric]) -> Iterator[dict[str, Any]]:
-    """One result file, a row a split and subset. Raises BadInput with the reason alone.
+    """One result file, a row per split and subset. Raises BadInput with the reason alone.
 
     The field of the task's own metric wins over `main_score`: some old files put another metric there.
     """

@@ -76,7 +76,8 @@ def read_scores_csv(path: Path, *, catalog: Catalog) -> Imported:
 
 
 def _found(noun: str, key: str, row: dict[str, str], known: Known) -> Any:
-    """The row of that key: the catalogue's, which may be declared again in its own words, or one that is added to the
+    """Returns the row of that key: the catalogue's, which may be declared again in its own words, or one that is added
+    to the
     `known`. Raises BadInput with the reason alone."""
     columns = DECLARING[noun]
     filled = {column: row[column] for column in columns if row.get(column)}
@@ -102,7 +103,7 @@ def _found(noun: str, key: str, row: dict[str, str], known: Known) -> Any:
 
 
 def _declared(noun: str, key: str, row: dict[str, str], known: Known) -> Model | Task:
-    """A new model; or a new task, and its metric where that is new too: unbounded, shown as it is."""
+    """Returns a new model; or a new task, and its metric where that is new too: unbounded, shown as it is."""
     if noun == "model":
         if row["model_kind"] not in KINDS:
             raise BadInput(f"model_kind is {row['model_kind']!r}; use one of {', '.join(KINDS)}")
@@ -123,7 +124,7 @@ def _declared(noun: str, key: str, row: dict[str, str], known: Known) -> Model |
 
 
 def _score(row: dict[str, str], known: Known, *, model: Model, file: str) -> tuple[Run, Score]:
-    """The score of a row, and the run that it is of. Raises BadInput with the reason alone."""
+    """Returns the score of a row, and the run that it is of. Raises BadInput with the reason alone."""
     task = _found("task", row["task"].lower(), row, known)
     if task.benchmark != row["benchmark"]:
         raise BadInput(f"task {task.key!r} is of the benchmark {task.benchmark!r}, not {row['benchmark']!r}")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pandas as pd
 from pydantic import BaseModel
 
 from compute.catalog import Catalog
@@ -20,6 +21,7 @@ from compute.io.files import read_record, validated, write_text
 NAME = "mteb"
 SOURCE = "https://huggingface.co/datasets/mteb/results"
 LICENSE = "CC0-1.0"
+CELL = ["folder", "task", "subset", "metric"]  # of a score that is shown
 
 
 class ShippedResults(BaseModel):
@@ -50,6 +52,15 @@ def ship(imported: Imported, *, folder: Path, commit: str, date: str) -> Path:
     store.write_parquet(path, frame=frame)
     write_text(path.with_suffix(".json"), json.dumps(about.model_dump(), indent=1, ensure_ascii=False) + "\n")
     return path
+
+
+def changes(folder: Path, imported: Imported) -> tuple[pd.DataFrame, int, int]:
+    """The shown scores that an import changes or lacks, a row each: CELL, old, new (NaN: gone). With how many are
+    shipped, and how many the import adds to them."""
+    shipped = store.read_parquet(folder / f"{NAME}.parquet")
+    old, new = (rows[rows["main"]].set_index(CELL)["value"] for rows in (shipped, imported.rows))
+    both = pd.DataFrame({"old": old, "new": new.reindex(old.index)})
+    return both[both["old"] != both["new"]].reset_index(), len(old), len(new.index.difference(old.index))
 
 
 def manifest(folder: Path) -> ShippedResults:

@@ -1,4 +1,4 @@
-"""Answers of judges of pairs beside people's votes: read from tables of any program, and kept as Parquet.
+"""Answers of judges of pairs next to people's votes: read from tables of any program, and kept as Parquet.
 
 A collection is a folder with `votes.parquet`, whose rows are those of the database's table `votes`, without the origin:
 that is the folder's name.
@@ -24,7 +24,7 @@ from compute.types import BadInput, DatabaseError, counted, shortened
 FILES = "*/votes.parquet"
 COLUMNS = ["task", "judge", "item", "human", "answer"]
 TASK, JUDGE = FormField("task", optional=True), FormField("judge", optional=True)
-BESIDE = Form(  # a row an answer, with people's vote: GenAI-Bench, Multimodal RewardBench
+BESIDE = Form(  # a row per answer, with people's vote: GenAI-Bench, Multimodal RewardBench
     "beside people's votes",
     (
         TASK,
@@ -34,7 +34,7 @@ BESIDE = Form(  # a row an answer, with people's vote: GenAI-Bench, Multimodal R
         FormField("human", ("human_vote", "label"), BLANK),
     ),
 )
-ROWS = Form(  # a row a vote, of people and judges alike: LMArena, MT-bench
+ROWS = Form(  # a row per vote, of people and judges alike: LMArena, MT-bench
     "a row a vote",
     (TASK, FormField("judge"), FormField("question_id"), FormField("turn", optional=True), FIRST, SECOND)
     + (FormField("winner", (), BLANK),),
@@ -43,18 +43,18 @@ OTHER = {"first": "second", "second": "first"}
 
 
 class Votes(NamedTuple):
-    """What was read: a row an answer, with COLUMNS; `answer` is None where it is no vote. `sentence` says how."""
+    """What was read: a row per answer, with COLUMNS; `answer` is None if it is not a vote. `sentence` says how."""
 
     rows: pd.DataFrame
     sentence: str
 
 
 def read(path: Path, *, task: str, judge: str = "", people: Sequence[str] = ()) -> Votes:
-    """The answers in a table of one of two forms: a row an answer beside people's vote, or a row a vote.
+    """Returns the answers in a table with a row per answer and people's vote, or with a row per vote.
 
     `task` and `judge` are of rows that do not say so. `people`: whose rows are people's votes, with * for any letters,
-    of a table with a row a vote. Of repeated answers the first is taken; questions on which the votes of people differ
-    are skipped, and answers to questions without any. Raises BadInput.
+    of a table with a row per vote. Of repeated answers the first is taken; questions on which the votes of people
+    differ are skipped, and answers to questions without any. Raises BadInput.
     """
     names = {name for form in (BESIDE, ROWS) for field in form.fields for name in (*field.names(), *field.aliases)}
     table = read_table(path, columns=names)
@@ -93,7 +93,7 @@ def read(path: Path, *, task: str, judge: str = "", people: Sequence[str] = ()) 
 
 
 def _vote(text: str) -> str | None:
-    """A vote of ANSWERS, or the verdict [[A]], [[B]] or [[C]] in a reply; None where it is neither."""
+    """Returns a vote of ANSWERS, or the verdict [[A]], [[B]] or [[C]] in a reply; None if it is neither."""
     verdicts = [kind for kind, mark in zip(("a", "b", "tie"), "ABC", strict=True) if f"[[{mark}]]" in text]
     try:
         return answer(verdicts[0] if len(verdicts) == 1 else text)
@@ -104,7 +104,7 @@ def _vote(text: str) -> str | None:
 def _joined(
     frame: pd.DataFrame, *, people: Sequence[str], voted: Callable[[pd.Series], pd.Series], title: str
 ) -> pd.DataFrame:
-    """The rows of judges with people's votes on the same two answers, in the order that the judge had."""
+    """Returns the rows of judges with people's votes on the same two answers, in the order that the judge had."""
     is_human = frame["judge"].map(lambda name: any(fnmatchcase(name, each) for each in people))
     if is_human.all() or not is_human.any():
         some = shortened(", ".join(frame["judge"].unique()), 200)
@@ -125,7 +125,7 @@ def _joined(
 
 
 def save(votes: Votes, *, folder: Path, name: str, replace: bool) -> Path:
-    """Writes a collection of votes. Raises BadInput where there is one of that name, unless `replace`."""
+    """Writes a collection of votes. Raises BadInput if there is one of that name, unless `replace`."""
     path = folder / name / FILES.removeprefix("*/")
     if path.exists() and not replace:
         raise BadInput(f"There are votes called {name}. Replace them with --replace, or choose another --name")
@@ -134,7 +134,7 @@ def save(votes: Votes, *, folder: Path, name: str, replace: bool) -> Path:
 
 
 def every(*folders: Path) -> tuple[pd.DataFrame, list[str]]:
-    """All collections of votes, as the database has them, and why some are skipped."""
+    """Returns all collections of votes, as the database has them, and why some are skipped."""
     found, problems = [], []
     for path in sorted(path for folder in folders for path in folder.glob(FILES)):
         try:

@@ -1,1 +1,1 @@
-"""What `compute.<name>` is from Python: one file a name."""
+"""What `compute.<name>` is from Python: one file per name."""

@@ -22,17 +22,17 @@ from compute.types import counted
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Audit(ShowsItself):
-    """The doubtful scores of a table, the surest first."""
+    """The doubtful scores of a table, the most certain first."""
 
     table: ScoreTable
     doubts: tuple[Doubt, ...]
 
     def frame(self) -> pd.DataFrame:
-        """A row a doubt: model, task, kind, value, expected, low, high, reason."""
+        """Returns a row per doubt: model, task, kind, value, expected, low, high, reason."""
         return pd.DataFrame(self.doubts, columns=list(Doubt._fields))
 
     def shown_table(self) -> ShownTable:
-        """A line a doubt."""
+        """Returns a line per doubt."""
         digits = decimals(self.table.values)
 
         def text(value: float) -> str:

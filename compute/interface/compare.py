@@ -93,9 +93,9 @@ def compare_scores(
 ) -> Comparison:
     """a minus b: over the suite's tasks by its rule, or over the items of one task.
 
-    `tasks`: the suite's that count. `parts` has a row a shared task: over its items where both were computed on the
+    `tasks`: the suite's that count. `parts` has a row per shared task: over its items if both were computed on the
     same ones and its score is a mean over items, else from the two standard errors, taken as independent. `better`
-    there holds over all its rows, by Holm's method. Raises BadInput where nothing is shared, UnknownKey for a task that
+    there holds over all its rows, by Holm's method. Raises BadInput if nothing is shared, UnknownKey for a task that
     is not shared.
     """
     names = (a.key, b.key if b.origin == a.origin and b.key != a.key else f"{b.key} ({b.origin})")
@@ -123,7 +123,7 @@ def compare_scores(
 
 
 def _notes(a: ModelScores, b: ModelScores, *, tasks: Sequence[Task]) -> tuple[str, ...]:
-    """What to know before the scores of the two on these tasks are compared, in sentences."""
+    """Returns what to know before the scores of the two on these tasks are compared, in sentences."""
     if b.origin != "computed":
         return comparability(model=a.key, origin=b.origin, tasks=tasks, runs=a.runs, others=None)
     of_both = [{task.key: side.runs[task.key] for task in tasks if task.key in side.runs} for side in (a, b)]

@@ -23,7 +23,7 @@ from compute.types import BadInput
 class TaskCorrelations(ShowsItself, Correlation):
     """Correlations of every two tasks over the models that have both. Arrays are [tasks, tasks], NaN undefined.
 
-    An interval is also NaN where |r| = 1, since the formula has no width there.
+    An interval is also NaN if |r| = 1, since the formula has no width there.
     """
 
     method: str
@@ -32,7 +32,7 @@ class TaskCorrelations(ShowsItself, Correlation):
     notes: tuple[str, ...]
 
     def frame(self) -> pd.DataFrame:
-        """A row a pair of tasks, the most similar first: first, second, r, low, high, n."""
+        """Returns a row per pair of tasks, the most similar first: first, second, r, low, high, n."""
         first, second = np.triu_indices(len(self.tasks), 1)
         names = np.array(self.tasks, object)
         named = {"first": names[first], "second": names[second]}
@@ -40,11 +40,11 @@ class TaskCorrelations(ShowsItself, Correlation):
         return frame.sort_values("r", ascending=False, kind="stable", ignore_index=True)
 
     def matrix(self) -> pd.DataFrame:
-        """The correlations as a square frame, tasks by tasks."""
+        """Returns the correlations as a square frame, tasks by tasks."""
         return pd.DataFrame(self.r, index=list(self.tasks), columns=list(self.tasks))
 
     def shown_table(self) -> ShownTable:
-        """The extremes in words, and the corner of the matrix as a heatmap."""
+        """Returns the extremes in words, and the corner of the matrix as a heatmap."""
         corner = range(min(len(self.tasks), MOST))
         return ShownTable(
             heads=("", "task", *(str(at + 1) for at in corner)),
@@ -84,7 +84,7 @@ class TaskCorrelations(ShowsItself, Correlation):
         return lines
 
     def plot(self) -> Any:
-        """The heatmap of plotly, in the order of the tasks."""
+        """Returns the heatmap of plotly, in the order of the tasks."""
         from compute.analysis.figures.heatmap import heatmap
         from compute.analysis.figures.style import unmarked
 

@@ -62,7 +62,7 @@ def evaluate(
     `engine="ray"`, an object in memory is copied to each worker.
 
     A run that fails is part of the result with its reason, and a warning says how many there are. Ctrl-C keeps every
-    finished run and every encoded item: the same call goes on from there. Raises UnknownKey, BadInput, NotHere, and
+    finished run and every encoded item: the same call continues from there. Raises UnknownKey, BadInput, NotHere, and
     CannotDo where the model can be run on none of the tasks.
     """
     tasks = (tasks,) if isinstance(tasks, str) else tuple(tasks)
@@ -125,7 +125,7 @@ def evaluate(
 
 
 def _named(catalog: Catalog, model: str | Path, *, name: str, family: str, offline: bool) -> NamedModel:
-    """The model that is a key of the catalogue, a checkpoint's folder or a hub id.
+    """Returns the model that is a key of the catalogue, a checkpoint's folder or a hub id.
 
     Raises UnknownKey for what is none of these, NotHere, BadInput.
     """
@@ -145,7 +145,7 @@ def _named(catalog: Catalog, model: str | Path, *, name: str, family: str, offli
 
 
 def _suite_of(tasks: Sequence[str], results: Path) -> str:
-    """The first suite of the catalogue that holds all these tasks. Raises BadInput where no suite does."""
+    """Returns the first suite of the catalogue that holds all these tasks. Raises BadInput if no suite does."""
     if not tasks:
         raise BadInput("No suite is named: give suite=, such as suite='mini' (likeness list suites)")
     catalog = workspace.catalog_with_own(results, warn=_warn)

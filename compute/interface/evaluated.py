@@ -70,7 +70,7 @@ class Evaluation(ShowsItself):
 
     @classmethod
     def stored(cls, plan: Plan, *, catalog: Catalog, results: Path) -> Evaluation:
-        """What a plan finds stored."""
+        """Returns what a plan finds stored."""
         outcomes = [Outcome(job=job, state="stored", stored=job.stored) for job in plan.jobs if job.stored]
         return cls(plan=plan, outcomes=tuple(outcomes), catalog=catalog, results=results)
 
@@ -86,8 +86,8 @@ class Evaluation(ShowsItself):
         return {task: run_folders.headline(run) for task, run in self.runs.items()}
 
     def frame(self) -> pd.DataFrame:
-        """A row a score, in the suite's order: task, category, subset, metric, value, stderr, low, high, bias, n,
-        coverage, state, reason.
+        """Returns a row per score, in the suite's order: task, category, subset, metric, value, stderr, low, high,
+        bias, n, coverage, state, reason.
 
         low and high are the ends of the 95% interval, which is of the value without its bias. A task without a score
         has one row, whose state (failed, skipped, stopped) and reason say why; else reason says what makes the
@@ -143,8 +143,8 @@ class Evaluation(ShowsItself):
         return standing.means_of(self._table)
 
     def rank(self, origin: str = USUAL) -> RankedModel:
-        """The model's rank among the rows of an origin of the same suite: published, imported, computed, all, or
-        usual, the one with the most models that have every task.
+        """Returns the model's rank among the rows of an origin of the same suite: published, imported, computed, all,
+        or usual, the one with the most models that have every task.
 
         Its own row of that origin is skipped. The interval covers at least 95%, as on the board. A rank is None, with
         the reason, where tasks or other rows are missing; `notes` say how far the two origins can be compared.
@@ -169,7 +169,7 @@ class Evaluation(ShowsItself):
 
     def place(self, origin: str = USUAL) -> EstimatedPlace:
         """Where the model would stand with all tasks of the suite, among the complete rows of an origin as in `rank`,
-        estimated from the tasks that it has: mean and place with 95% intervals, beside the plain mean of its tasks.
+        estimated from the tasks that it has: mean and place with 95% intervals, next to the plain mean of its tasks.
 
         Without an estimate it has the reason. What is assumed: docs/ranks.md. The first call builds the database next
         to the results. Raises BadInput for an unknown origin.
@@ -184,11 +184,11 @@ class Evaluation(ShowsItself):
         return standing.place_of(*self._beside(others), notes=notes)
 
     def next_tasks(self, budget: str, origin: str = USUAL) -> pd.DataFrame:
-        """The tasks to run next, in the order that narrows the interval of the mean most per hour, as many as fit a
-        budget such as 30m or 2.5h: task, items, hours, total, half, timed.
+        """Returns the tasks to run next, in the order that narrows the interval of the mean most per hour, as many as
+        fit a budget such as 30m or 2.5h: task, items, hours, total, half, timed.
 
-        hours are the median of others' runs, on other hardware; where a task is not `timed`, the median of the other
-        tasks. half: of the interval of the mean after this task, in stored units, NaN where that is no estimate yet.
+        hours are the median of others' runs, on other hardware; if a task is not `timed`, the median of the other
+        tasks. half: of the interval of the mean after this task, in stored units, NaN if that is not an estimate yet.
         Raises BadInput, and CannotDo where nothing tells an order.
         """
         table, known = self._beside(self._arranged(origin))
@@ -199,9 +199,10 @@ class Evaluation(ShowsItself):
         return standing.beside(self._table, others, model=self.model, tasks=self._counting, frames=frames)
 
     def database(self) -> Path:
-        """The database of the shipped scores and of this results folder, next to the runs; built where it is stale.
+        """Returns the database of the shipped scores and of this results folder, next to the runs; built where it is
+        stale.
 
-        Raises LikenessError where it cannot be built.
+        Raises LikenessError if it cannot be built.
         """
         from compute.database.build import bring_up_to_date  # what it reads is needed for nothing else here
 
@@ -215,9 +216,9 @@ class Evaluation(ShowsItself):
     def compare(self, other: str | Evaluation, *, task: str = "") -> Comparison:
         """This model minus another one on the same suite, by a paired test; `task` compares on that one alone.
 
-        `other`: another evaluation, or a model's key, whose runs here are taken where there are any, else its published
+        `other`: another evaluation, or a model's key, whose runs here are taken if there are any, else its published
         or imported scores, always of one origin alone. Over the tasks that both have, by the suite's rule, and in
-        `parts` task by task: over items where both were run on the same ones. `notes` say how far the scores can be
+        `parts` task by task: over items if both were run on the same ones. `notes` say how far the scores can be
         compared. Raises UnknownKey, and BadInput where the two share nothing.
         """
         mine = ModelScores(key=self.model.key, origin="computed", scores=self.headlines, runs=self.runs)
@@ -228,7 +229,7 @@ class Evaluation(ShowsItself):
         return compare_scores(mine, theirs, suite=self.suite, tasks=self._counting, metrics=self._metrics, task=task)
 
     def _scores_of(self, key: str) -> ModelScores:
-        """Another model's scores of the first origin that has any. Raises BadInput where it has none."""
+        """Another model's scores of the first origin that has any. Raises BadInput if it has none."""
         for origin in ("computed", *ORIGINS[:-1], ALL):
             if scores := self._scores_of_origin(key, origin):
                 return scores
@@ -263,8 +264,8 @@ class Evaluation(ShowsItself):
         return ModelScores(key=key, origin=origin, scores=scores, runs=runs) if scores else None
 
     def items(self, task: str) -> pd.DataFrame:
-        """The evidence of a task, a row an item: item, subset, expected, answer, correct, value, detail (JSON) and the
-        procedure's own columns. Raises UnknownKey for a task without a run.
+        """Returns the evidence of a task, a row per item: item, subset, expected, answer, correct, value, detail (JSON)
+        and the procedure's own columns. Raises UnknownKey for a task without a run.
         """
         if task not in self.runs:
             raise UnknownKey("task", task, self.runs)
@@ -298,7 +299,7 @@ class Evaluation(ShowsItself):
 
     @cached_property
     def _summary(self) -> list[str]:
-        """The mean; and the estimated place where some tasks of the suite were run, and enough of them."""
+        """Returns the mean, and the estimated place if enough of the suite's tasks were run."""
         mean = self.mean
         some = FEWEST_TASKS <= mean.tasks < mean.of_tasks and self.suite.aggregate != HUMAN
         return [str(mean), str(self.place())] if some else [str(mean)]
@@ -307,7 +308,7 @@ class Evaluation(ShowsItself):
         return f"Evaluation({self.model.key}: {len(self.runs)} of {len(self.plan.tasks)} tasks; {self.mean})"
 
     def shown_table(self) -> ShownTable:
-        """The headline scores with their intervals, of which those in percent are drawn."""
+        """Returns the headline scores with their intervals, of which those in percent are drawn."""
         rows, missing = [], []
         for task in self.plan.tasks:
             metric, run = self.catalog.metric(task.metrics[0]), self.runs.get(task.key)
@@ -337,7 +338,7 @@ class Evaluation(ShowsItself):
         )
 
     def plot(self) -> Any:
-        """A figure of plotly: a line a task with its score and 95% interval, coloured by category, in shown units."""
+        """A figure of plotly: a line per task with its score and 95% interval, coloured by category, in shown units."""
         from compute.analysis.figures.ranked import strip
 
         frame = self.frame().drop_duplicates("task").dropna(subset="value")  # a task's first score is its headline

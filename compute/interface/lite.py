@@ -37,7 +37,7 @@ class SmallerTable(ShowsItself):
     lost: tuple[LostTask, ...]  # the tasks not chosen, those least like any chosen one first
 
     def frame(self) -> pd.DataFrame:
-        """A row a task, the chosen ones first: task, category, step, spearman, nearest, r, n.
+        """Returns a row per task, the chosen ones first: task, category, step, spearman, nearest, r, n.
 
         `step` and `spearman` are of chosen tasks, `nearest`, `r` and `n` of others: the chosen task that orders models
         most like it.
@@ -56,7 +56,7 @@ class SmallerTable(ShowsItself):
         return frame.astype({"step": "Int64", "n": "Int64"})
 
     def shown_table(self) -> ShownTable:
-        """The chosen tasks in their order, below how well they rank."""
+        """Returns the chosen tasks in their order, below how well they rank."""
         several = self.table.categories != (WHOLE,)
         frame, above = self.frame().head(len(self.tasks)), list(smaller.summary(self.choice))
         if self.held_out is not None:
@@ -76,7 +76,7 @@ class SmallerTable(ShowsItself):
         )
 
     def plot(self) -> Any:
-        """The curve of plotly: the correlation with the whole table by number of tasks."""
+        """Returns the curve of plotly: the correlation with the whole table by number of tasks."""
         from compute.analysis.figures.curve import curve
 
         return curve(self.choice, held_out=self.held_out, own=None)

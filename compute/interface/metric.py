@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 @naming_packages()
 def metric(name: str, *, device: str = "cpu") -> TensorMetric:
-    """A function of two batches of images, (N, 3, H, W) float tensors of 0 to 1 -> (N,).
+    """Returns a function of two batches of images, (N, 3, H, W) float tensors of 0 to 1 -> (N,).
 
     `name`: a key of the catalogue (`likeness list models`): a metric of image pairs, which is differentiable, or an
     encoder of images, whose cosine is not. It runs in float32: an encoder on `device`, a metric where the images are.
 
     Raises UnknownKey, NotHere for a missing package, file or device, and CannotDo for a model that compares no images.
     """
-    import torch  # noqa: F401  named where it is missing
+    import torch  # noqa: F401  named if it is missing
 
     row = workspace.catalog_with_own(None, warn=partial(warnings.warn, stacklevel=3)).model(name)
     if not model_rows.scores(row, "image-image"):

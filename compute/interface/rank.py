@@ -39,7 +39,7 @@ def rank(
     `scores` may also be a frame of pandas or polars, a dictionary, or what other programs write (`score_layouts`), such
     as mteb's `BenchmarkResults` and its frames, of which the mean over subsets and splits counts; the arguments from
     `model` on say how to read it (`ScoreReading`). Each of `groups` counts as one task in the intervals, not in the
-    mean. The tests of `compute.analysis.ranks.friedman` count every task alike. Intervals keep to `bounds`. Source of
+    mean. The tests of `compute.analysis.ranks.friedman` weight tasks equally. Intervals keep to `bounds`. Source of
     the statistics: `compute.analysis.ranking`. Raises BadInput in one sentence.
     """
     if aggregate not in RULES:
@@ -62,7 +62,7 @@ def rank(
 
 
 def _audited(table: ScoreTable, scores: TableOfScores) -> list[str]:
-    """How many of a table's scores an audit doubts, and how to list them; nothing where it doubts none."""
+    """Returns how many of a table's scores an audit doubts, and how to list them; nothing if it doubts none."""
     if not (found := summary(audit(table))):
         return []
     command = f"likeness audit {shlex.quote(str(scores))}" if isinstance(scores, str | Path) else "compute.audit"

@@ -1,4 +1,4 @@
-"""`compute.replicate`: one's own scores beside what others measured for the same weights and data."""
+"""`compute.replicate`: one's own scores next to what others measured for the same weights and data."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ SCORES = Form(
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Replication(ShowsItself):
-    """Scores of one's own beside all that others measured for the same weights and data.
+    """Scores of one's own next to all that others measured for the same weights and data.
 
-    `found`: a row a data set, model and other origin: data, subset, model, task, who, mine, theirs, difference (mine
+    `found`: a row per data set, model and other origin: data, subset, model, task, who, mine, theirs, difference (mine
     less theirs, points), usual, inside, cause, source.
     """
 
@@ -42,11 +42,11 @@ class Replication(ShowsItself):
     notes: tuple[str, ...] = ()  # how a table was read, in sentences
 
     def frame(self) -> pd.DataFrame:
-        """The rows of `found`, those furthest apart for their data set first."""
+        """Returns the rows of `found`, those furthest apart for their data set first."""
         return self.found.copy()
 
     def shown_table(self) -> ShownTable:
-        """A line a comparison, below what is inside of what laboratories differ by."""
+        """Returns a line per comparison, below what is inside of what laboratories differ by."""
         known = self.found["inside"].notna()
         inside, outside = (self.found["inside"].eq(value).sum() for value in (True, False))
         above = f"{counted(len(self.found), 'score')} of others for the same weights and data: {inside} within what "
@@ -77,12 +77,12 @@ def replicate(
     model: Annotated[str, "Only this model; default: all that were run."] = "",
     weights_of: Annotated[str, "Key of the listed model whose weights --model has, where it is another."] = "",
 ) -> Replication:
-    """Sets computed scores beside what laboratories measured for the same weights and data.
+    """Sets computed scores next to what laboratories measured for the same weights and data.
 
     It says how far apart they are, whether laboratories differ as much, and what may cause it.
 
     results: a folder of runs, what `compute.evaluate` returned, or a table (file or frame) of numbers from anywhere:
-    model, task, value (0.851 or 85.1) and, where it is not the task's first, metric. Raises BadInput where nothing can
+    model, task, value (0.851 or 85.1) and, if it is not the task's first, metric. Raises BadInput if nothing can
     be compared.
     """
     from compute.database.build import bring_up_to_date
@@ -124,7 +124,7 @@ def replicate(
 
 
 def _own(source: Path | pd.DataFrame, measured: pd.DataFrame) -> pd.DataFrame:
-    """The rows of a table of own scores, as the view has them. Raises BadInput naming the row."""
+    """Returns the rows of a table of own scores, as the view has them. Raises BadInput naming the row."""
     is_frame = isinstance(source, pd.DataFrame)
     table = TableFile(title="the table", frame=source.astype(str)) if is_frame else read_table(Path(source))
     _, frame, _ = forms.read(table, [SCORES])
@@ -142,14 +142,12 @@ def _own(source: Path | pd.DataFrame, measured: pd.DataFrame) -> pd.DataFrame:
         rows.append({**about[["data", "scale"]], "subset": WHOLE, "origin": OWN, "source": "", **facts})
     frame = pd.DataFrame(rows)
     if (twice := frame.duplicated(["model", "task", "metric"])).any():
-        raise BadInput(
-            f"{table.title}, row {int(twice.idxmax()) + 1}: a score of this model and task stands above already"
-        )
+        raise BadInput(f"{table.title}, row {int(twice.idxmax()) + 1}: a duplicate score of this model and task")
     return frame
 
 
 def compared(pairs: pd.DataFrame, protocols: pd.DataFrame, laboratories: pd.DataFrame) -> pd.DataFrame:
-    """The rows of `Replication.found` of all pairs of origins, of which the later is one's own."""
+    """Returns the rows of `Replication.found` of all pairs of origins, of which the later is one's own."""
     sizes = replication.agreement(pairs[pairs["b"] != OWN])
     sizes = sizes[(sizes["models"] >= replication.FEWEST) & (sizes["verdict"] != replication.SAME_RUNS)]
     usual = sizes.groupby(["data", "subset", "same"])["usual"].max()

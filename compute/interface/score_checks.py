@@ -19,8 +19,8 @@ CUTOFF = re.compile(r"(?:@|_at_)\d+")  # recall@1, ndcg_at_10
 
 
 def directed(table: ScoreTable, *, lower: Sequence[str], told: bool) -> ScoreTable:
-    """The table with the direction of every task: as the table says (`told`), an option, or the task's name, which is
-    noted; and a note of tasks of which nothing says it. Raises BadInput where two of these differ."""
+    """Returns the table with the direction of every task: as the table says (`told`), an option, or the task's name,
+    which is noted; and a note of tasks of which nothing says it. Raises BadInput if two of these differ."""
     check_names(lower, table.tasks, what=argument("lower_is_better"))
     named = set() if told else {task for task in table.tasks if has_role(task, DOWN) or has_role(task, LOWER)}
     for task in () if told else table.tasks:
@@ -39,8 +39,8 @@ def directed(table: ScoreTable, *, lower: Sequence[str], told: bool) -> ScoreTab
 
 
 def clustered(table: ScoreTable, groups: Mapping[str, Sequence[str]]) -> ScoreTable:
-    """The table with the tasks that share their data: those of a group, and those whose names differ in a cutoff
-    alone, which is noted."""
+    """Returns the table with the tasks that share their data: those of a group, and those whose names differ in a
+    cutoff alone, which is noted."""
     group = members(groups, table.tasks, noun="group")
     keys = [f"group {group[task]}" if task in group else CUTOFF.sub("@", task) for task in table.tasks]
     if len(set(keys)) == len(keys):
@@ -73,7 +73,7 @@ def check_units(table: ScoreTable, *, named: Collection[str]) -> None:
 
 
 def check_scales(table: ScoreTable, *, told: Collection[str]) -> None:
-    """Raises BadInput where a mean would follow one task alone, whose scores are far above all others, and no option
+    """Raises BadInput if a mean would follow one task alone, whose scores are far above all others, and no option
     has `told` that they share a unit."""
     task = far_apart(table)
     if task and task not in told:
@@ -85,7 +85,7 @@ def check_scales(table: ScoreTable, *, told: Collection[str]) -> None:
 
 
 def far_apart(table: ScoreTable) -> str:
-    """The task whose median score is over APART times that of every other one; empty where there is none, and where
+    """The task whose median score is over APART times that of every other one; empty if there is none, and where
     all may be shares, or percent."""
     sizes = pd.DataFrame(np.abs(table.values[:, table.counted])).replace(0.0, np.nan)
     medians, most = sizes.median(), sizes.max()
@@ -97,7 +97,7 @@ def far_apart(table: ScoreTable) -> str:
 
 
 def members(named: Mapping[str, Sequence[str]], known: Collection[str], *, noun: str) -> dict[str, str]:
-    """The category or group that each named task is in. Raises BadInput for a task in two."""
+    """Returns the category or group that each named task is in. Raises BadInput for a task in two."""
     of_task = {}
     for name, tasks in named.items():
         if isinstance(tasks, str) or not tasks:
@@ -111,7 +111,7 @@ def members(named: Mapping[str, Sequence[str]], known: Collection[str], *, noun:
 
 
 def categorised(table: ScoreTable, of_task: Mapping[str, str], *, order: Iterable[str]) -> ScoreTable:
-    """The table with the category of every task, in this order. Raises BadInput for a task without one."""
+    """Returns the table with the category of every task, in this order. Raises BadInput for a task without one."""
     categories = tuple(map(str, order))
     for task in table.tasks:
         if task not in of_task:

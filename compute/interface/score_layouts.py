@@ -1,7 +1,7 @@
-"""Scores in the layouts that programs and boards write, as one frame: a row a model, or long.
+"""Scores in the layouts that programs and boards write, as one frame: a row per model, or long.
 
 Read are frames (pandas, polars, mteb), dictionaries, files (`compute.io.tables`, JSON, Markdown) and folders of them,
-a file a model. Results of lm-evaluation-harness, OpenCompass, CLIP_benchmark, DataComp and wandb are known by their
+a file per model. Results of lm-evaluation-harness, OpenCompass, CLIP_benchmark, DataComp and wandb are known by their
 columns. Of several measures of a task one counts: the main one as the file says, else the first of which lower is not
 better.
 """
@@ -65,7 +65,7 @@ TableOfScores = Annotated[  # Any: what turns itself into a frame, as mteb's res
 
 
 def opened(scores: TableOfScores) -> TableFile:
-    """The frame behind what somebody brings. Raises BadInput."""
+    """Returns the frame behind what somebody brings. Raises BadInput."""
     if isinstance(scores, str | Path):
         return _of_path(Path(scores))
     frame = _of_object(scores, SCORES) if isinstance(scores, Mapping | list) else scores
@@ -81,8 +81,8 @@ def opened(scores: TableOfScores) -> TableFile:
 
 
 def laid_out(given: TableFile, *, model: str, transpose: bool) -> tuple[TableFile, dict[str, str]]:
-    """What was `opened` with columns under their names and known layouts as a long table; and the group of each task,
-    of a table with two rows of headings. Raises BadInput."""
+    """Returns what was `opened` with columns under their names and known layouts as a long table; and the group of each
+    task, of a table with two rows of headings. Raises BadInput."""
     if transpose:
         return replace(given, frame=named(given.frame)), {}
     frame, groups = _grouped(named(given.frame))
@@ -119,7 +119,7 @@ def _of_path(path: Path) -> TableFile:
 
 
 def _of_file(path: Path, name: str = "") -> TableFile:
-    """A file; `name` is the model of one that names none."""
+    """Returns a file; `name` is the model of one that names none."""
     if path.suffix.lower() == ".json":
         try:
             content = parse_json("\n".join(read_lines(path)), name=path.name)
@@ -164,7 +164,7 @@ def _of_object(content: Any, title: str, *, model: str = "") -> pd.DataFrame:
 
 
 def _of_lm_eval(content: Mapping[str, Any], model: str) -> Iterator[dict[str, Any]]:
-    """A row a measure of a task; parts of a group with a score of its own are skipped."""
+    """Yields a row per measure of a task; parts of a group with a score of its own are skipped."""
     settings = content.get("config") or {}
     found = OF_MODEL.search(str(settings.get("model_args", "")))
     name = content.get("model_name") or (found[1] if found else model)
@@ -186,7 +186,7 @@ def _of_lm_eval(content: Mapping[str, Any], model: str) -> Iterator[dict[str, An
 
 
 def _scored(measures: Mapping[str, Any] | None) -> list[str]:
-    """The keys of a task's measures, without their errors."""
+    """Returns the keys of a task's measures, without their errors."""
     return [
         key
         for key, value in (measures or {}).items()
@@ -211,7 +211,7 @@ def _of_markdown(path: Path) -> TableFile:
 
 
 def _tables(lines: Sequence[str]) -> Iterator[tuple[str, pd.DataFrame]]:
-    """The tables of a text, each with the line above it that is not of one."""
+    """Yields the tables of a text, each with the line above it that is not of one."""
     above, rows = "", []
     for line, after in zip([*lines, ""], [*lines[1:], "", ""], strict=True):
         if CELL.search(line) and (rows or RULE.fullmatch(after)):
@@ -223,7 +223,7 @@ def _tables(lines: Sequence[str]) -> Iterator[tuple[str, pd.DataFrame]]:
 
 
 def _of_harness(table: pd.DataFrame, model: str) -> pd.DataFrame:
-    """A row a measure of a task; a task is named once, and parts of a group begin with a dash."""
+    """Returns a row per measure of a task; a task is named once, and parts of a group begin with a dash."""
     at = LM_EVAL.columns([*table])
     tasks, metrics = table[at["tasks"]].replace("", np.nan).ffill(), table[at["metric"]]
     filters = table.get("Filter", pd.Series("", table.index)).replace("none", "")
@@ -234,7 +234,7 @@ def _of_harness(table: pd.DataFrame, model: str) -> pd.DataFrame:
 
 
 def _in_markdown(lines: Sequence[str]) -> pd.DataFrame:
-    """The lines of a table as a frame, without marks of bold type, links and code."""
+    """Returns the lines of a table as a frame, without marks of bold type, links and code."""
     head, _, *rows = [
         [plain(cell.replace(r"\|", "|")) for cell in CELL.split(EDGES.sub("", line.strip()))] for line in lines
     ]
@@ -242,7 +242,7 @@ def _in_markdown(lines: Sequence[str]) -> pd.DataFrame:
 
 
 def plain(cell: str) -> str:
-    """A cell without marks of Markdown."""
+    """Returns a cell without marks of Markdown."""
     return STRONG.sub(r"\1", MARKS.sub("", cell)).strip()
 
 
@@ -250,7 +250,7 @@ def plain(cell: str) -> str:
 
 
 def _known(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
-    """A frame in a known layout as a long or a wide one, and how it was read."""
+    """Returns a frame in a known layout as a long or a wide one, and how it was read."""
     names = list(frame.columns)
     if {"model", "task", "metric", "value", "way"} <= {*names}:
         return _main_measures(frame, kept=["model"])
@@ -275,7 +275,7 @@ def _known(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
 
 
 def _of_opencompass(frame: pd.DataFrame, columns: Mapping[str, str]) -> tuple[pd.DataFrame, list[str]]:
-    """A row a data set and measure, a column a model; rows without a score are headings."""
+    """Returns a row per data set and measure, a column per model; rows without a score are headings."""
     dataset, metric = columns["dataset"], columns["metric"]
     models = [name for name in frame if name not in columns.values()]
     frame = frame[~frame[models].apply(lambda cells: texts(cells).str.lower().isin(NO_NUMBER)).all(axis=1)]
@@ -288,7 +288,7 @@ def _of_opencompass(frame: pd.DataFrame, columns: Mapping[str, str]) -> tuple[pd
 
 
 def _main_measures(frame: pd.DataFrame, *, kept: Sequence[str]) -> tuple[pd.DataFrame, list[str]]:
-    """The main measure of every task, as a long table with the columns `kept`, and a note of the others."""
+    """Returns the main measure of every task, as a long table with the columns `kept`, and a note of the others."""
     frame = frame[~texts(frame["value"]).str.lower().isin(NO_NUMBER)]
     told = zip(frame["metric"], frame.get("way", [None] * len(frame)), strict=True)
     way = {metric: said if isinstance(said, bool) else higher_is_better(metric) for metric, said in told}
@@ -313,7 +313,7 @@ def _main_measures(frame: pd.DataFrame, *, kept: Sequence[str]) -> tuple[pd.Data
 
 
 def named(frame: pd.DataFrame) -> pd.DataFrame:
-    """The frame with its columns' names as text, and an index that names models as a column."""
+    """Returns the frame with its columns' names as text, and an index that names models as a column."""
     if frame.columns.nlevels > 1 or frame.index.nlevels > 1:
         raise BadInput("The table has several levels of columns or rows. Flatten it: frame.reset_index()")
     names = [normalize("NFC", plain(str(name))) for name in frame.columns]
@@ -365,15 +365,15 @@ def _grouped(frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, str]]:
 
 
 def _without_nameless(frame: pd.DataFrame, *, model: str) -> tuple[pd.DataFrame, list[str]]:
-    """The frame without columns that have no name, such as pandas' index, and a note of them. The first stays where it
-    names the models."""
+    """Returns the frame without columns that have no name, such as pandas' index, and a note of them. The first stays
+    where it names the models."""
     nameless = np.array([NAMELESS.fullmatch(name) is not None for name in frame.columns])
     if len(nameless) and not any(name.lower() == "model" or name == model for name in frame.columns[1:]):
         nameless[0] &= pd.to_numeric(frame.iloc[:, 0].astype(object), errors="coerce").notna().all()
     if not nameless.any():
         return frame, []
     where = ", ".join(str(at + 1) for at in np.flatnonzero(nameless))
-    return frame.loc[:, ~nameless], [f"Skipped, as without a name: column {where} of the table."]
+    return frame.loc[:, ~nameless], [f"Skipped because it has no name: column {where} of the table."]
 
 
 def texts(cells: pd.Series) -> pd.Series:

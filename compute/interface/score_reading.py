@@ -1,7 +1,7 @@
 """A table of scores that somebody brings, checked and brought into arrays: wide or long, a frame or a file.
 
-Wide: a row a model, a column a task; a column `<task>_stderr` holds the standard errors of `<task>`.
-Long: a row a score, in the columns `model`, `task`, `value`, and optionally `stderr`, `n`, `category`,
+Wide: a row per model, a column per task; a column `<task>_stderr` holds the standard errors of `<task>`.
+Long: a row per score, in the columns `model`, `task`, `value`, and optionally `stderr`, `n`, `category`,
 `higher_is_better` (the form LONG); other programs' names stand for them, and a `metric` tells tasks apart.
 
 `score_layouts` reads what programs write. Names say which columns describe the models, which sum up others, and where
@@ -80,7 +80,7 @@ def read_cells(
     faults = []
 
     def numbers(column: pd.Series, at: Ints, *, is_error: bool = False) -> Numbers:
-        """A column of one unit as numbers; what is wrong goes to the faults."""
+        """Returns a column of one unit as numbers; what is wrong goes to the faults."""
         read = read_numbers(column, comma=decimal)
         wrong = dict(read.wrong) | dict.fromkeys(np.flatnonzero(np.abs(read.values) > LARGEST).tolist(), TOO_LARGE)
         if is_error:
@@ -119,14 +119,14 @@ def read_cells(
 
 
 def mean_over_seeds(values: Floats, errors: Floats, groups: Ints) -> tuple[Floats, Floats]:
-    """The mean of the rows of a group [groups, tasks], and its standard error by their spread, where there are two."""
+    """The mean of the rows of a group [groups, tasks], and its standard error by their spread, if there are two."""
     frame = pd.DataFrame(values).groupby(groups)
     spread = frame.sem().to_numpy()
     return frame.mean().to_numpy(), np.where(np.isnan(spread), pd.DataFrame(errors).groupby(groups).first(), spread)
 
 
 def is_text(column: pd.Series) -> bool:
-    """Whether a column has cells and none of them is a number."""
+    """Returns whether a column has cells and none of them is a number."""
     if any(np.isfinite(read_numbers(cells).values).any() for cells in (column.head(FEW), column)):
         return False
     return bool(read_numbers(column).wrong) and not has_decimal_comma([column])
@@ -167,7 +167,7 @@ class ScoreReading:
         return frozenset((*self.only, *self.lower_is_better, *members, *(self.weights or ())))
 
     def table(self, scores: TableOfScores, *, mixed: bool = False) -> ScoreTable:
-        """What `score_layouts` reads, as arrays; `mixed`: a task may have shares and percent.
+        """Returns what `score_layouts` reads, as arrays; `mixed`: a task may have shares and percent.
 
         Raises BadInput in one sentence that names the row, the column and what to do; of cells, all that are wrong.
         """
@@ -182,7 +182,7 @@ class ScoreReading:
             raise BadInput("The table has no rows below its heading. Add one for every model")
         shared = {*frame.columns[frame.columns.duplicated()]}
         frame = frame.loc[:, ~frame.columns.duplicated()].reset_index(drop=True)
-        roles = self._roles(frame)  # a row a score where there are any, else a row a model
+        roles = self._roles(frame)  # a row per score if there are any, else a row per model
         if self.shares and "n" not in roles:
             raise BadInput("Shares need the number of answers behind each: a long table with the column n")
         label, metric, notes = _model_column(frame, label), "", list[str]()
@@ -315,8 +315,8 @@ class ScoreReading:
         return {}
 
     def _chosen(self, names: Sequence[str], frame: pd.DataFrame | None = None) -> tuple[list[str], list[str]]:
-        """The tasks among names of columns, as options and the names themselves tell, and a note of what is skipped by
-        its name or, of a `frame`, as text: nothing that an option names, and not all."""
+        """Returns the tasks among names of columns, as options and the names themselves tell, and a note of what is
+        skipped by its name or, of a `frame`, as text: nothing that an option names, and not all."""
         tasks = [name for name in names if name not in self.ignore and (not self.only or name in self.only)]
         skipped = {}
         complements = errors_among(tasks, COMPLEMENT)
@@ -338,7 +338,7 @@ class ScoreReading:
 def _said_of_tasks(
     frame: pd.DataFrame, tasks: pd.Series, names: Sequence[str], roles: Mapping[str, str]
 ) -> dict[str, object]:
-    """The categories and directions that a long table states, as fields of ScoreTable. Raises BadInput."""
+    """Returns the categories and directions that a long table states, as fields of ScoreTable. Raises BadInput."""
     read = tasks.isin(names)
     said = {"category": dict.fromkeys(names, WHOLE), "higher_is_better": dict.fromkeys(names, "true")}
     said |= {role: _one_a_task(texts(frame[roles[role]])[read], tasks) for role in said if role in roles}
@@ -357,7 +357,7 @@ def _said_of_tasks(
 
 
 def _named_by_metric(frame: pd.DataFrame, task: str, *, ignore: Sequence[str]) -> tuple[pd.Series, str]:
-    """The tasks, each with its metric where a task has several or one has the direction; and the column of metrics."""
+    """The tasks, each with its metric if a task has several or one has the direction; and the column of metrics."""
     names = _filled(frame, task, "task")
     metric = next((name for name in frame.columns if name.lower() == "metric" and name not in ignore), "")
     if not metric:
@@ -369,7 +369,7 @@ def _named_by_metric(frame: pd.DataFrame, task: str, *, ignore: Sequence[str]) -
 
 
 def _one_a_task(cells: pd.Series, tasks: pd.Series) -> dict[str, str]:
-    """What a column says of every task. Raises BadInput where two rows of a task differ."""
+    """Returns what a column says of every task. Raises BadInput if two rows of a task differ."""
     tasks = tasks[cells.index]
     differ = cells != cells.groupby(tasks).transform("first")
     if differ.any():
@@ -383,7 +383,7 @@ def _one_a_task(cells: pd.Series, tasks: pd.Series) -> dict[str, str]:
 
 
 def _model_column(frame: pd.DataFrame, model: str) -> str:
-    """The column that names the models: `model`, one of MODELS, or the first of text. Raises BadInput."""
+    """Returns the column that names the models: `model`, one of MODELS, or the first of text. Raises BadInput."""
     has = f"The table has the columns {shown(frame.columns)}"
     if model:
         if model not in frame.columns:
@@ -409,7 +409,7 @@ def _model_column(frame: pd.DataFrame, model: str) -> str:
 
 
 def _filled(frame: pd.DataFrame, column: str, noun: str) -> pd.Series:
-    """The texts of a column that names the models, or tasks. Raises BadInput for an empty one."""
+    """Returns the texts of a column that names the models, or tasks. Raises BadInput for an empty one."""
     names = texts(frame[column]).map(plain)
     empty = np.flatnonzero(names == "")
     if len(empty):
@@ -420,8 +420,8 @@ def _filled(frame: pd.DataFrame, column: str, noun: str) -> pd.Series:
 def _told_apart(
     names: pd.Series, others: pd.DataFrame, *, tasks: pd.Series | None = None
 ) -> tuple[pd.Series, str, str]:
-    """The models' names, with those of a second column where rows repeat and it tells them apart: the first one of text
-    that does, else empty; and the column of seeds, else empty.
+    """Returns the models' names, with those of a second column where rows repeat and it tells them apart: the first one
+    of text that does, else empty; and the column of seeds, else empty.
 
     Names that end in their seed are without it. Raises BadInput, naming two rows that are the same.
     """

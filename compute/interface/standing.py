@@ -36,7 +36,7 @@ BUDGET = re.compile(r"(\d+(?:\.\d+)?) ?(m|h)")
 
 @dataclass(frozen=True, kw_only=True)
 class RankedModel:
-    """One model's row of a ranking, in stored units. None where something is not known; `reason` says why."""
+    """One model's row of a ranking, in stored units. None if something is not known; `reason` says why."""
 
     model: str
     of_suite: str
@@ -45,7 +45,7 @@ class RankedModel:
     rank_high: int | None = None
     of: int = 0  # ranked models, with this one
     others: Mapping[str, int] | None  # the other ranked ones, counted by origin; None: nobody else was looked at
-    tie_class: str = ""  # letter, empty where not known
+    tie_class: str = ""  # letter, empty if not known
     better: tuple[str, ...] = ()  # models that are significantly better
     worse: tuple[str, ...] = ()  # models that are significantly worse
     mean: float | None = None
@@ -59,7 +59,7 @@ class RankedModel:
 
     @classmethod
     def first(cls, ranking: Ranking) -> RankedModel:
-        """The row of the first model of a ranking."""
+        """Returns the row of the first model of a ranking."""
         table, ranked = ranking.table, ranking.rank != UNRANKED
         ends = {name: float(getattr(ranking, name)[0]) for name in ("mean", "mean_low", "mean_high")}
         places = {name: int(getattr(ranking, name)[0]) for name in ("rank", "rank_low", "rank_high")}
@@ -82,7 +82,7 @@ class RankedModel:
 
     @classmethod
     def unknown(cls, table: ScoreTable, *, reason: str, others: Mapping[str, int] | None) -> RankedModel:
-        """The row of the first model of a table where it has neither rank nor mean, and why."""
+        """Returns the row of the first model of a table if it has neither rank nor mean, and why."""
         return cls(
             model=table.models[0],
             of_suite=table.name,
@@ -125,7 +125,7 @@ def mean_of(mine: ScoreTable) -> RankedModel:
 
 
 def means_of(mine: ScoreTable) -> pd.DataFrame:
-    """The suite's mean, then those of its categories where it has several: a row each, with MEANS."""
+    """The suite's mean, then those of its categories if it has several: a row each, with MEANS."""
     several = mine.categories if len(mine.categories) > 1 else ()
     means = [mean_of(mine), *(replace(mean_of(mine.within(name)), of_suite=name) for name in several)]
     frame = pd.DataFrame([vars(row) for row in means]).rename(columns={"of_suite": "name"})
@@ -136,8 +136,8 @@ def means_of(mine: ScoreTable) -> pd.DataFrame:
 def rank_of(
     mine: ScoreTable, others: ScoreTable | None, *, origin: str, notes: Sequence[str] = (), instead: Sequence[str] = ()
 ) -> RankedModel:
-    """The rank of the one model of a table among the rows of `others`, of an origin, without its own; None without such
-    rows.
+    """Returns the rank of the one model of a table among the rows of `others`, of an origin, without its own; None
+    without such rows.
 
     `notes` say how they compare; `instead`: the origins that do have rows of other models, which the reason then names.
     """
@@ -156,7 +156,7 @@ def rank_of(
 
 
 def no_mean(table: ScoreTable) -> str:
-    """Why the tasks of a suite make no mean; empty where they do."""
+    """Why the tasks of a suite make no mean; empty if they do."""
     if table.aggregate == HUMAN or not table.tasks:
         return f"{table.name} is ranked by people, not by a mean over tasks"
     return table.unlike_tasks
@@ -170,8 +170,8 @@ def comparability(
     runs: Mapping[str, StoredRun],
     others: ScoreTable | None,
 ) -> tuple[str, ...]:
-    """What to know before the model's runs, by task, are compared with the rows of `others`, in sentences: who made
-    those scores, what differs from the catalogue's protocol, and between the runs. None: there are no others.
+    """Returns what to know before the model's runs, by task, are compared with the rows of `others`, in sentences: who
+    made those scores, what differs from the catalogue's protocol, and between the runs. None: there are no others.
 
     `tasks`: those that count in the suite's mean.
     """
@@ -192,7 +192,7 @@ def comparability(
 
 
 def unlike(runs: Mapping[str, StoredRun]) -> tuple[str, ...]:
-    """What in these runs, by task, differs from the protocol that the catalogue states, in sentences."""
+    """Returns what in these runs, by task, differs from the protocol that the catalogue states, in sentences."""
     text = []
     for task, run in runs.items():
         settings = run.run.settings
@@ -206,7 +206,7 @@ def unlike(runs: Mapping[str, StoredRun]) -> tuple[str, ...]:
 
 
 def mixed(runs: Mapping[str, StoredRun], *, which: str = "The runs") -> tuple[str, ...]:
-    """What differs between the runs of one model, whose scores make one mean, in sentences about `which`."""
+    """Returns what differs between the runs of one model, whose scores make one mean, in sentences about `which`."""
     revisions = dict.fromkeys(run.short_revision for run in runs.values())
     dtypes = dict.fromkeys(run.run.dtype for run in runs.values())
     text = []
@@ -246,8 +246,8 @@ class EstimatedPlace(NamedTuple):
 def beside(
     mine: ScoreTable, others: ScoreTable, *, model: Model, tasks: Sequence[Task], frames: Mapping[str, pd.DataFrame]
 ) -> tuple[ScoreTable, dict[str, Any]]:
-    """The model's row of `mine`, on `tasks`, above the complete rows of others, with the hours of others' runs; and
-    what else `estimates` takes. `frames`: models and runs of the database."""
+    """Returns the model's row of `mine`, on `tasks`, above the complete rows of others, with the hours of others' runs;
+    and what else `estimates` takes. `frames`: models and runs of the database."""
     whole = ~np.isnan(others.values[:, others.counted]).any(axis=1)
     rows = [at for at, key in enumerate(others.models) if whole[at] and key != model.key]
     hours = pd.Series(others.hours, others.tasks).reindex(mine.tasks)
@@ -286,7 +286,7 @@ def place_of(table: ScoreTable, known: Mapping[str, Any], *, notes: Sequence[str
 def next_tasks(
     table: ScoreTable, known: Mapping[str, Any], *, model: Model, tasks: Sequence[Task], budget: str
 ) -> pd.DataFrame:
-    """The tasks to run next, as `Evaluation.next_tasks`; `table` and `known` as `beside` returns them.
+    """Returns the tasks to run next, as `Evaluation.next_tasks`; `table` and `known` as `beside` returns them.
 
     Raises BadInput for a budget that is none, and CannotDo where nothing tells an order.
     """
@@ -308,7 +308,7 @@ def next_tasks(
 
 
 def lines(frame: pd.DataFrame, *, model: str, suite: str, budget: str) -> Iterator[str]:
-    """What `Evaluation.next_tasks` returns as text."""
+    """Yields what `Evaluation.next_tasks` returns as text."""
     yield f"{suite} for {model} within {budget}: {len(frame)} tasks, by how much an hour of each narrows the mean"
     if frame.empty:
         return
@@ -325,7 +325,7 @@ def lines(frame: pd.DataFrame, *, model: str, suite: str, budget: str) -> Iterat
 
 
 def hours_of(budget: str) -> float:
-    """The hours of a text such as 30m or 2.5h. Raises BadInput."""
+    """Returns the hours of a text such as 30m or 2.5h. Raises BadInput."""
     if not (found := BUDGET.fullmatch(budget.strip().lower())) or not float(found[1]):
         raise BadInput(f"A budget is minutes or hours, such as 30m, 1h or 2.5h; got {budget!r}")
     return float(found[1]) / (60 if found[2] == "m" else 1)

@@ -50,7 +50,7 @@ class TrainingResult(ShowsItself):
     changes: tuple[TaskChange, ...]  # base and tuned model on the suite's own items, which decided nothing
 
     def frame(self) -> pd.DataFrame:
-        """A row a task, averages before their tasks: key, title, side, before, after, difference, low, high.
+        """Returns a row per task, averages before their tasks: key, title, side, before, after, difference, low, high.
 
         Fractions; low and high are the ends of the 95% interval of the difference.
         """
@@ -73,7 +73,7 @@ class TrainingResult(ShowsItself):
         )
 
     def plot(self) -> Any:
-        """A figure of plotly: both averages on validation items by step."""
+        """Returns a figure of plotly: both averages on validation items by step."""
         from compute.analysis.figures.curve import training
 
         return training(self._curves(), best=self.best)
@@ -86,7 +86,7 @@ class TrainingResult(ShowsItself):
         }
 
     def _curve_names(self) -> list[tuple[int, str]]:
-        """Of each curve the number of its colour, and its name with the value of the step that was stored."""
+        """Returns each curve's colour index, and its name with the value at the stored step."""
         return [
             (place, f"{title} {rounded(side.get(self.best, side[max(side)]), 1)}")
             for place, (title, side) in enumerate(self._curves().items())
@@ -123,11 +123,11 @@ def train(
     evaluation. At the end base and tuned model are measured on the suite's own items, and `training.html` in `out`
     shows both curves and that table.
 
-    A call that was interrupted goes on from its last stored step with the same result; one that is complete returns it.
-    Raises UnknownKey, BadInput, NotHere, CannotDo, CannotWrite before the first step, among them where another process
-    trains in `out`, or an image of the splits is an evaluated one; LikenessError where a loss is not finite.
+    A call that was interrupted continues from its last stored step with the same result; one that is complete returns
+    it. Raises UnknownKey, BadInput, NotHere, CannotDo, CannotWrite before the first step, among them where another
+    process trains in `out`, or an image of the splits is an evaluated one; LikenessError if a loss is not finite.
     """
-    import torch  # noqa: F401 (where it is missing, that is said before data are asked for)
+    import torch  # noqa: F401 (if it is missing, that is said before data are asked for)
 
     plan = with_options(PAPER, options)
     rows = splits.chosen(datasets, tasks=(tasks,) if isinstance(tasks, str) and tasks else tasks)
@@ -191,7 +191,7 @@ def train(
 
 
 def model_row(base: str | Path, *, offline: bool) -> Model:
-    """The row of a model by key, folder or hub id. Raises UnknownKey, BadInput, NotHere."""
+    """Returns the row of a model by key, folder or hub id. Raises UnknownKey, BadInput, NotHere."""
     catalog = workspace.catalog_with_own(None, warn=partial(warnings.warn, stacklevel=2))
     text = named_models.of_path(base) if isinstance(base, Path) else base
     (chosen,) = named_models.named([text], catalog=catalog, offline=offline)
@@ -199,7 +199,7 @@ def model_row(base: str | Path, *, offline: bool) -> Model:
 
 
 def page(base: str, name: str, result: TrainingResult) -> str:
-    """What training gave the model `name`, and what it cost, as one HTML file: both curves and the final table.
+    """Returns what training gave the model `name`, and what it cost, as one HTML file: both curves and the final table.
 
     base: its base's title.
     """

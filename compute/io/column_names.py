@@ -38,7 +38,7 @@ PLACES = {  # as patterns, {0}: the phrase, {1}: a filler
 
 
 def words_of(name: str) -> str:
-    """The words of a name, in small letters and with blanks between them."""
+    """Returns the words of a name, in small letters and with blanks between them."""
     return " ".join(WORD.findall(unicodedata.normalize("NFKC", name).casefold()))
 
 
@@ -57,19 +57,20 @@ def _pattern(role: str) -> re.Pattern[str]:
 
 
 def has_role(name: str, role: str) -> bool:
-    """Whether a column's name has one of the role's phrases where it counts."""
+    """Returns whether a column's name has one of the role's phrases where it counts."""
     return any(_pattern(role).fullmatch(words_of(text)) for text in (name, ASIDE.sub("", name)))
 
 
 def higher_is_better(name: str) -> bool | None:
-    """Whether higher is better by the name; None where it does not say."""
+    """Returns whether higher is better by the name; None if it does not say."""
     if has_role(name, LOWER) or has_role(name, DOWN):
         return False
     return True if has_role(name, HIGHER) or has_role(name, UP) else None
 
 
 def errors_among(columns: Sequence[str], role: str = ERROR) -> dict[str, str]:
-    """The columns that hold another one's standard errors, or its COMPLEMENT, and that one: `acc_stderr,none` and
+    """Returns the columns that hold another one's standard errors, or its COMPLEMENT, and that one: `acc_stderr,none`
+    and
     `acc,none`."""
     known = {words_of(column): column for column in columns}
     rows, found = _rows(), {}

@@ -130,9 +130,9 @@ def locked(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def reserved(path: Path) -> Iterator[bool]:
-    """Locks a file of that path as long as the process needs it, without waiting; yields False where another has it.
+    """Locks a file of that path as long as the process needs it, without waiting; yields False if another has it.
 
-    A file system without locks lets everybody through. Raises CannotWrite where the file cannot be made.
+    A file system without locks lets everybody through. Raises CannotWrite if the file cannot be made.
     """
     try:
         handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
@@ -185,7 +185,7 @@ def discard(path: Path) -> None:
 
 
 def _open(folder: Path) -> int | None:
-    """A folder opened to be locked; None on Windows, which opens none."""
+    """Returns a folder opened to be locked; None on Windows, which opens none."""
     return None if os.name == "nt" else os.open(folder, os.O_RDONLY)
 
 
@@ -195,7 +195,7 @@ def _close(handle: int | None) -> None:
 
 
 def _lock(handle: int | None, *, wait: bool = True) -> bool | None:
-    """Locks an open folder or file; False where another holds it, None where the platform or its file system has no
+    """Locks an open folder or file; False if another holds it, None if the platform or its file system has no
     locks.
     """
     if handle is None:
@@ -266,7 +266,7 @@ def _sweep_temporary() -> None:
 
 
 def read_record(path: Path, *, root: Path) -> dict[str, Any]:
-    """The JSON object in a file below `root`. Raises OSError, and ValueError with what is wrong with it."""
+    """Returns the JSON object in a file below `root`. Raises OSError, and ValueError with what is wrong with it."""
     record = parse_json(read_bytes(path, root=root, most=MAX_RECORD).decode(), name=path.name)
     if not isinstance(record, dict):
         raise ValueError(f"{path.name} holds no object")
@@ -293,7 +293,7 @@ def _depth(value: Any) -> int:
 
 
 def validated(content: Any, model: type[Record]) -> Record:
-    """The content as a pydantic model. Raises ValueError with the first field that is wrong."""
+    """Returns the content as a pydantic model. Raises ValueError with the first field that is wrong."""
     from pydantic import ValidationError
 
     try:
@@ -305,7 +305,7 @@ def validated(content: Any, model: type[Record]) -> Record:
 
 
 def read_bytes(path: Path, *, root: Path, most: int) -> bytes:
-    """A file's content. Raises as `check_file`."""
+    """Returns a file's content. Raises as `check_file`."""
     check_file(path, root=root, most=most)
     return path.read_bytes()
 
@@ -328,15 +328,15 @@ def check_inside(path: Path, *, root: Path) -> None:
 
 
 def is_inside(path: Path, root: Path) -> bool:
-    """Whether a path leads to a folder or somewhere below it; links are judged by where they lead."""
+    """Returns whether a path leads to a folder or somewhere below it; links are judged by where they lead."""
     return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(root))
 
 
 def short(value: Any) -> str:
-    """A value as an error shows it: one line of at most 60 characters."""
+    """Returns a value as an error shows it: one line of at most 60 characters."""
     return ascii(value)[:60] if not isinstance(value, list | dict) else f"a {type(value).__name__}"
 
 
 def words_beside(module: str) -> dict[str, Any]:
-    """The table in the .toml of a module's name, next to its `__file__`."""
+    """Returns the table in the .toml of a module's name, next to its `__file__`."""
     return tomllib.loads(Path(module).with_suffix(".toml").read_text(encoding="utf-8"))

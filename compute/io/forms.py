@@ -43,7 +43,7 @@ class FormField(NamedTuple):
     least: int = 0
 
     def names(self, *, required: bool = False) -> tuple[str, ...]:
-        """The names it can have; the required ones alone."""
+        """Returns the names it can have; the required ones alone."""
         if not self.least:
             return () if required and self.optional else (self.name,)
         return tuple(f"{self.name}_{at}" for at in range(1, (self.least if required else MOST) + 1))
@@ -81,7 +81,7 @@ class Form(NamedTuple):
         return chosen
 
     def missing(self, present: Sequence[str], given: Mapping[str, str] | None = None) -> list[str]:
-        """The required columns that a table does not have."""
+        """Returns the required columns that a table does not have."""
         chosen = self.columns(present, given)
         return [name for name in self.required if name not in chosen]
 
@@ -149,7 +149,8 @@ def fitting(forms: Sequence[Form], present: Sequence[str], *, title: str) -> For
 
 
 def read(source: Path | TableFile, forms: Sequence[Form]) -> tuple[str, pd.DataFrame, tuple[str, ...]]:
-    """The key of the first form that a table fits, its columns under the form's names, and notes on how it was read.
+    """Returns the key of the first form that a table fits, its columns under the form's names, and notes on how it was
+    read.
 
     Texts are stripped, numbers are floats. Raises BadInput, which for cells names every bad row.
     """
@@ -172,7 +173,7 @@ def read(source: Path | TableFile, forms: Sequence[Form]) -> tuple[str, pd.DataF
 
 
 def _cells(cells: pd.Series, field: FormField, *, comma: bool | None) -> tuple[pd.Series, dict[int, str]]:
-    """The cells of a column by the field's kind, and what is wrong with some: row -> the end of a sentence."""
+    """Returns the cells of a column by the field's kind, and what is wrong with some: row -> the end of a sentence."""
     texts = cells.astype("str").fillna("").str.strip()
     empty = (texts == "").to_numpy()
     if field.kind in (TEXT, BLANK):

@@ -26,12 +26,12 @@ class ImageFiles:
     unused: tuple[str, ...]  # all others
 
     def notes(self, folder: Path) -> tuple[str, ...]:
-        """A sentence on the files that are not used, if there are any."""
+        """Returns a sentence on the files that are not used, if there are any."""
         return unused_note(folder.name, self.unused)
 
 
 def unused_note(title: str, unused: Sequence[str]) -> tuple[str, ...]:
-    """How many files of a source are not images, and the first of them."""
+    """Returns how many files of a source are not images, and the first of them."""
     if not unused:
         return ()
     more = f" and {len(unused) - NAMED:,} more" if len(unused) > NAMED else ""
@@ -42,7 +42,8 @@ def unused_note(title: str, unused: Sequence[str]) -> tuple[str, ...]:
 
 
 def image_files(folder: Path) -> ImageFiles:
-    """The images below a folder: by the ends of their names, in any case of letters; without an end by their content.
+    """Returns the images below a folder: by the ends of their names, in any case of letters; without an end by their
+    content.
 
     Links to folders are not followed. Raises BadInput for one that cannot be read.
     """
@@ -68,7 +69,7 @@ def endings() -> tuple[str, ...]:
 
 
 def is_image_name(name: str) -> bool:
-    """Whether a text is the name of an image's file, by its end."""
+    """Returns whether a text is the name of an image's file, by its end."""
     return PurePath(name).suffix.lower() in endings()
 
 

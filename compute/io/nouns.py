@@ -22,9 +22,9 @@ NAMES = {float: "a number", int: "a number", bool: "true, false or empty", dict:
 
 
 def strict(noun: type, *names: str, **others: Any) -> type[BaseModel]:
-    """What a record states of a noun: these fields within its limits, and others by their types; nothing else.
+    """Returns what a record states of a noun: these fields within its limits, and others by their types; nothing else.
 
-    A field may be missing where the noun has a default for it, unless it is among `others`, which may have their own as
+    A field may be missing if the noun has a default for it, unless it is among `others`, which may have their own as
     pairs of type and default.
     """
     from pydantic import ConfigDict, Field, create_model
@@ -42,7 +42,8 @@ def strict(noun: type, *names: str, **others: Any) -> type[BaseModel]:
 
 
 def read_rows(path: Path, noun: type[Noun], *, required: Collection[str] = ()) -> tuple[Noun, ...]:
-    """The rows of a table that has the noun's fields as columns, and no others; only `required` ones where named.
+    """Returns the rows of a table that has the noun's fields as columns, and no others; only `required` ones where
+    named.
 
     An empty cell is as a missing column. Raises BadInput naming the file, the row and the column.
     """
@@ -70,23 +71,23 @@ def read_rows(path: Path, noun: type[Noun], *, required: Collection[str] = ()) -
 
 
 def wrong_cell(path: Path, number: int, column: str, problem: str) -> BadInput:
-    """The error of one cell of a table."""
+    """Returns the error of one cell of a table."""
     return BadInput(f"{path.name}, row {number}, column {column!r}: {problem}")
 
 
 def parts(text: str, separator: str = ";") -> tuple[str, ...]:
-    """The parts of a cell that lists several."""
+    """Returns the parts of a cell that lists several."""
     return tuple(part.strip() for part in text.split(separator) if part.strip())
 
 
 def _plain(hint: Any) -> Any:
-    """The class behind a field's type: tuple of `Annotated[tuple[str, ...], ...]`, float of `float | None`."""
+    """Returns the class behind a field's type: tuple of `Annotated[tuple[str, ...], ...]`, float of `float | None`."""
     first = get_args(hint)[0] if get_args(hint) else None
     return _plain(first) if type(None) in get_args(hint) or hasattr(hint, "__metadata__") else get_origin(hint) or hint
 
 
 def _value(text: str, kind: Any) -> Any:
-    """A cell as a value of a class. Raises ValueError with what the text is not."""
+    """Returns a cell as a value of a class. Raises ValueError with what the text is not."""
     value = text
     if kind is tuple:
         value = parts(text)

@@ -35,14 +35,15 @@ ERROR = re.compile(r"(.+?)(?<!\s)\s*(?:(?:±|\+/-)([^()]+)|\(\s*(?:(?:±|\+/-)([
 class Numbers:
     """A column of numbers. `wrong`: row -> what is wrong with a cell and what to write, as the end of a sentence."""
 
-    values: Floats  # (n,) NaN where there is none
-    errors: Floats  # (n,) what stands behind ±, NaN where nothing does
+    values: Floats  # (n,) NaN if there is none
+    errors: Floats  # (n,) what stands behind ±, NaN if nothing does
     percent: Bools  # (n,) whether the cell has a percent sign; the value is as written
     wrong: dict[int, str] = field(default_factory=dict)
 
 
 def has_decimal_comma(columns: Iterable[pd.Series], *, separator: bool | None = None) -> bool | None:
-    """Whether the decimals of these cells have a comma; None where no cell says so and one can be read in two ways.
+    """Returns whether the decimals of these cells have a comma; None if no cell says so and one can be read in two
+    ways.
 
     `separator` is what the file's own separator suggests (`TableFile.comma`): it decides where no cell does.
     """
@@ -61,7 +62,7 @@ def has_decimal_comma(columns: Iterable[pd.Series], *, separator: bool | None = 
 
 
 def read_numbers(column: pd.Series, *, comma: bool | None = False) -> Numbers:
-    """A column as numbers; `comma` as `has_decimal_comma` says of its table."""
+    """Returns a column as numbers; `comma` as `has_decimal_comma` says of its table."""
     if _is_numeric(column):
         values = column.to_numpy(float, na_value=np.nan)
         return Numbers(values=values, errors=np.full_like(values, np.nan), percent=np.zeros(len(values), bool))
@@ -97,7 +98,7 @@ def _is_numeric(column: pd.Series) -> bool:
 
 
 def _parts(text: str) -> list[str]:
-    """The numbers of a cell: the value, and its error where it has one."""
+    """Returns the numbers of a cell: the value, and its error if it has one."""
     text = BOLD.sub("", text).strip()
     found = ERROR.fullmatch(text)
     parts = [part for part in found.groups() if part] if found else [text]

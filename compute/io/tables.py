@@ -23,13 +23,15 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
-import duckdb
 import pandas as pd
 from rich.cells import cell_len
 
 from compute.types import BadInput, first_line, shortened
+
+if TYPE_CHECKING:
+    import duckdb
 
 TEXTS, JSONS, PARQUET, EXCEL = (".csv", ".tsv", ".txt"), (".jsonl", ".ndjson"), ".parquet", ".xlsx"
 JSON = ".json"  # a list of objects, or lines of them; not among ENDINGS, as other files end so too
@@ -59,14 +61,14 @@ class TableFile:
     notes: tuple[str, ...] = ()
 
     def rows(self) -> list[dict[str, Any]]:
-        """A dictionary a row, None where a cell is empty that has a type. Raises BadInput where there is none."""
+        """Returns a dictionary a row, None if a cell is empty that has a type. Raises BadInput if there is none."""
         if not len(self.frame):
             raise BadInput(f"{self.title} has no rows")
         return self.frame.astype(object).where(self.frame.notna(), None).to_dict("records")
 
 
 def is_table(name: str | Path) -> bool:
-    """Whether a file's name ends as one of a table."""
+    """Returns whether a file's name ends as one of a table."""
     return str(name).lower().endswith(ENDINGS)
 
 
@@ -81,7 +83,7 @@ def read_table(
     most_bytes: int = MOST_BYTES,
     most_rows: int | None = None,
 ) -> TableFile:
-    """The table in a file or in bytes, which need a `name`; `ending` stands for that of the name.
+    """Returns the table in a file or in bytes, which need a `name`; `ending` stands for that of the name.
 
     `columns` are the only ones read of a Parquet file, in any case of letters. Rows of another width than the heading
     are skipped where `uneven`; columns may share a name where `repeated`. Raises
@@ -135,7 +137,7 @@ def read_csv(path: Path, *, columns: tuple[str, ...] = ()) -> pd.DataFrame:
 
 
 def read_lines(path: Path) -> list[str]:
-    """The lines of a text, without their ends, blank ones at its end skipped. Raises BadInput.
+    """Returns the lines of a text, without their ends, blank ones at its end skipped. Raises BadInput.
 
     Only line feeds end a line (with the carriage return before them): other separators occur within texts.
     """
@@ -165,7 +167,7 @@ def _opened(source: Path | bytes) -> IO[bytes]:
 
 
 def _decoded(file: IO[bytes], title: str, *, most_bytes: int) -> tuple[io.TextIOWrapper, tuple[str, ...]]:
-    """The file as text from its beginning, after one pass over its bytes. Raises BadInput."""
+    """Returns the file as text from its beginning, after one pass over its bytes. Raises BadInput."""
     start = file.read(4)
     file.seek(0)
     wide = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}.get(start[:2], "")
@@ -268,7 +270,7 @@ def check_names(names: Sequence[str], title: str, *, repeated: bool = False) -> 
 
 
 def _objects(file: io.TextIOWrapper, title: str, *, whole: bool) -> Iterator[Any]:
-    """What the lines hold; or, if `whole`, a list in JSON."""
+    """Yields what the lines hold; or, if `whole`, a list in JSON."""
     listed = file.read() if whole else ""
     is_list = listed.lstrip().startswith("[")
     lines = [listed] if is_list else filter(str.strip, io.StringIO(listed) if whole else file)
@@ -284,7 +286,7 @@ def _json_lines(
     file: io.TextIOWrapper, title: str, notes: tuple[str, ...], *, most_rows: int | None, whole: bool
 ) -> TableFile:
     rows = []
-    kinds = {}  # empty where a column holds nothing yet, or something else
+    kinds = {}  # empty if a column holds nothing yet, or something else
     for count, row in enumerate(_objects(file, title, whole=whole), 1):
         if not isinstance(row, dict):
             raise BadInput(f"{title}, row {count:,}: it is not a JSON object")
@@ -367,7 +369,7 @@ def _excel(file: IO[bytes], title: str, *, repeated: bool, most_bytes: int) -> T
 
 
 def _cells(row: Sequence[Any]) -> list[str]:
-    """The cells of a row of a sheet as it shows them, those at its end without content skipped."""
+    """Returns the cells of a row of a sheet as it shows them, those at its end without content skipped."""
     cells = []
     for cell in row:
         value = cell.value
@@ -385,7 +387,7 @@ def _cells(row: Sequence[Any]) -> list[str]:
 
 
 def literal_path(path: str | Path) -> str:
-    """A path as DuckDB reads that one file, for which brackets, `*` and `?` are patterns, and `~` the home.
+    """Returns a path as DuckDB reads that one file, for which brackets, `*` and `?` are patterns, and `~` the home.
 
     Raises BadInput for a pipe, which would be waited for, and for a folder.
     """
@@ -395,6 +397,8 @@ def literal_path(path: str | Path) -> str:
 
 def _parquet(path: Path, title: str, columns: Collection[str], *, most_bytes: int) -> TableFile:
     """Texts and numbers; images stay in the file."""
+    import duckdb  # slow to import: not at start
+
     try:
         with duckdb.connect(config={"memory_limit": MEMORY, "threads": 1}) as connection:
             table = connection.read_parquet(literal_path(path), hive_partitioning=False)
@@ -416,7 +420,7 @@ def _parquet(path: Path, title: str, columns: Collection[str], *, most_bytes: in
 
 
 def _ordered(connection: duckdb.DuckDBPyConnection, path: Path, names: Collection[str]) -> Iterator[str]:
-    """The columns, first those that pandas had as the index."""
+    """Yields the columns, first those that pandas had as the index."""
     rows = connection.execute("FROM parquet_kv_metadata(?) WHERE key = 'pandas'", [literal_path(path)]).fetchall()
     try:
         index = json.loads(rows[0][2])["index_columns"] if rows else []
@@ -428,6 +432,8 @@ def _ordered(connection: duckdb.DuckDBPyConnection, path: Path, names: Collectio
 
 def check_unpacked(path: Path, columns: Iterable[str], *, most_bytes: int) -> None:
     """Raises BadInput for a Parquet file whose columns unpack to more, without doing so, and for a damaged one."""
+    import duckdb  # slow to import: not at start
+
     try:
         with duckdb.connect(config={"memory_limit": MEMORY, "threads": 1}) as connection:
             table = connection.read_parquet(literal_path(path), hive_partitioning=False)
@@ -458,11 +464,11 @@ def padded(rows: Sequence[Sequence[str]]) -> list[list[str]]:
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """The lines of a table to print."""
+    """Returns the lines of a table to print."""
     return ["  ".join(row).rstrip() for row in padded(rows)]
 
 
 def markdown(rows: Sequence[Sequence[str]]) -> list[str]:
-    """The lines of a table in Markdown; the first row is its head."""
+    """Returns the lines of a table in Markdown; the first row is its head."""
     head, *body = padded([[cell.replace("|", r"\|") for cell in row] for row in rows])
     return [f"| {' | '.join(row)} |" for row in (head, ["-" * cell_len(cell) for cell in head], *body)]

@@ -19,14 +19,14 @@ CHOSEN = re.compile(r"(?:(?:image|model|option|alternative) ?)?([\w-]+?)(?:\.0+)
 
 
 def word(vote: str) -> str:
-    """A vote without what is not needed to tell it: `Image 1`, `model_1` and `1.0` are 1."""
+    """Returns a vote without what is not needed to tell it: `Image 1`, `model_1` and `1.0` are 1."""
     text = re.sub(r"(?<=\w)[\s_]+(?=\w)", " ", vote.lower())
     found = CHOSEN.fullmatch(text)
     return found[1] if found else text
 
 
 def side(vote: str) -> int | None:
-    """Which of two a vote is for, 0 or 1; None: neither. Raises BadInput for what is no vote."""
+    """Returns which of two a vote is for, 0 or 1; None: neither. Raises BadInput for what is not a vote."""
     said = word(vote)
     if said in TIES:
         return None
@@ -37,7 +37,7 @@ def side(vote: str) -> int | None:
 
 
 def answer(vote: str) -> str:
-    """What a vote is, of ANSWERS. Raises BadInput for what is no vote."""
+    """Returns what a vote is, of ANSWERS. Raises BadInput for what is not a vote."""
     place = side(vote)
     if place is not None:
         return ANSWERS[place]

@@ -22,7 +22,7 @@ OFFICE = ("[Content_Types].xml", "META-INF/manifest.xml")  # workbooks are ZIPs 
 
 
 class Archive:
-    """The files of one ZIP by path. Raises BadInput where it cannot be opened or lists more than ENTRIES."""
+    """The files of one ZIP by path. Raises BadInput if it cannot be opened or lists more than ENTRIES."""
 
     def __init__(self, data: bytes) -> None:
         if data.count(ENTRY) > ENTRIES:
@@ -42,11 +42,11 @@ class Archive:
             self._bases[PurePosixPath(path).name].append(path)
 
     def paths(self) -> list[str]:
-        """Every file's path."""
+        """Returns every file's path."""
         return list(self._entries)
 
     def table(self) -> str:
-        """The path of its one table. Raises BadInput for none or several."""
+        """Returns the path of its one table. Raises BadInput for none or several."""
         tables = [path for path in self._entries if path.lower().endswith(TABLES)]
         if any(path in self._entries for path in OFFICE):
             raise BadInput("This is a workbook, not a ZIP of images. Save its sheet as CSV in UTF-8 and add that")
@@ -57,9 +57,10 @@ class Archive:
         return tables[0]
 
     def find(self, name: str, *, beside: str = "") -> str | None:
-        """The path of a file by its full path, by its path from the folder of `beside`, or by its base name alone.
+        """Returns the path of a file by its full path, by its path from the folder of `beside`, or by its base name
+        alone.
 
-        None where no file has that name. Raises BadInput for a base name that several files share.
+        None if no file has that name. Raises BadInput for a base name that several files share.
         """
         if len(name) > LONGEST_NAME:  # a text
             return None
@@ -76,7 +77,7 @@ class Archive:
         return paths[0] if paths else None
 
     def read(self, path: str, *, most: int) -> bytes:
-        """The bytes of a file, up to `most`. Raises BadInput where it cannot be read or is larger."""
+        """Returns the bytes of a file, up to `most`. Raises BadInput if it cannot be read or is larger."""
         (entry, *others), name = self._entries[path], shortened(path)
         if others:
             raise BadInput(f"{name} is in the ZIP {len(others) + 1} times. Give each file its own name")
@@ -98,7 +99,7 @@ class Archive:
 
 
 def _written(entry: zipfile.ZipInfo) -> str:
-    """An entry's path as its packer meant it: some write UTF-8 without the flag for it."""
+    """Returns an entry's path as its packer meant it: some write UTF-8 without the flag for it."""
     name = entry.filename
     if not entry.flag_bits & UTF8:
         with contextlib.suppress(UnicodeError):

@@ -54,15 +54,15 @@ class Batch:
     _refused: dict[str, str] = field(default_factory=dict)  # by path: an image is not tried twice
 
     def question(self, row: PairRow) -> LiveQuestion:
-        """The question about a row's pair, its images decoded. Raises LikenessError where it has none."""
+        """Returns the question about a row's pair, its images decoded. Raises LikenessError if it has none."""
         if row.problem:
             raise BadInput(row.problem)
         inputs = (self._input(row.first, "first"), self._input(row.second, "second"))
         return LiveQuestion(mode="pair", inputs=inputs).checked()
 
     def known(self, cell: str) -> tuple[str, str | None, str]:
-        """A cell's modality, the path of its file in the ZIP, and why the image that it names is missing; no image is
-        decoded for it."""
+        """Returns a cell's modality, the path of its file in the ZIP, and why the image that it names is missing; no
+        image is decoded for it."""
         if example := EXAMPLE.fullmatch(cell):
             key = example[1].lower()
             return next((known.modality for known in examples.EXAMPLES if known.key == key), "text"), None, ""
@@ -104,7 +104,8 @@ class Batch:
 
 
 def read(data: bytes) -> Batch:
-    """A CSV, or a ZIP of one CSV with images, as pairs. Raises BadInput, as a sentence, where the whole file fails.
+    """Returns a CSV, or a ZIP of one CSV with images, as pairs. Raises BadInput, as a sentence, where the whole file
+    fails.
 
     The heading of the CSV (`compute.io.tables`) names `first` and `second`, in any case and order, and may name `name`.
     Other columns are ignored. What is wrong with one row is in that row.

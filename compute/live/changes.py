@@ -76,7 +76,7 @@ class Curve:
 
 
 def curve(subject: Subject, kind: str, image: Input, other: Input | None, calibrations: Calibrations) -> Curve:
-    """The curve of the changed image with `other`, or with itself unchanged.
+    """Returns the curve of the changed image with `other`, or with itself unchanged.
 
     Changed images may leave the domain: that is the question.
     """
@@ -135,13 +135,13 @@ class ChangedPair:
         return made[0], made[1]
 
     def inputs(self, row: Model, condition: str) -> tuple[Input, ...]:
-        """All images that a model is shown under a condition."""
+        """Returns all images that a model is shown under a condition."""
         if condition == "sensitive" or answers_in_words(row):
             return self.sides
         return tuple(each for side in self.variants for each in side)
 
     def rated(self, row: Model, condition: str) -> RatedPairs:
-        """The pair as the procedure takes it, for a model under a condition."""
+        """Returns the pair as the procedure takes it, for a model under a condition."""
         first, second = (column_of([side]) for side in self.sides)
         variants: list[tuple[Column, ...]] = [(), ()]
         if condition == "invariant" and not answers_in_words(row):
@@ -169,13 +169,13 @@ class PairRating:
 
     @property
     def apart(self) -> int:
-        """How far the two scores are apart; 0 where either is missing."""
+        """How far the two scores are apart; 0 if either is missing."""
         first, second = self.scores
         return 0 if first is None or second is None else abs(first - second)
 
 
 def cannot(row: Model) -> str:
-    """Why a model cannot rate a pair of images from 1 to 10, as a sentence; empty where it can."""
+    """Why a model cannot rate a pair of images from 1 to 10, as a sentence; empty if it can."""
     if reason := questions.cannot(row, "pair", KINDS):
         return reason
     if answers_in_words(row) or model_rows.embeds(row, "image-image") or model_rows.bounds(row):
@@ -184,17 +184,17 @@ def cannot(row: Model) -> str:
 
 
 def answers_in_words(row: Model) -> bool:
-    """Whether the model is a judge that answers questions in words: each takes seconds, or costs money."""
+    """Returns whether the model is a judge that answers questions in words: each takes seconds, or costs money."""
     return "choose" in row.abilities and not model_rows.scores(row, "image-image")
 
 
 def prompt(kind: str, condition: str) -> str:
-    """The question in words; "data1" and "data2" stand for the images."""
+    """Returns the question in words; "data1" and "data2" stand for the images."""
     return conditions.prompt("image-image", template=TEMPLATE, condition=condition, transformations=(kind,))
 
 
 def rate(subject: Subject, pair: ChangedPair, condition: str) -> PairRating:
-    """The model's scores. Raises CannotDo with the reason where it has none, BadInput where a judge fails."""
+    """Returns the model's scores. Raises CannotDo with the reason if it has none, BadInput if a judge fails."""
     if reason := cannot(subject.row):
         raise CannotDo(reason)
     if not answers_in_words(subject.row):

@@ -75,11 +75,11 @@ class DecoderPool:
             self._free.put(worker)
 
     def image(self, data: bytes, *, name: str) -> Input:
-        """The bytes of one image file as an input, by the rules of `inputs.image`. Raises BadInput."""
+        """Returns the bytes of one image file as an input, by the rules of `inputs.image`. Raises BadInput."""
         return self.image_with_thumbnail(data, name=name)[0]
 
     def image_with_thumbnail(self, data: bytes, *, name: str) -> tuple[Input, bytes]:
-        """The same, and its thumbnail as WebP (`inputs.thumbnail`). Raises BadInput."""
+        """Returns the same, and its thumbnail as WebP (`inputs.thumbnail`). Raises BadInput."""
         if len(data) > inputs.LARGEST_IMAGE:
             raise BadInput(
                 f"{name} has {len(data) / 1e6:.1f} MB, more than {inputs.LARGEST_IMAGE // 1_000_000} MB. "
@@ -119,7 +119,7 @@ class DecoderPool:
 
 
 class DecoderProcess:
-    """One process and its pipes. Raises OSError, EOFError or ValueError where it fails; then it must be ended."""
+    """One process and its pipes. Raises OSError, EOFError or ValueError if it fails; then it must be ended."""
 
     def __init__(self, command: Sequence[str]) -> None:
         self._process = subprocess.Popen(
@@ -143,7 +143,7 @@ class DecoderProcess:
         return self._process.poll() is None
 
     def decode(self, data: bytes, name: str) -> tuple[Input, bytes]:
-        """The image and its thumbnail. Raises BadInput with the worker's refusal too."""
+        """Returns the image and its thumbnail. Raises BadInput with the worker's refusal too."""
         from PIL import Image
 
         timer = threading.Timer(LONGEST, self._process.kill)
@@ -182,7 +182,7 @@ def _send(target: BinaryIO, *frames: bytes) -> None:
 
 
 def _receive(source: BinaryIO) -> bytes:
-    """The next frame. Raises EOFError where the sender is gone."""
+    """Returns the next frame. Raises EOFError if the sender is gone."""
     head = source.read(4)
     size = int.from_bytes(head)
     frame = source.read(size)

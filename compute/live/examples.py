@@ -21,7 +21,7 @@ from compute.types import BadInput
 
 LONG_SIDE = 512  # pixels a photograph is shown at, at most
 MOST = 12  # decoded examples in memory
-DRAWINGS = Path(__file__).parent / "drawn"  # scenes of 64 pixels a side; the bundled model was trained on none
+DRAWINGS = Path(__file__).parent / "drawn"  # scenes of 64 pixels per side; the bundled model was trained on none
 DRAWN_SIDE = 256  # pixels that they are shown at
 
 
@@ -49,7 +49,7 @@ def _cat_face(whole: Image.Image) -> Image.Image:
 
 
 def _in_the_cats_colours(whole: Image.Image) -> Image.Image:
-    """Each channel's histogram matched to the cat's."""
+    """Returns each channel's histogram matched to the cat's."""
     from skimage.exposure import match_histograms
 
     cat = load("cat").content
@@ -88,10 +88,10 @@ def unrelated(modality: str) -> tuple[Input, ...]:
 
 @cache
 def listing() -> dict[str, list[dict[str, Any]]]:
-    """Every example and ready comparison, as JSON; `thumbnail` is relative to the app's root.
+    """Returns every example and ready comparison, as JSON; `thumbnail` is relative to the app's root.
 
     Of a comparison `mode` and `question` (the attribute) are as in compute.live.questions; `expected` is the index of
-    the right option, None where the two of a pair match.
+    the right option, None if the two of a pair match.
     """
 
     def listed(example: Example) -> dict[str, Any]:
@@ -111,7 +111,7 @@ def listing() -> dict[str, list[dict[str, Any]]]:
 
 @cache
 def picture(key: str) -> bytes:
-    """An example's image as a small WebP. Raises BadInput for an unknown key and for a text."""
+    """Returns an example's image as a small WebP. Raises BadInput for an unknown key and for a text."""
     content = load(key).content
     if isinstance(content, str):
         raise BadInput(f"The example {key!r} is a text")

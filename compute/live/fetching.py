@@ -45,7 +45,7 @@ class Fetcher:
     ) -> Iterator[DownloadProgress]:
         """Yields the progress until the end, with `room` bytes of memory for the loaded model (0: any number).
 
-        `needed` says whether files are missing, and is called again when its turn comes. Raises NotHere where it
+        `needed` says whether files are missing, and is called again when its turn comes. Raises NotHere if it
         fails or is stopped. Closing the iterator stops it too; a visitor who waits for the same model then starts it.
         """
         if not needed():

@@ -51,7 +51,7 @@ class Input:
         return len(self.content) if isinstance(self.content, str) else 4 * self.content.width * self.content.height
 
     def file(self) -> bytes:
-        """The image as PNG, for judges that take files. Raises BadInput for a text."""
+        """Returns the image as PNG, for judges that take files. Raises BadInput for a text."""
         if isinstance(self.content, str):
             raise BadInput(f"{self.name} is a text, not an image")
         from compute.tasks.pairbench.pixels import png  # only judges need it
@@ -60,7 +60,7 @@ class Input:
 
 
 def image(data: bytes, *, name: str, alone: Callable[[], AbstractContextManager[Any]] = nullcontext) -> Input:
-    """The bytes of one image file as an input. Raises BadInput.
+    """Returns the bytes of one image file as an input. Raises BadInput.
 
     alone: entered while a large image is decoded. What visitors send is decoded elsewhere: this runs in the workers of
     `compute.live.decoder`.
@@ -81,7 +81,7 @@ def image(data: bytes, *, name: str, alone: Callable[[], AbstractContextManager[
 
 
 def text(words: str, *, name: str) -> Input:
-    """A text as an input without its control characters. Raises BadInput."""
+    """Returns a text as an input without its control characters. Raises BadInput."""
     if len(words) > LONGEST:
         raise BadInput(
             f"{name} has {len(words):,} characters, more than {LONGEST:,}. Shorten it: models read only "
@@ -106,7 +106,8 @@ def text(words: str, *, name: str) -> Input:
 
 
 def longest_run(text: str) -> int:
-    """How many combining marks, such as accents, are on one letter of the text at most, however they are written.
+    """Returns how many combining marks, such as accents, are on one letter of the text at most, however they are
+    written.
 
     Sorting a run of them, as normal forms do, takes the square of its length in time.
     """
@@ -118,7 +119,7 @@ def longest_run(text: str) -> int:
 
 
 def column_of(inputs: Sequence[Input]) -> Column:
-    """A column of inputs of one modality, a row each; only judges that take files read an image as one."""
+    """Returns a column of inputs of one modality, a row each; only judges that take files read an image as one."""
     modality = inputs[0].modality
     return Column(
         modality=modality,
@@ -144,7 +145,7 @@ def check_length(row: Model, inputs: Sequence[Input]) -> None:
 
 
 def thumbnail(picture: Image.Image) -> bytes:
-    """A picture as WebP, at most THUMBNAIL pixels a side."""
+    """Returns a picture as WebP, at most THUMBNAIL pixels per side."""
     scale = min(1.0, THUMBNAIL / max(picture.size))
     size = [max(1, round(side * scale)) for side in picture.size]
     small = picture.resize(size, Image.Resampling.LANCZOS, reducing_gap=3.0)  # Pillow's own thumbnail copies all first
@@ -154,7 +155,7 @@ def thumbnail(picture: Image.Image) -> bytes:
 
 
 def _decoded(image: Image.Image) -> tuple[Image.Image, str]:
-    """The opened image as RGB of at most PIXELS, and what was done to it. Raises BadInput."""
+    """Returns the opened image as RGB of at most PIXELS, and what was done to it. Raises BadInput."""
     width, height = image.size
     deep = ";16" in str(image.tile) or image.mode in decoding.DEEP_GREY
     scale = math.sqrt(PIXELS / (width * height))

@@ -22,7 +22,7 @@ CELLS = 7  # a side
 def drops(subject: Subject, *pair: Input) -> tuple[float, list[Floats | None]]:
     """Returns the score of two inputs, and for each image of them [CELLS, CELLS] how far it falls without each cell.
 
-    Any model that compares the two will do. Images are reduced first, as for curves. Raises BadInput where the score
+    Any model that compares the two will do. Images are reduced first, as for curves. Raises BadInput if the score
     is infinite, as PSNR is of equal images, CannotDo as `symmetric`.
     """
     first, second = (_reduced(each) if each.modality == "image" else each for each in pair)

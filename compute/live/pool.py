@@ -38,7 +38,7 @@ log = logging.getLogger(__name__)
 
 
 def is_lent() -> bool:
-    """Whether this is a ZeroGPU Space, which lends its GPU for a call."""
+    """Returns whether this is a ZeroGPU Space, which lends its GPU for a call."""
     return bool(os.environ.get("SPACES_ZERO_GPU"))
 
 
@@ -51,9 +51,9 @@ def borrows_gpu(row: Model) -> bool:
 
 
 def load(row: Model) -> Any:
-    """The row's model. A judge writes no log: a visitor's questions stay in the session. Raises as models.load, and
-    BadInput for files that cannot be read as weights, or are not those of the host's own model as it was recorded: the
-    latter are not read.
+    """Returns the row's model. A judge writes no log: a visitor's questions stay in the session. Raises as models.load,
+    and BadInput for files that cannot be read as weights, or are not those of the host's own model as it was recorded:
+    the latter are not read.
     """
     encoding.share_cores()
     family = models.ADAPTERS.get(row.adapter)
@@ -103,7 +103,7 @@ def available() -> int:
 
         if torch.cuda.is_available():
             return int(torch.cuda.mem_get_info()[0])
-    free = 4_000_000_000  # where it is unknown; a machine that runs models has more
+    free = 4_000_000_000  # if it is unknown; a machine that runs models has more
     with contextlib.suppress(AttributeError, OSError, ValueError):  # macOS says how much there is, and Windows nothing
         free = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
     with contextlib.suppress(OSError, ValueError):
@@ -132,12 +132,14 @@ class Pool:
     budget: Callable[[], int] = budget
     _models: OrderedDict[str, LoadedModel] = field(default_factory=OrderedDict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
-    _one_load: threading.Lock = field(default_factory=threading.Lock)  # two at once would both count on the same room
+    _one_load: threading.Lock = field(
+        default_factory=threading.Lock
+    )  # two at once would both claim the same free memory
     _room: int | None = None
 
     @contextlib.contextmanager
     def use(self, row: Model) -> Iterator[Any]:
-        """The row's model, loaded if need be, for as long as the block runs. Raises NotHere where it is too large."""
+        """The row's model, loaded if need be, for as long as the block runs. Raises NotHere if it is too large."""
         loaded = self._in_memory(row.key)
         if loaded is None:
             with self._one_load:  # it may have been loaded while this thread waited
@@ -151,8 +153,8 @@ class Pool:
     def run(
         self, row: Model, inputs: Sequence[Input], known: Mapping[Name, Any], ask: Callable[..., Any], *asked: Any
     ) -> tuple[Any, dict[Name, Any]]:
-        """What `ask(subject, *asked)` makes of the inputs, and the new results for single inputs; all that needs the
-        accelerator.
+        """Returns what `ask(subject, *asked)` makes of the inputs, and the new results for single inputs; all that
+        needs the accelerator.
 
         Arguments and results can be pickled: ZeroGPU runs it in a forked process. Raises as `use` and `ask`, BadInput
         for an input that the model refuses.
@@ -170,7 +172,7 @@ class Pool:
             return tuple(self._models)
 
     def room(self) -> int:
-        """The whole budget in bytes, measured at the first call, before any model is loaded."""
+        """Returns the whole budget in bytes, measured at the first call, before any model is loaded."""
         if self._room is None:
             self._room = self.budget()
         return self._room

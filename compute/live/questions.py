@@ -101,8 +101,8 @@ class Answer:
     gives one of them a meaning.
 
     `scores`: one for a pair, else one per option: similarity to the reference, how much more similar the others are
-    without it (odd one out), or the quality. `pairs` of odd one out: the similarity of each two. `replies` of a judge:
-    one per order; `picks` what could be read of them, None where nothing.
+    without it (odd one out), or the quality. `pairs` of odd one out: the similarity of each pair of. `replies` of a
+    judge: one per order; `picks` what could be read of them, None if nothing.
     """
 
     row: Model
@@ -169,12 +169,12 @@ class Answer:
 
 
 def medians(reference: Reference) -> tuple[float, float]:
-    """The median scores of its unrelated and of its matching pairs."""
+    """Returns the median scores of its unrelated and of its matching pairs."""
     return float(np.median(reference.unrelated)), float(np.median(reference.matching))
 
 
 def problem(mode: str, kinds: Sequence[str]) -> str:
-    """Why inputs of these modalities do not fit a mode, as a sentence; empty where they do. Raises BadInput."""
+    """Why inputs of these modalities do not fit a mode, as a sentence; empty if they do. Raises BadInput."""
     if mode not in MODES:
         raise BadInput(f"There is no mode {mode!r}; there are: {', '.join(MODES)}")
     known = MODES[mode]
@@ -190,13 +190,13 @@ def problem(mode: str, kinds: Sequence[str]) -> str:
 
 
 def natural(kinds: Sequence[str]) -> str:
-    """The default mode for these inputs; empty where nothing fits yet."""
+    """Returns the default mode for these inputs; empty if nothing fits yet."""
     order = ("quality", "pair", "choice", "odd") if len(kinds) == 1 else ("pair", "choice", "odd", "quality")
     return next((mode for mode in order if not problem(mode, kinds)), "")
 
 
 def needs(kinds: Sequence[str]) -> str:
-    """What to add or change before a question fits; empty where a mode fits."""
+    """Returns what to add or change before a question fits; empty if a mode fits."""
     if natural(kinds):
         return ""
     if not kinds:
@@ -209,7 +209,7 @@ def needs(kinds: Sequence[str]) -> str:
 
 
 def reference_first(kinds: Sequence[str]) -> int:
-    """The default index of a choice's reference: the only text among images, the only image among texts."""
+    """Returns the default index of a choice's reference: the only text among images, the only image among texts."""
     for kind in ("text", "image"):
         if list(kinds).count(kind) == 1 and len(kinds) > 2:
             return list(kinds).index(kind)
@@ -217,7 +217,7 @@ def reference_first(kinds: Sequence[str]) -> int:
 
 
 def cannot(row: Model, mode: str, kinds: Sequence[str]) -> str:
-    """Why a model cannot answer for inputs of these modalities, as a sentence; empty where it can."""
+    """Why a model cannot answer for inputs of these modalities, as a sentence; empty if it can."""
     able = set(row.abilities)
     if row.kind in ("generator", "distribution"):
         return "It judges no single images"
@@ -237,7 +237,7 @@ def ask(
     calibrations: Calibrations = Calibrations(),  # noqa: B008 (frozen)
     controls: bool = False,
 ) -> Answer:
-    """The model's answer, with the seconds it took and which of the model's calibrations speaks for the inputs.
+    """Returns the model's answer, with the seconds it took and which of the model's calibrations speaks for the inputs.
 
     With `controls`, a pair that none gives a percentile is compared with unrelated examples too. Raises BadItem for an
     input that the model refuses, CannotDo for a question that it cannot answer.
@@ -265,7 +265,7 @@ def ask(
 def domain(subject: Subject, inputs: Sequence[Input], *, pairing: str, calibrations: Calibrations) -> DomainCheck:
     """The model's distribution whose domain holds all inputs, or why there is none.
 
-    An encoder's vectors of the inputs are computed where they are not known yet.
+    An encoder's vectors of the inputs are computed if they are not known yet.
     """
     own = calibrations.of(subject.row.key, pairing)
     if not own.references:
@@ -274,7 +274,7 @@ def domain(subject: Subject, inputs: Sequence[Input], *, pairing: str, calibrati
 
 
 def _seen(subject: Subject, one: Input) -> list[Seen]:
-    """An input by the model's vector, where it learned any, and an image by its colours."""
+    """Returns an input by the model's vector, where it learned any, and an image by its colours."""
     seen = []
     if one.modality in model_rows.learned_vectors(subject.row):
         seen.append(Seen(subject.row.key, one.modality, subject.embed(column_of([one]))[0]))
@@ -284,7 +284,8 @@ def _seen(subject: Subject, one: Input) -> list[Seen]:
 
 
 def _above_unrelated(subject: Subject, first: Input, second: Input) -> tuple[int, int]:
-    """How many unrelated examples are further from the first of a pair than the second is, and how many were tried.
+    """Returns how many unrelated examples are further from the first of a pair than the second is, and how many were
+    tried.
 
     Where no distribution speaks for the inputs: a direction, not a measure.
     """
@@ -320,7 +321,7 @@ def _scored(subject: Subject, question: LiveQuestion, columns: Sequence[Column])
 
 
 def _best(scores: Sequence[float]) -> int | None:
-    """The index of the highest score; None for a tie, and where there is no choice.
+    """Returns the index of the highest score; None for a tie, and if there is no choice.
 
     Scores that differ by no more than rounding are a tie: a model that takes the mean of its words' vectors would else
     prefer one order of the same words to another.
@@ -331,7 +332,7 @@ def _best(scores: Sequence[float]) -> int | None:
 
 
 def _in_words(subject: Subject, question: LiveQuestion, columns: Sequence[Column]) -> Answer:
-    """A judge prompted in words, in this order and in reverse; it picks only what it picks both times."""
+    """Returns a judge prompted in words, in this order and in reverse; it picks only what it picks both times."""
     if question.mode == "pair":
         return _rated(subject, *columns)
     data = _data(question, columns, orders=2)

@@ -31,8 +31,8 @@ from compute.versions import install_command
 READY, DOWNLOAD, IMPOSSIBLE = "ready", "download", "impossible"
 SPARE_DISK = 1_000_000_000  # bytes that a download leaves free
 PATIENCE, RECHECK = 1.5, 60.0  # seconds to wait for the network, and until it is tried again
-PACKAGES = {"open_clip_torch": "open_clip", "pillow": "PIL"}  # a package's module where it has another name
-DEFAULT = "laion/clip-vit-b-32-laion2b-s34b-b79k"  # small and good: one click adds it where there is a network
+PACKAGES = {"open_clip_torch": "open_clip", "pillow": "PIL"}  # a package's module if it has another name
+DEFAULT = "laion/clip-vit-b-32-laion2b-s34b-b79k"  # small and good: one click adds it if there is a network
 # Ticked by default if ready: real models, those that come with packages first, the bundled one, and metrics.
 FIRST = (
     "conse",
@@ -92,7 +92,7 @@ class Network:
         self._lock = threading.Lock()
 
     def reachable(self) -> bool:
-        """The last known answer; all callers wait for the first one, `PATIENCE` seconds in all."""
+        """Returns the last known answer; all callers wait for the first one, `PATIENCE` seconds in all."""
         if endpoint.is_offline():
             return False
         with self._lock:
@@ -113,7 +113,7 @@ class Network:
 
 
 def availability(row: Model, *, network: Callable[[], bool], room: int) -> Availability:
-    """The row's state on this machine; `room` is the memory for models in bytes."""
+    """Returns the row's state on this machine; `room` is the memory for models in bytes."""
     family = models.ADAPTERS.get(row.adapter)
     if family is None:
         why = not_computable(row) or "an object of a script: only that script can ask it"
@@ -139,7 +139,7 @@ def availability(row: Model, *, network: Callable[[], bool], room: int) -> Avail
 
 
 def _lacks_own_files(row: Model) -> bool:
-    """Whether files are gone from a folder of the host's, of the row or its LoRA: nothing fetches them."""
+    """Returns whether files are gone from a folder of the host's, of the row or its LoRA: nothing fetches them."""
     if Path(row.weights).is_absolute() and not models.is_downloaded(row):
         return True
     others = [replace(row, weights=folder) for folder in own_models.folders(row) if folder != row.weights]
@@ -216,13 +216,13 @@ class Roster:
         self._checked: dict[str, tuple[float, Availability]] = {}
 
     def row(self, key: str) -> Model:
-        """A row of the catalogue or of the host; visitors can name no other model. Raises BadInput."""
+        """Returns a row of the catalogue or of the host; visitors can name no other model. Raises BadInput."""
         if key not in self._rows:
             raise BadInput(f"There is no model {key[:80]!r} in this app")
         return self._rows[key]
 
     def availability(self, row: Model) -> Availability:
-        """Whether the row's model can run, checked again every few seconds."""
+        """Returns whether the row's model can run, checked again every few seconds."""
         checked = self._checked.get(row.key)
         if checked is None or time.monotonic() - checked[0] > REFRESH:
             current = availability(row, network=self._network, room=self._pool.room())
@@ -259,7 +259,7 @@ class Roster:
         )
 
     def usual(self, mode: str, kinds: Sequence[str]) -> list[Model]:
-        """The models that are ticked by default and cost nobody anything. Raises BadInput."""
+        """Returns the models that are ticked by default and cost nobody anything. Raises BadInput."""
         listed = self.listed(mode=mode, kinds=kinds)
         return [each.row for each in listed if each.first and not requests_per_question(each.row)]
 
@@ -281,7 +281,7 @@ class Roster:
         ]
 
     def plan(self, *, kinds: Sequence[str], mode: str = "") -> dict[str, Any]:
-        """Which modes fit inputs of these modalities, and which models can answer, as JSON. Raises BadInput."""
+        """Returns which modes fit inputs of these modalities, and which models can answer, as JSON. Raises BadInput."""
         if set(kinds) - {"image", "text"}:
             raise BadInput("An input is an image or a text")
         fitting = mode if mode in questions.MODES and not questions.problem(mode, kinds) else questions.natural(kinds)

@@ -2,7 +2,7 @@
 
 From Python, as `compute.metrics.<name>`; every docstring gives shapes, errors and source:
 
-- of rankings, one figure a query: `ndcg`, `ideal_dcg`, `average_precision`, `trapezoid_average_precision`, `hit_rate`,
+- of rankings, one value per query: `ndcg`, `ideal_dcg`, `average_precision`, `trapezoid_average_precision`, `hit_rate`,
   `reciprocal_rank`;
 - of groupings and similarities, each with its standard error: `nmi`, `cosine_spearman`;
 - of judges: `mmscore`, `relax_sym`, `smoothness`, `controllability`;

@@ -10,7 +10,7 @@ from compute.types import BadInput, Undefined
 
 
 def correlation(*, scores: ArrayLike, human: ArrayLike) -> float:
-    """Pearson correlation of one score a generator with human rate or Elo, both (n,), in -1..1.
+    """Pearson correlation of one score per generator with human rate or Elo, both (n,), in -1..1.
 
     Negative is right for a distance, where lower is better. Raises BadInput for unlike or non-finite inputs,
     Undefined below three generators (two points are always on a line) or when one side is constant.

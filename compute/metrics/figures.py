@@ -14,12 +14,12 @@ from compute.types import BadInput, Undefined
 
 @dataclass(frozen=True, kw_only=True)
 class Figure:
-    """A score: `n` items it rests on, `stderr` where there is a formula for it.
+    """A score: `n` items it rests on, `stderr` if there is a formula for it.
 
     `answered`: their share of the items asked. `lower_bound`: the value if every missing answer were wrong.
     `low`, `high`: the 95% interval of a metric that defines one; others are value ± 1.96 stderr. `bias`: how
     much higher the value is expected to be than that of endless items; the interval is of the value less the bias.
-    None where the metric is not known to have any.
+    None if the metric is not known to have any.
     """
 
     value: float
@@ -93,14 +93,14 @@ def _surprise(group: Ints) -> Floats:
 
 
 def _without_each(pair: Ints, label: Ints, cluster: Ints) -> Floats:
-    """NMI (n,) without each item in turn; NaN where both sides are then one group."""
+    """NMI (n,) without each item in turn; NaN if both sides are then one group."""
     joint, of_label, of_cluster = (_entropies_without(group) for group in (pair, label, cluster))
     both = of_label + of_cluster
     return np.where(both > 1e-12, 2 * (1 - joint / np.where(both > 1e-12, both, 1.0)), np.nan)
 
 
 def _entropies_without(group: Ints) -> Floats:
-    """The entropy (n,) of a grouping without each item in turn."""
+    """Returns the entropy (n,) of a grouping without each item in turn."""
     from scipy.special import xlogy
 
     counts, n = np.bincount(group).astype(float), max(len(group) - 1, 1)

@@ -9,9 +9,9 @@ given and reversed. S holds its scores in both orders; an answer that is not a s
   every identical pair and 7 for every other does as well as one that says 10 and 1.
 - **ε-RelaxSym** (section 3.2.2) is the share of pairs whose two scores differ by at most ε; an invalid answer is never
   equal to anything. Tables have ε = 1, Figure 7 the curve.
-- **Smoothness** (section 3.2.3) is the entropy of the valid scores of S, in nats (the paper names no base): 0 where all
-  are equal, ln 10 = 2.303 where all ten are equally frequent. Undefined without a valid score.
-- **Controllability** is 1 - |a - b| / sqrt(ab), with a and b the MMScores under the two conditions: 1 where they are
+- **Smoothness** (section 3.2.3) is the entropy of the valid scores of S, in nats (the paper names no base): 0 if all
+  are equal, ln 10 = 2.303 if all ten are equally frequent. Undefined without a valid score.
+- **Controllability** is 1 - |a - b| / sqrt(ab), with a and b the MMScores under the two conditions: 1 if they are
   equal, without a lower bound, undefined where one is 0. Section 3.2.4 prints the complement; Table 1 has this.
 
 Table 1 is the plain mean of each split's values over 24 splits and two conditions; of Controllability, which takes
@@ -22,7 +22,7 @@ NMI is biased upwards: by about (rows - 1)(columns - 1) / (2 N) over the mean en
 next to them; intervals, and ranks of computed scores, are for the judge's MMScore on endless sources, without it.
 `resampling` says how they are made.
 
-Ratings are whole numbers 1..10, NaN where the answer is invalid. Arrays have a row a pair. `sources` names the item
+Ratings are whole numbers 1..10, NaN if the answer is invalid. Arrays have a row per pair. `sources` names the item
 that a pair is made from; without it every pair counts as its own source. Lists of another length and scores out of
 range raise BadInput.
 """
@@ -76,7 +76,7 @@ class Ratings:
 
     @classmethod
     def of_frame(cls, frame: pd.DataFrame) -> Ratings:
-        """From evidence with COLUMNS. Raises BadInput where one is missing."""
+        """From evidence with COLUMNS. Raises BadInput if one is missing."""
         missing = [column for column in COLUMNS if column not in frame.columns]
         if missing:
             raise BadInput(f"A judge's metrics need the column {missing[0]!r}, which the evidence does not have")
@@ -110,7 +110,7 @@ class Quantity:
     """A figure of counts: which cells a pair's two scores count in, and the figure of the counts of all cells.
 
     `cells` gives (m,) cell numbers with the pair (m,) of each, and how many cells there are; `value` takes counts
-    (..., width) to values (...), NaN where undefined, with `reason` in words.
+    (..., width) to values (...), NaN if undefined, with `reason` in words.
     """
 
     cells: Callable[[Ratings], tuple[Ints, Ints, int]]
@@ -119,7 +119,7 @@ class Quantity:
     lower: float
     upper: float
     is_share: bool = False
-    # Values (k,) for truths shuffled as `resampling.shuffled` does; None where the truth is not a part of it
+    # Values (k,) for truths shuffled as `resampling.shuffled` does; None if the truth is not a part of it
     unrelated: Callable[[Ratings], Floats] | None = None
 
 
@@ -143,9 +143,9 @@ def _gap_cells(ratings: Ratings) -> tuple[Ints, Ints, int]:
 
 
 def nmi_of_counts(counts: Floats) -> Floats:
-    """NMI (...) of tables (..., truths, answers) of counts, arithmetic mean; NaN where all is in one cell, or nothing.
+    """NMI (...) of tables (..., truths, answers) of counts, arithmetic mean; NaN if all is in one cell, or nothing.
 
-    Exactly 0 where rows are proportional, as a constant judge's are.
+    Exactly 0 if rows are proportional, as a constant judge's are.
     """
     n = counts.sum(axis=(-1, -2))
     rows, columns = counts.sum(axis=-1), counts.sum(axis=-2)
@@ -157,7 +157,7 @@ def nmi_of_counts(counts: Floats) -> Floats:
 
 
 def _entropy(counts: Floats) -> Floats:
-    """Entropy (...) in nats of counts (..., k); NaN where there are none, exactly 0 where all are of one kind."""
+    """Entropy (...) in nats of counts (..., k); NaN if there are none, exactly 0 if all are of one kind."""
     n = counts.sum(axis=-1, keepdims=True)
     with np.errstate(divide="ignore", invalid="ignore"):
         shares = counts / n
@@ -227,7 +227,7 @@ def resampled(
     *,
     draws: int = resampling.DRAWS,
 ) -> list[Resampled]:
-    """The figure of every part, resampled over sources: one draw takes the same sources in all; NaN where undefined."""
+    """The figure of every part, resampled over sources: one draw takes the same sources in all; NaN if undefined."""
     codes, sources = resampling.numbered([part.sources for part in parts])
     nothing = Resampled(whole=np.nan, drawn=np.full(draws, np.nan), bias=np.nan, sources=sources)
     figures, filled = [nothing] * len(parts), [at for at, part in enumerate(parts) if len(part)]
@@ -251,7 +251,7 @@ def resampled(
 
 
 def mean_of(parts: Sequence[Resampled]) -> Resampled:
-    """The plain mean over parts of the same sources; NaN where one has no value."""
+    """The plain mean over parts of the same sources; NaN if one has no value."""
     whole, drawn, bias = (
         np.mean([getattr(part, name) for part in parts], axis=0) for name in ("whole", "drawn", "bias")
     )
@@ -271,7 +271,7 @@ def _figure(quantity: Quantity, *parts: Ratings) -> Figure:
 
 
 def mmscore(expected: ArrayLike, forward: ArrayLike, reverse: ArrayLike, sources: ArrayLike | None = None) -> Figure:
-    """MMScore in 0..1 over both orders; `n` counts pairs. Raises Undefined where truth and answers are one label.
+    """MMScore in 0..1 over both orders; `n` counts pairs. Raises Undefined if truth and answers are one label.
 
     Source: PairBench section 3.2.1.
     """
@@ -298,13 +298,13 @@ def relax_sym_curve(forward: ArrayLike, reverse: ArrayLike, sources: ArrayLike |
 def smoothness(forward: ArrayLike, reverse: ArrayLike, sources: ArrayLike | None = None) -> Figure:
     """Entropy in nats, 0..ln 10, of the valid scores in both orders; `n` counts pairs.
 
-    Raises Undefined where no answer is valid. Source: PairBench section 3.2.3.
+    Raises Undefined if no answer is valid. Source: PairBench section 3.2.3.
     """
     return _figure(SMOOTHNESS, Ratings.of(forward=forward, reverse=reverse, sources=sources))
 
 
 def evenness(*, sensitive: ArrayLike, invariant: ArrayLike) -> Floats:
-    """1 - |a - b| / sqrt(ab) of MMScores under the two conditions, which broadcast; NaN where one is 0 or missing.
+    """1 - |a - b| / sqrt(ab) of MMScores under the two conditions, which broadcast; NaN if one is 0 or missing.
 
     Source: PairBench section 3.2.4, in the form that Table 1 reports.
     """
@@ -318,9 +318,9 @@ def controllability(evidence: Mapping[str, pd.DataFrame]) -> Figure:
     """Controllability of a split from its evidence under both conditions; at most 1, `n` counts pairs of both.
 
     1 - |a - b| / sqrt(ab) is 1 - 2 sinh(|x| / 2) of x = ln(a / b). The interval is that of x, which has no kink where
-    the conditions are equal, of scores and draws without their bias. It is unknown where a score may as well be 0.
+    the conditions are equal, of scores and draws without their bias. It is unknown if a score may as well be 0.
 
-    Raises Undefined where a condition is missing or an MMScore is 0. Source: PairBench section 3.2.4 and Table 1.
+    Raises Undefined if a condition is missing or an MMScore is 0. Source: PairBench section 3.2.4 and Table 1.
     """
     missing = [condition for condition in CONDITIONS if condition not in evidence]
     if missing:
@@ -354,7 +354,7 @@ def controllability(evidence: Mapping[str, pd.DataFrame]) -> Figure:
 
 
 def _log_ratio(a: ArrayLike, b: ArrayLike) -> Floats:
-    """ln(a / b); NaN where either is not above 0."""
+    """ln(a / b); NaN if either is not above 0."""
     a, b = np.asarray(a, float), np.asarray(b, float)
     both = (a > 0) & (b > 0)
     return np.where(both, np.log(np.where(both, a, 1.0) / np.where(both, b, 1.0)), np.nan)
@@ -363,6 +363,6 @@ def _log_ratio(a: ArrayLike, b: ArrayLike) -> Floats:
 def mean(quantity: Quantity, evidence: Mapping[str, pd.DataFrame]) -> Figure:
     """The mean of a figure over the subsets of a task, which share their sources; `n` counts the pairs of all.
 
-    Raises Undefined where it has no value in one of them.
+    Raises Undefined if it has no value in one of them.
     """
     return _figure(quantity, *map(Ratings.of_frame, evidence.values()))

@@ -19,7 +19,7 @@ INVALID = "invalid"
 def position_bias(forward: ArrayLike, reverse: ArrayLike, sources: ArrayLike | None = None) -> Figure:
     """Mean of forward minus reverse score over pairs with two valid scores, in -9..9; `n` counts these pairs.
 
-    Above 0 where the judge rates a pair higher when the original comes first. A judge may lean to an order in single
+    Above 0 if the judge rates a pair higher when the original comes first. A judge may lean to an order in single
     pairs and not on average: RelaxSym shows that, this does not. Raises Undefined without a valid pair.
     """
     ratings = Ratings.of(forward=forward, reverse=reverse, sources=sources)
@@ -37,7 +37,7 @@ def problem_rates(
 ) -> dict[str, Figure]:
     """The share of answers without a score, as INVALID, and of each problem among all answers; in 0..1.
 
-    `forward` and `reverse` (n,) name the problem of each answer, "" where it has a score; `problems` are listed even
+    `forward` and `reverse` (n,) name the problem of each answer, "" if it has a score; `problems` are listed even
     where they do not occur. `n` counts answers, two a pair. Raises Undefined without answers.
     """
     answers, rates = np.concatenate([np.asarray(side).astype(str) for side in (forward, reverse)]), {}

@@ -1,6 +1,6 @@
-"""How good rankings are, one figure a query: nDCG, average precision, hit rate, reciprocal rank, as in trec_eval.
+"""How good rankings are, one value per query: nDCG, average precision, hit rate, reciprocal rank, as in trec_eval.
 
-Every function takes `gains` (queries, depth): the grade of the document at each rank, 0 where it is not relevant or
+Every function takes `gains` (queries, depth): the grade of the document at each rank, 0 if it is not relevant or
 the ranking has ended. Documents of the same score are in falling order of their names, which is trec_eval's rule;
 the caller's ranking must follow it. `relevant` (queries,) counts a query's relevant documents, retrieved or not; a
 query without any has no figure (NaN).
@@ -65,7 +65,7 @@ def trapezoid_average_precision(gains: ArrayLike, *, relevant: ArrayLike) -> Flo
 
 
 def hit_rate(gains: ArrayLike, *, relevant: ArrayLike, at: int) -> Floats:
-    """(queries,) 1 where any relevant document is among the first `at`, else 0: trec_eval's success.
+    """(queries,) 1 if any relevant document is among the first `at`, else 0: trec_eval's success.
 
     `gains` (queries, depth), `relevant` (queries,). Recall would be the share of a query's relevant documents
     among them. MIEB's tables print this as Recall@k.
@@ -74,7 +74,7 @@ def hit_rate(gains: ArrayLike, *, relevant: ArrayLike, at: int) -> Floats:
 
 
 def reciprocal_rank(gains: ArrayLike, *, relevant: ArrayLike, at: int | None = None) -> Floats:
-    """(queries,) 1 / rank of the first relevant document, 0 where there is none within `at`.
+    """(queries,) 1 / rank of the first relevant document, 0 if there is none within `at`.
 
     `gains` (queries, depth), `relevant` (queries,).
     """

@@ -6,7 +6,7 @@ sources take milliseconds. Draws are seeded: the same evidence has the same inte
 
 Why not the percentile interval: mutual information, entropy and their kin are biased, and a draw repeats sources,
 which adds the same bias again. With ten sources the percentile interval of a good judge's MMScore holds the true value
-in 15 of 100 samples. The interval here takes off the bias that leaving out one source at a time shows (the jackknife,
+in 15 of 100 samples. The interval here takes off the bias that excluding one source at a time shows (the jackknife,
 Quenouille 1956), and is as wide as the draws spread, with Student's quantile for the number of sources S:
 value - bias ± t sd sqrt(S / (S - 1)). With few sources it can lie wholly below a plain MMScore, which is then known to
 be too high. `tests/compute/metrics/test_judge_coverage.py` simulates what it covers.
@@ -40,7 +40,7 @@ def numbered(sources: Sequence[ArrayLike]) -> tuple[list[Ints], int]:
 
 @dataclass(frozen=True, kw_only=True)
 class Resampled:
-    """A figure of the whole and of every draw; NaN where it has no value."""
+    """A figure of the whole and of every draw; NaN if it has no value."""
 
     whole: float
     drawn: Floats  # (draws,)
@@ -49,7 +49,7 @@ class Resampled:
 
     @property
     def stderr(self) -> float | None:
-        """The standard error: `spread`, but None where no draw differs.
+        """The standard error: `spread`, but None if no draw differs.
 
         That no source differs from another, as in a judge without a miss, does not show that none would.
         """
@@ -66,13 +66,13 @@ class Resampled:
 
 
 def jackknife_bias(whole: float, left_out: Floats) -> float:
-    """The bias of a figure by its values (sources,) without each source in turn; NaN where these are undefined."""
+    """Returns the bias of a figure by its values (sources,) without each source in turn; NaN if these are undefined."""
     n, known = len(left_out), left_out[~np.isnan(left_out)]
     return float((n - 1) * (known.mean() - whole)) if len(known) else float("nan")
 
 
 def finite_bias(whole: float, *, unrelated: ArrayLike, left_out: Floats) -> float:
-    """How much too high mutual information, or what is made of it, is expected to be for so few items.
+    """Returns how much too high mutual information, or what is made of it, is expected to be for so few items.
 
     `unrelated` holds its values for shuffled truths. Where the whole is no higher than 95% of them, the answers may
     be independent of the truth, and the bias is their mean; elsewhere it is the jackknife's by `left_out`. The
@@ -111,9 +111,9 @@ def totals(sums: Floats, *, draws: int = DRAWS) -> Floats:
 
 
 def ratio(*, top: ArrayLike, bottom: ArrayLike, sources: ArrayLike | None) -> Resampled:
-    """The sum of `top` over the sum of `bottom`, both (n,), with the rows of a source drawn together.
+    """Returns the sum of `top` over the sum of `bottom`, both (n,), with the rows of a source drawn together.
 
-    NaN where `bottom` sums to 0. Raises BadInput for different lengths.
+    NaN if `bottom` sums to 0. Raises BadInput for different lengths.
     """
     columns = np.stack(np.broadcast_arrays(np.asarray(top, float), np.asarray(bottom, float)), axis=1)
     names = np.arange(len(columns)) if sources is None else np.asarray(sources)
@@ -138,7 +138,7 @@ def _quotient(sums: Floats) -> Floats:
 def interval(
     figure: Resampled, *, lower: float = -np.inf, upper: float = np.inf
 ) -> tuple[float, float] | tuple[None, None]:
-    """The figure's 95% interval, cut at its bounds.
+    """Returns the figure's 95% interval, cut at its bounds.
 
     Unknown (None, None) without a standard error.
     """

@@ -37,7 +37,7 @@ class Encoder(Protocol):
 
     def embed(self, modality: str, prepared: Sequence[Any]) -> np.ndarray | list[np.ndarray]:
         """(n, d) float32 of a batch, not normalised unless the checkpoint itself does; of a late-interaction model
-        (vectors, d) an item."""
+        (vectors, d) per item."""
 
 
 class Comparer(Protocol):
@@ -74,7 +74,7 @@ class Hardware:
         return getattr(torch, self.dtype)
 
     def placed(self, module: torch.nn.Module) -> torch.nn.Module:
-        """The module on the device and in the precision, for inference only."""
+        """Returns the module on the device and in the precision, for inference only."""
         return module.to(self.device, self.torch_dtype).eval().requires_grad_(False)
 
 

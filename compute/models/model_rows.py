@@ -28,7 +28,7 @@ LATE = "many vectors per item (late interaction), which only retrieval compares"
 
 
 def load(row: Model, *, hardware: Hardware) -> Encoder | Comparer | Judge:
-    """The row's model, ready to run, in the precision of `hardware_for`.
+    """Returns the row's model, ready to run, in the precision of `hardware_for`.
 
     Raises CannotDo without an adapter, NotHere for a missing package or file, BadInput for options it does not know.
     """
@@ -36,7 +36,7 @@ def load(row: Model, *, hardware: Hardware) -> Encoder | Comparer | Judge:
 
 
 def load_trainable(row: Model, *, hardware: Hardware) -> Encoder:
-    """The row's dual encoder with its torch module behind it, in this very precision, to be trained.
+    """Returns the row's dual encoder with its torch module behind it, in this very precision, to be trained.
 
     Raises what `load` raises, and CannotDo for a family whose towers are not torch modules.
     """
@@ -71,7 +71,7 @@ def fetch(row: Model) -> Path | None:
 
 
 def is_downloaded(row: Model) -> bool:
-    """Whether all files that the row needs are on this machine; nothing is fetched. True without files."""
+    """Returns whether all files that the row needs are on this machine; nothing is fetched. True without files."""
     family, row, required = _resolved(row)
     return (not required or weights.is_downloaded(row, required=required)) and all(
         file.path.exists() for file in family.published(row)
@@ -79,7 +79,7 @@ def is_downloaded(row: Model) -> bool:
 
 
 def missing(row: Model) -> str:
-    """Why the row's model cannot run on this machine as it is; empty where it can."""
+    """Why the row's model cannot run on this machine as it is; empty if it can."""
     try:
         family, _, _ = _resolved(row)
         _versions(row, family)
@@ -112,7 +112,7 @@ def size_of_weights(row: Model) -> tuple[int | None, bool]:
 
 
 def size_by_parameters(row: Model) -> int | None:
-    """Bytes that the row's weights should have: four a parameter, of large ones two; None where nothing says."""
+    """Bytes that the row's weights should have: four a parameter, of large ones two; None if nothing says."""
     bytes_each = 2 if (row.parameters_m or 0) > HALF_ABOVE else 4
     return round(row.parameters_m * 1e6 * bytes_each) if row.parameters_m else None
 
@@ -127,12 +127,12 @@ def _bytes(path: Path) -> int:
 
 
 def required_files(row: Model) -> RequiredFiles | None:
-    """Which files of its checkpoint the row's family reads; None where it reads none."""
+    """Returns which files of its checkpoint the row's family reads; None if it reads none."""
     return _resolved(row)[2]
 
 
 def identity(row: Model, *, hardware: Hardware) -> dict[str, Any]:
-    """All that decides the model's numbers and is known without loading it or asking the network.
+    """Returns all that decides the model's numbers and is known without loading it or asking the network.
 
     `revision` is the pin, the commit in the hub's cache, a digest of an own folder's files, or empty for a branch that
     was never fetched (`fetch` first, for an identity that lasts). Own folders go by their names, wherever they lie.
@@ -159,8 +159,8 @@ def identity(row: Model, *, hardware: Hardware) -> dict[str, Any]:
 
 
 def is_identified(row: Model) -> bool:
-    """Whether `identity` is the same before and after `fetch`: no branch is followed, and no file is missing whose
-    hash the catalogue does not know."""
+    """Returns whether `identity` is the same before and after `fetch`: no branch is followed, and no file is missing
+    whose hash the catalogue does not know."""
     family, row, required = _resolved(row)
     return (not required or bool(row.revision) or weights.own_folder(row) is not None) and all(
         file.sha256 or file.path.exists() for file in family.published(row)
@@ -174,9 +174,10 @@ def no_gpu() -> bool:
 
 
 def hardware(device: str = "", dtype: str = "") -> Hardware:
-    """The given device and precision; by default CUDA in bfloat16 (float16 where it has none), else the CPU in float32.
+    """Returns the given device and precision; by default CUDA in bfloat16 (float16 if it has none), else the CPU in
+    float32.
 
-    What a row runs in where no precision is given is said by `hardware_for`.
+    What a row runs in if no precision is given is said by `hardware_for`.
 
     `dtype`: float32, bfloat16, float16, or fp32, bf16, fp16. Raises NotHere for a device that this machine lacks.
     """
@@ -207,7 +208,7 @@ def hardware(device: str = "", dtype: str = "") -> Hardware:
 
 
 def hardware_for(row: Model, hardware: Hardware) -> Hardware:
-    """The hardware with the precision that the row runs in.
+    """Returns the hardware with the precision that the row runs in.
 
     That is float32 for comparers, and for features of distribution metrics, unless another one was chosen: in bfloat16
     1.75% of compared items were exact ties and 1.5% of LPIPS's picks were other ones, and a covariance gathers the
@@ -218,15 +219,15 @@ def hardware_for(row: Model, hardware: Hardware) -> Hardware:
 
 
 def _resolved(row: Model) -> tuple[Adapter, Model, RequiredFiles | None]:
-    """The row's family; the row without the notes among its options; and what it reads of its checkpoint.
+    """Returns the row's family; the row without the notes among its options; and which part of its checkpoint is read.
 
-    The latter is None where the row has no checkpoint or its family reads none. Raises CannotDo without an adapter,
+    The latter is None if the row has no checkpoint or its family reads none. Raises CannotDo without an adapter,
     BadInput for an unknown one.
     """
     if problem := not_computable(row):
         raise CannotDo(f"{row.key}: {problem}")
     if row.adapter == ADAPTER:
-        raise NotHere(f"{row.key} is not a checkpoint: hand it over again, in Python: compute.evaluate(model, ...)")
+        raise NotHere(f"{row.key} is not a checkpoint: pass it again, in Python: compute.evaluate(model, ...)")
     if row.adapter not in ADAPTERS:
         raise BadInput(f"{row.key}: no adapter {row.adapter!r}. There are: {', '.join(ADAPTERS)}")
     family, options = ADAPTERS[row.adapter], row.options
@@ -243,7 +244,7 @@ def _resolved(row: Model) -> tuple[Adapter, Model, RequiredFiles | None]:
 
 
 def _digests(row: Model, family: Adapter) -> dict[str, str]:
-    """What identifies the files that neither `weights` nor `revision` names, by file or option."""
+    """Returns what identifies the files that neither `weights` nor `revision` names, by file or option."""
     files = {}
     for file in family.published(row):
         if not file.sha256 and not file.path.exists():
@@ -275,22 +276,22 @@ def pairing_of(first: str, second: str) -> str:
 
 
 def compares(row: Model, pairing: str) -> bool:
-    """Whether the model's own comparison takes the pairing: it is of two images."""
+    """Returns whether the model's own comparison takes the pairing: it is of two images."""
     return "compare" in row.abilities and pairing == "image-image"
 
 
 def bounds(row: Model) -> tuple[float, float] | None:
-    """The lowest and the highest score that the model's own comparison gives; None where it has no such bounds."""
+    """Returns the lowest and the highest score that the model's own comparison gives; None if it has no such bounds."""
     return ADAPTERS[row.adapter].bounds if row.adapter in ADAPTERS else None
 
 
 def embeds(row: Model, pairing: str) -> bool:
-    """Whether the model has one vector for both sides of the pairing."""
+    """Returns whether the model has one vector for both sides of the pairing."""
     return not row.late_interaction and all(f"embed_{side}" in row.abilities for side in pairing.split("-"))
 
 
 def scores(row: Model, pairing: str) -> bool:
-    """Whether the model says how similar two items are: by their vectors, or by its own comparison."""
+    """Returns whether the model says how similar two items are: by their vectors, or by its own comparison."""
     return embeds(row, pairing) or compares(row, pairing)
 
 
@@ -308,7 +309,7 @@ def learned_vectors(row: Model) -> list[str]:
 
 
 def not_computable(row: Model) -> str:
-    """Why nothing here loads the model, as a clause; empty where an adapter does."""
+    """Why nothing here loads the model, as a clause; empty if an adapter does."""
     if row.adapter:
         return ""
     reason = row.options.get("not_computable")

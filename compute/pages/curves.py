@@ -16,8 +16,8 @@ LABEL_GAP = 13  # between two curves' last values
 
 
 def curves(parts: Mapping[int, Sequence[tuple[float, float]]], *, marked: float | None) -> Any:
-    """An SVG of at most two curves, as markup: points (step, percent), by the number of their colour. A dashed line
-    stands at the first value of each, and at the step that is `marked`."""
+    """Returns an SVG of at most two curves, as markup: points (step, percent), by the number of their colour. A dashed
+    line stands at the first value of each, and at the step that is `marked`."""
     from markupsafe import Markup
 
     values = [value for points in parts.values() for _, value in points]

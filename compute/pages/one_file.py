@@ -14,7 +14,7 @@ BASE = "base.css"  # colours, type and tables of all of them
 
 
 def render(template: str, *, styles: Sequence[str], script: str = "", **values: Any) -> str:
-    """A template next to this file with its styles and script, all file names here. Every value is escaped.
+    """Returns a template next to this file with its styles and script, all file names here. Every value is escaped.
 
     Templates extend base.html, which gets `policy`, what its browser may do, and `style` and `script` to put in.
     """
@@ -29,7 +29,7 @@ def render(template: str, *, styles: Sequence[str], script: str = "", **values: 
 
 
 def part(template: str, **values: Any) -> str:
-    """A template next to this file that is a part of a page. Every value is escaped."""
+    """Returns a template next to this file that is a part of a page. Every value is escaped."""
     return _environment().get_template(template).render(**values)
 
 
@@ -38,7 +38,7 @@ def _text(name: str) -> str:
 
 
 def _digest(text: str) -> str:
-    """What a browser compares an inline style or script with."""
+    """Returns what a browser compares an inline style or script with."""
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 

@@ -33,7 +33,7 @@ class Cell:
 
     @property
     def colour(self) -> str:
-        """The shade in CSS; empty where there is none."""
+        """The shade in CSS; empty if there is none."""
         return "" if math.isnan(self.shade) else f"rgba({ENDS[self.shade > 0]}, {0.8 * abs(self.shade):.2f})"
 
 
@@ -49,7 +49,7 @@ class ShownTable:
     key: Sequence[str] = ()  # names of the first and the second colour of marks
 
     def text(self, most: int | None = None) -> str:
-        """The table in lines of text, with the first `most` rows; of a wide one WIDEST rows and columns."""
+        """Returns the table in lines of text, with the first `most` rows; of a wide one WIDEST rows and columns."""
         wide = most is not None and len(self.heads) > WIDEST
         most = WIDEST if wide else most
         rows = [
@@ -95,7 +95,7 @@ class ShowsItself:
     """A result that shows itself."""
 
     def shown_table(self) -> ShownTable:
-        """What the text and the page show."""
+        """Returns what the text and the page show."""
         raise NotImplementedError
 
     def __str__(self) -> str:
@@ -109,13 +109,13 @@ class ShowsItself:
 
 
 def axis_of(marks: Iterable[Mark]) -> tuple[float, float] | None:
-    """The least and the largest end of some marks; None where there are none or all are one point."""
+    """The least and the largest end of some marks; None if there are none or all are one point."""
     ends = [end for mark in marks for end in mark if not math.isnan(end)]
     return (min(ends), max(ends)) if ends and min(ends) < max(ends) else None
 
 
 def positions(mark: Mark, axis: tuple[float, float]) -> tuple[float | None, float, float | None]:
-    """Low end, value and high end of a mark in pixels from the left; None where they are not known."""
+    """Low end, value and high end of a mark in pixels from the left; None if they are not known."""
     low, high = axis
     return tuple(  # type: ignore[return-value]
         None if math.isnan(end) else round(EDGE + (WIDTH - 2 * EDGE) * (end - low) / (high - low), 1) for end in mark

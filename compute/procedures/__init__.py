@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from compute.procedures import (
+    calibration,
     choice,
     clustering,
     judging,
@@ -32,6 +33,7 @@ PROCEDURES: tuple[Procedure, ...] = tuple(
         matching,
         multiple_choice,
         judging,
+        calibration,
     )
 )
 

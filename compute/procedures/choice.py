@@ -44,7 +44,7 @@ def run(subject: Subject, data: Choices, options: Mapping[str, Any]) -> Evidence
     """Accuracy of picking. Embeddings first, else comparisons, else questions in words; ties as in `scoring.credit`.
 
     A question of quality is put to an encoder by prompts: `quality` says how, `wording` whose. `value` is the margin of
-    the right alternative. Raises CannotDo where the model lacks the ability.
+    the right alternative. Raises CannotDo if the model lacks the ability.
     """
     columns = ([] if data.reference is None else [data.reference]) + list(data.alternatives)
     details = contents_of(columns)
@@ -59,7 +59,7 @@ def run(subject: Subject, data: Choices, options: Mapping[str, Any]) -> Evidence
 
 
 def _asks(subject: Subject, data: Choices) -> bool:
-    """Whether the model gets questions in words: it can, and has no numbers to give."""
+    """Returns whether the model gets questions in words: it can, and has no numbers to give."""
     if data.reference is None:
         return subject.can("choose") and not (embeds(subject, *data.alternatives) and subject.can("embed_text"))
     numbers = subject.can("compare") or embeds(subject, data.reference, *data.alternatives)

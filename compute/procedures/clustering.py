@@ -62,7 +62,7 @@ def group(vectors: Floats32, *, k: int) -> tuple[Ints, Floats, int]:
 
 
 def _unlike(classes: tuple[str, ...]) -> NDArray[np.object_]:
-    """The classes' names; one that several have gets its position behind it, so that they stay apart."""
+    """Returns the classes' names; one that several have gets its position behind it, so that they stay apart."""
     twice = {name for name in classes if classes.count(name) > 1}
     return np.array([f"{name} ({at})" if name in twice else name for at, name in enumerate(classes)], dtype=object)
 

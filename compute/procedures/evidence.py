@@ -1,4 +1,4 @@
-"""What a procedure finds, one row an item, and what a page shows of it.
+"""What a procedure finds, one row per item, and what a page shows of it.
 
 And what picking one of k is worth.
 """
@@ -25,7 +25,7 @@ LONGEST = 300  # characters of a text that a page shows
 
 @dataclass(frozen=True, kw_only=True)
 class Evidence:
-    """One row an item: `item`, `expected`, `answer` (text), `correct` (True, False, None), `value`, `detail`.
+    """One row per item: `item`, `expected`, `answer` (text), `correct` (True, False, None), `value`, `detail`.
 
     `value` is what items are sorted by: a margin, negative when wrong, or the item's own score. `detail` is a dict:
     its `images` (content keys) and `texts` are what a page can show; or a function that gives it, which is called only
@@ -53,7 +53,7 @@ class Evidence:
         figures: Mapping[str, np.ndarray] | None = None,
         settings: dict[str, Any] | None = None,
     ) -> Evidence:
-        """From columns of one row an item: `figures` by metric; `worth` is what `correct` follows from.
+        """From columns of one row per item: `figures` by metric; `worth` is what `correct` follows from.
 
         Full credit is correct, none is wrong; a shared pick, no answer, or no `worth` at all is neither.
         """
@@ -142,17 +142,17 @@ class Procedure:
     run: Callable[[Subject, Any, Mapping[str, Any]], Evidence]
     options: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     version: int = 1
-    late_interaction: bool = False  # takes models of many vectors an item
+    late_interaction: bool = False  # takes models of many vectors per item
     view: ItemView = ItemView()
 
     @property
     def usual(self) -> dict[str, Any]:
-        """Each option's value where none is named."""
+        """Each option's value if none is named."""
         return {name: values[0] for name, values in self.options.items()}
 
 
 def credit(scores: NDArray[np.floating], right: Bools) -> Floats:
-    """What picking the best of each row is worth: (..., k) scores and which are right -> (...,) in 0..1.
+    """Returns what picking the best of each row is worth: (..., k) scores and which are right -> (...,) in 0..1.
 
     Exactly equal best scores share the pick, as a fair draw among them would on average: no position is favoured. That
     differs from an arg max, which gives a tie to the first.
@@ -162,7 +162,7 @@ def credit(scores: NDArray[np.floating], right: Bools) -> Floats:
 
 
 def is_shared(worth: Floats) -> Bools:
-    """Whether a pick of this worth, as `credit` gives it, is shared by right and wrong candidates."""
+    """Returns whether a pick of this worth, as `credit` gives it, is shared by right and wrong candidates."""
     return (worth > 0) & (worth < 1)
 
 
@@ -179,7 +179,7 @@ def one_hot(right: NDArray[np.integer], k: int) -> Bools:
 
 
 def picked(scores: NDArray[np.floating]) -> list[str]:
-    """The letters of each row's best: `B`, or `A/C` where two are equal."""
+    """Returns the letters of each row's best: `B`, or `A/C` where two are equal."""
     best = scores == scores.max(axis=-1, keepdims=True)
     return ["/".join(LETTERS[at] for at in np.flatnonzero(row)) for row in best]
 
@@ -196,7 +196,7 @@ def contents_of(columns: Sequence[Column]) -> list[dict[str, list[str]]]:
 
 
 def keys_and_texts(items: Mixed, positions: NDArray[np.integer]) -> list[tuple[str, str]]:
-    """Image key and text of the items at these positions, empty where there is none; each text is read once."""
+    """Image key and text of the items at these positions, empty if there is none; each text is read once."""
     image, text = [""] * len(positions), [""] * len(positions)
     if items.image is not None:
         known = items.image.keys

@@ -32,7 +32,7 @@ from compute.types import CannotDo, Undefined
 LOWEST, HIGHEST = 1, 10  # of a score (section 3.2)
 COSINES = {"-1..1": (-1.0, 1.0), "0..1": (0.0, 1.0)}  # the cosines that become LOWEST and HIGHEST
 READERS = ("strict", "lenient")  # of answers in words: PairBench's form alone, or bare numbers too
-QUANTILES = (0.05, 0.95)  # of a run's own scores, which become LOWEST and HIGHEST where a metric has no bounds
+QUANTILES = (0.05, 0.95)  # of a run's own scores, which become LOWEST and HIGHEST if a metric has no bounds
 FLIP = 2  # points between the two scores that 1-RelaxSym counts as a flip
 ROUNDING = "to the nearest whole number, halves up; beyond the ends the end"
 
@@ -71,10 +71,10 @@ def rated(subject: Subject, data: RatedPairs, options: Mapping[str, Any]) -> Evi
 
 
 def _rated_in_words(subject: Subject, data: RatedPairs, *, lenient: bool) -> Evidence:
-    """The scores that a judge states. An answer without one is NaN, with its reason in the detail.
+    """Returns the scores that a judge states. An answer without one is NaN, with its reason in the detail.
 
     A pair with a question that could not be put, after all attempts, has no row: that says nothing of the judge.
-    Raises Undefined where every pair has such a question.
+    Raises Undefined if every pair has such a question.
     """
     answers = replies.received(subject, conditions.questions(data))
     n = len(data.names)
@@ -146,7 +146,7 @@ def _measured(subject: Subject, data: RatedPairs, options: Mapping[str, Any]) ->
 def _numbers(
     subject: Subject, data: RatedPairs, options: Mapping[str, Any]
 ) -> tuple[Floats, tuple[float, float] | None, dict[str, Any]]:
-    """(2, n) numbers of both orders, their bounds where they have some, and how they were made."""
+    """(2, n) numbers of both orders, their bounds if they have some, and how they were made."""
     pairs = _applications(data, k=options["k"])
     how = {"applications": len(pairs) if data.first_variants else 0}
     not_applied = [name for name in data.transformations if name == POSITION or not how["applications"]]
@@ -178,10 +178,10 @@ def _compared(subject: Subject, pairs: Sequence[tuple[Column, Column]]) -> Float
 
 
 def _applications(data: RatedPairs, *, k: int) -> list[tuple[Column, Column]]:
-    """The pairs to compare: under the invariant condition k versions of each, else the pairs themselves.
+    """Returns the pairs to compare: under the invariant condition k versions of each, else the pairs themselves.
 
     Position, and any transformation of a pair with a text, cannot be applied: a model without a prompt then has no way
-    to ignore it. Raises CannotDo where random applications are missing.
+    to ignore it. Raises CannotDo if random applications are missing.
     """
     images = conditions.pairing(data.first, data.second) == "image-image"
     if data.condition != "invariant" or not images or set(data.transformations) == {POSITION}:
@@ -197,7 +197,7 @@ def _applications(data: RatedPairs, *, k: int) -> list[tuple[Column, Column]]:
 
 
 def _quantiles(numbers: Floats) -> tuple[float, float]:
-    """The QUANTILES of the finite numbers; both ends equal where none differ."""
+    """Returns the QUANTILES of the finite numbers; both ends equal where none differ."""
     finite = numbers[np.isfinite(numbers)]
     low, high = np.quantile(finite, QUANTILES) if len(finite) else (0.0, 0.0)
     return float(low), float(high)
@@ -218,7 +218,7 @@ def scaled(numbers: Floats, *, ends: tuple[float, float]) -> Floats:
 def _evidence(
     data: RatedPairs, scores: Floats, *, details: Sequence[dict[str, Any]], settings: dict[str, Any]
 ) -> Evidence:
-    """One row a pair from scores (2, n), NaN where an answer has none."""
+    """One row per pair from scores (2, n), NaN if an answer has none."""
     shown = contents_of([data.first, data.second])
     types, templates = (np.asarray(values).tolist() for values in (data.types, data.templates))
     return Evidence.of(
@@ -248,7 +248,7 @@ def _written(score: float) -> str:
 
 def apart(items: pd.DataFrame) -> dict[str, np.ndarray]:
     """Returns as margin how far apart a pair's two scores are, `8 | 3`, and as `off` how far their mean is from the
-    expected one, 0 being best; NaN where a score is missing."""
+    expected one, 0 being best; NaN if a score is missing."""
     scores = items["answer"].fillna("").str.split(" | ", n=1, regex=False, expand=True).reindex(columns=[0, 1])
     mean = scores.apply(pd.to_numeric, errors="coerce").to_numpy(float).mean(axis=1)
     off = np.abs(mean - pd.to_numeric(items["expected"], errors="coerce").to_numpy(float))

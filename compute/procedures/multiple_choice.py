@@ -19,7 +19,7 @@ def run(subject: Subject, data: Retrieval, options: Mapping[str, Any]) -> Eviden
 
     Exactly equal best candidates share the pick, as in `scoring.credit`. A query whose candidates are all of grade 0
     scores 0, as in MIEB's public code; one without any judgement has no accuracy. `value` is the margin of the best
-    right one. Raises CannotDo where the model cannot embed them.
+    right one. Raises CannotDo if the model cannot embed them.
     """
     pairs = np.unique(np.stack([np.asarray(side, dtype=np.int64) for side in data.candidates]), axis=1)
     query, document = pairs

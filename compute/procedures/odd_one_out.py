@@ -41,7 +41,7 @@ def oddness(pairs: Mapping[tuple[int, int], Floats], k: int) -> Floats:
 
 
 def similarities(subject: Subject, data: OddOneOut) -> dict[tuple[int, int], Floats]:
-    """How similar each two members are, (n,) a pair. Raises CannotDo where the model lacks the ability."""
+    """How similar each two members are, (n,) a pair. Raises CannotDo if the model lacks the ability."""
     every = list(combinations(range(len(data.members)), 2))
     if embeds(subject, *data.members):
         embeddings = [subject.embed(column) for column in data.members]

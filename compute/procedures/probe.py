@@ -31,7 +31,7 @@ def one_label(labels: NDArray[np.integer], *, samples_per_label: int, draws: int
     """Positions (draws, m) of the first `samples_per_label` items of each label, in shuffled order.
 
     `labels` (n,) int. Every draw shuffles the list that the one before left behind, with the same generator started
-    anew, so draws are not independent. A label with fewer items gives all it has.
+    again, so draws are not independent. A label with fewer items gives all it has.
     """
     order = np.arange(len(labels))
     samples = []
@@ -44,7 +44,7 @@ def one_label(labels: NDArray[np.integer], *, samples_per_label: int, draws: int
 def many_labels(labels: Bools, *, samples_per_label: int, draws: int, seed: int = SEED) -> list[Ints]:
     """Positions of each draw: an item is taken while any of its labels has fewer than `samples_per_label`.
 
-    `labels` (n, classes) bool. One generator goes on through all draws; each shuffles the list in its first order.
+    `labels` (n, classes) bool. One generator continues through all draws; each shuffles the list in its first order.
     """
     generator = np.random.default_rng(seed)
     samples = []
@@ -79,7 +79,7 @@ def run(subject: Subject, data: Probe, options: Mapping[str, Any]) -> Evidence:
     Only the test items and the drawn training items are encoded. `answer` and `value` (the margin of the right class in
     log-probability) are those of the first draw; with several labels `value` is the item's own LRAP over all draws.
     `correct`: in more than half of the draws. Settings hold each draw's figure and their standard deviation.
-    Raises Undefined where there are not two classes to tell apart.
+    Raises Undefined if there are not two classes to tell apart.
     """
     return (_one_label if data.train.labels.ndim == 1 else _many_labels)(subject, data, options)
 
@@ -90,7 +90,7 @@ def _draw(data: Probe) -> Sequence[Ints]:
 
 
 def training_items(data: Probe) -> Column:
-    """The training items that any draw takes, once each: all that is encoded of the training split."""
+    """Returns the training items that any draw takes, once each: all that is encoded of the training split."""
     return data.train.items.take(np.unique(np.concatenate(_draw(data))))
 
 
@@ -143,7 +143,7 @@ def _known(data: Probe) -> Ints:
 
 
 def _margin(scores: Floats32, right: Ints) -> Floats:
-    """Right class's score less the best other's, (n,) from (n, k); NaN where the right one is not among them."""
+    """Right class's score less the best other's, (n,) from (n, k); NaN if the right one is not among them."""
     at = np.arange(len(scores))
     others = scores.copy()
     others[at, right] = -np.inf
@@ -203,7 +203,7 @@ def regressions(
     """Fits a logistic regression to each pair of vectors (n, d) and labels (n,), as MIEB's public code does.
 
     Yields what each says of the test items, log-probabilities (n, k) up to a constant a row in the order of the
-    labels, and its steps of L-BFGS: those allowed where it has not converged.
+    labels, and its steps of L-BFGS: those allowed if it has not converged.
 
     Each on one thread, so that results do not depend on the number of cores; side by side on all of them.
     """
@@ -239,13 +239,13 @@ def ranking_precision(truth: Bools, scores: NDArray[Any]) -> Floats:
 
 
 def _joined(table: Bools, names: NDArray[np.object_]) -> NDArray[np.object_]:
-    """The names of each row's labels, with commas; rows with the same labels are written once."""
+    """Returns the names of each row's labels, with commas; rows with the same labels are written once."""
     rows, again = np.unique(table, axis=0, return_inverse=True)
     return np.array([", ".join(names[row]) for row in rows], dtype=object)[again.reshape(-1)]
 
 
 def _encoded(subject: Subject, data: Probe) -> tuple[Sequence[Ints], Ints, Floats32, Floats32]:
-    """The draws, the training items that any of them takes, and the vectors of these and of the test items."""
+    """Returns the draws, the training items that any of them takes, and the vectors of these and of the test items."""
     taken = _draw(data)
     union = np.unique(np.concatenate(taken))
     return taken, union, *in_range(subject.embed(data.train.items.take(union)), subject.embed(data.test.items))

@@ -75,7 +75,8 @@ def search(
 
 
 def _merge(best: torch.Tensor | None, scores: torch.Tensor, *, low: torch.Tensor, depth: int) -> torch.Tensor:
-    """The best `depth` packed scores a row, in any order, of `best` and a new block of scores [rows, documents].
+    """Returns the best `depth` packed scores a row, in any order, of `best` and a new block of scores [rows,
+    documents].
 
     [rows, depth], filled up with ABSENT. Only scores that can still enter are packed: those not below its worst,
     nor, where these are many, below a score that `depth` of the block reach.
@@ -138,7 +139,7 @@ def _lower_bound(scores: torch.Tensor, depth: int) -> torch.Tensor:
     """[rows, 1]: a score that at least `depth` of each row reach, close to the `depth`-th best.
 
     It is the `depth`-th best of the maxima of small groups, each of which is one of the scores: a fourth of the work
-    where there are eight scores for each that is wanted.
+    if there are eight scores for each that is wanted.
     """
     size = max(1, scores.shape[1] // (2 * depth))
     groups = scores.shape[1] // size
@@ -147,7 +148,7 @@ def _lower_bound(scores: torch.Tensor, depth: int) -> torch.Tensor:
 
 
 def _largest(values: torch.Tensor, depth: int) -> torch.Tensor:
-    """The largest `depth` of each row in any order; numpy's partition is vectorised where torch's is not."""
+    """Returns the largest `depth` of each row in any order; numpy's partition is vectorised where torch's is not."""
     import torch
 
     if values.device.type == "cpu":
@@ -166,7 +167,7 @@ def _pack(scores: torch.Tensor, low: torch.Tensor) -> torch.Tensor:
 
 
 def _score(packed: torch.Tensor) -> torch.Tensor:
-    """The scores within packed values; not a number for ABSENT."""
+    """Returns the scores within packed values; not a number for ABSENT."""
     import torch
 
     high = (packed >> 32).to(torch.int32)
@@ -296,7 +297,7 @@ class Truth:
         return np.diff(self.starts)
 
     def gains(self, documents: Ints, rows: slice) -> Floats32:
-        """The grades of ranked documents [queries of `rows`, depth]; 0 for others and for -1."""
+        """Returns the grades of ranked documents [queries of `rows`, depth]; 0 for others and for -1."""
         part = slice(self.starts[rows.start], self.starts[rows.stop])
         keys, grade = self.keys[part], self.grade[part].astype(np.float32)
         if not len(keys):
@@ -317,7 +318,7 @@ class Truth:
 
 
 def figures(gains: Floats32, *, truth: Truth, rows: slice, trapezoid: bool) -> dict[str, Floats]:
-    """Every metric of some queries, under its key: 0 where judgements say that nothing is relevant, NaN without any."""
+    """Every metric of some queries, under its key: 0 if judgements say that nothing is relevant, NaN without any."""
     relevant = truth.relevant[rows]
     area = ranking.trapezoid_average_precision if trapezoid else ranking.average_precision
     columns = {

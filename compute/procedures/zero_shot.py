@@ -17,7 +17,7 @@ TOP = 3
 
 
 def run(subject: Subject, data: ZeroShot, options: Mapping[str, Any]) -> Evidence:
-    """Accuracy of the arg max over prompts; of equal scores the first class has it.
+    """Accuracy of the arg max over prompts; ties go to the first class.
 
     `value`: the right class's cosine less the best other's; 0 is a tie of the two. `detail` has the best three classes
     as `hits` with their `scores`.

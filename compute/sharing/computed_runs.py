@@ -17,7 +17,7 @@ from compute.types import BadInput, Model, Task
 
 @dataclass(frozen=True, kw_only=True)
 class SharedRun:
-    """One run with its task. `dataset` is the task's data set on the hub, empty where it has none."""
+    """One run with its task. `dataset` is the task's data set on the hub, empty if it has none."""
 
     task: Task
     stored: StoredRun
@@ -35,7 +35,7 @@ class SharedRun:
 
     @property
     def data_revision(self) -> str:
-        """Of the data set; empty where none is pinned."""
+        """Of the data set; empty if none is pinned."""
         return str((self.stored.run.settings.get("data") or {}).get("revision") or "")
 
 
@@ -67,11 +67,11 @@ def gather(
     synthetic: bool = False,
     own: bool = False,
 ) -> SharedRuns:
-    """The newest complete run of the model on each task, of the variant that the board shows.
+    """Returns the newest complete run of the model on each task, of the variant that the board shows.
 
-    `roots` are results folders, searched in turn; `suites`, where there are any, are the only ones whose runs count.
+    `roots` are results folders, searched in turn; `suites`, if there are any, are the only ones whose runs count.
     Runs of synthetic suites and of somebody's own data come only with their flags: what is private stays so unless its
-    owner says otherwise. Raises UnknownKey, and BadInput where no run is left, with what to do.
+    owner says otherwise. Raises UnknownKey, and BadInput if no run is left, with what to do.
     """
     chosen = [catalog.suite(key) for key in suites] or list(catalog.suites)
     if suites and not own and (private := [suite.key for suite in chosen if suite.benchmark in BENCHMARKS]):

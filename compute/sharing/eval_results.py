@@ -56,11 +56,7 @@ def files(
 
 def notes(run: SharedRun, score: Score, metric: Metric) -> str:
     """What a figure is and how it was made, as `name: value` parts that a reader and a program can take apart."""
-    record, settings = run.stored.run, run.stored.run.settings
-    procedure = settings.get("procedure") or {}
-    options = {**(procedure.get("options") or {}), **((settings.get("data") or {}).get("options") or {})}
     ends = interval(score, metric) or ()
-    chosen = ", ".join(f"{name}={value}" for name, value in sorted(options.items()) if isinstance(value, str | int))
     parts = {
         "metric": metric.key,
         "unit": hub_tasks.unit(metric),
@@ -71,6 +67,18 @@ def notes(run: SharedRun, score: Score, metric: Metric) -> str:
         "if all others were wrong": None
         if score.lower_bound is None
         else rounded(score.lower_bound, metric.digits, scale=metric.scale),
+    }
+    texts = {name: str(value) for name, value in parts.items() if value not in (None, "")} | made_how(run)
+    return "; ".join(f"{name}: {text}" for name, text in texts.items())
+
+
+def made_how(run: SharedRun) -> dict[str, str]:
+    """How a run was made, each a text of one line without `;`."""
+    record, settings = run.stored.run, run.stored.run.settings
+    procedure = settings.get("procedure") or {}
+    options = {**(procedure.get("options") or {}), **((settings.get("data") or {}).get("options") or {})}
+    chosen = ", ".join(f"{name}={value}" for name, value in sorted(options.items()) if isinstance(value, str | int))
+    parts = {
         "protocol": f"{record.procedure}{f' ({chosen})' if chosen else ''}",
         "variant": run.stored.variant,
         "weights": run.stored.short_revision,
@@ -78,8 +86,7 @@ def notes(run: SharedRun, score: Score, metric: Metric) -> str:
         "device": record.device,
         "code": f"Likeness {record.code}" if record.code else "",
     }
-    texts = {name: re.sub(r"[;\s]+", " ", str(value)).strip() for name, value in parts.items() if value is not None}
-    return "; ".join(f"{name}: {text}" for name, text in texts.items() if text)
+    return {name: text for name, value in parts.items() if (text := re.sub(r"[;\s]+", " ", value).strip())}
 
 
 class _Dumper(yaml.SafeDumper):

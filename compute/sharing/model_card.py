@@ -65,7 +65,7 @@ versions and settings; the range of a rank says what the tasks' scores can tell 
 
 
 def suites_of(shared: SharedRuns, *, catalog: Catalog) -> list[Suite]:
-    """The suites that one of the runs is of, that may be shown with them and that have a mean."""
+    """Returns the suites that one of the runs is of, that may be shown with them and that have a mean."""
     keys = {suite for run in shared.runs for suite in run.task.suites} & shared.suites
     counting = {suite for task in catalog.tasks if task.ranked for suite in task.suites}
     return [suite for suite in catalog.suites if suite.key in keys & counting and suite.aggregate != HUMAN]
@@ -74,7 +74,7 @@ def suites_of(shared: SharedRuns, *, catalog: Catalog) -> list[Suite]:
 def suite_rows(
     shared: SharedRuns, *, published: Callable[[Sequence[str]], Sequence[ScoreTable]], catalog: Catalog
 ) -> list[dict[str, Any]]:
-    """What the card says of each suite: the mean by its own rule, and the rank among the rows of the papers.
+    """Returns what the card says of each suite: the mean by its own rule, and the rank among the rows of the papers.
 
     `published` gives these rows of some suites. Of user data and drawn items there are none, and no rank: no published
     row answers the same questions.
@@ -97,7 +97,7 @@ def suite_rows(
 
 
 def _suite_row(suite: Suite, found: RankedModel, runs: Mapping[str, StoredRun], metric: Metric) -> dict[str, Any]:
-    """A suite's cells; `ranked` where there is a rank, `unlike` where its runs depart from the protocol."""
+    """Returns a suite's cells; `ranked` if there is a rank, `unlike` where its runs depart from the protocol."""
     departures = unlike(runs)
     synthetic = suite.benchmark in SYNTHETIC_BENCHMARKS and "synthetic" not in suite.title.lower()
     row = {
@@ -124,8 +124,8 @@ def _suite_row(suite: Suite, found: RankedModel, runs: Mapping[str, StoredRun], 
 def section(
     shared: SharedRuns, *, suites: Sequence[Mapping[str, Any]], metrics: Mapping[str, Metric], about: str
 ) -> str:
-    """The Markdown of the section, marks included. `suites`: rows of `suite_rows`; `about` is an address where the
-    evaluation can be seen, or empty."""
+    """Returns the Markdown of the section, marks included. `suites`: rows of `suite_rows`; `about` is an address where
+    the evaluation can be seen, or empty."""
     environment = Environment(undefined=StrictUndefined, autoescape=False, trim_blocks=True, keep_trailing_newline=True)
     environment.filters["cell"] = cell
     ranked = [row for row in suites if row["ranked"]]
@@ -154,9 +154,10 @@ def section(
 
 
 def insert(card: str, section: str) -> str:
-    """The card with the section: in its place between the marks, else at the end. All other text stays as it is.
+    """Returns the card with the section: in its place between the marks, else at the end. All other text stays as it
+    is.
 
-    Raises BadInput where the marks are not one pair in order.
+    Raises BadInput if the marks are not one pair in order.
     """
     ending = "\r\n" if "\r\n" in card else "\n"
     section = section.replace("\n", ending)
@@ -177,7 +178,7 @@ def insert(card: str, section: str) -> str:
 
 
 def cell(text: object) -> str:
-    """A text in a cell of a Markdown table: one line in which no character is a mark of Markdown or HTML."""
+    """Returns a text in a cell of a Markdown table: one line in which no character is a mark of Markdown or HTML."""
     line = re.sub(r"\s+", " ", str(text)).strip()
     line = line.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return re.sub(r"([\\|`*_\[\]!#])", r"\\\1", line)

@@ -70,9 +70,9 @@ def files(shared: SharedRuns, *, name: str) -> tuple[dict[str, str], tuple[str, 
         elif not _subsets(run):
             left_out.append(f"{run.task.title}: no subset that mteb stores has {run.task.metrics[0]}, its main score")
         else:
-            folder = f"{FOLDER}/{_as_folder(name)}/{_as_folder(run.stored.revision) or NO_REVISION}"
-            texts[f"{folder}/{run.task.title}.json"] = _text(task_result(run))
-            texts[f"{folder}/{META}"] = _text(model_meta(shared, name=name, revision=run.stored.revision))
+            folder = f"{FOLDER}/{as_folder(name)}/{as_folder(run.stored.revision) or NO_REVISION}"
+            texts[f"{folder}/{run.task.title}.json"] = as_text(task_result(run))
+            texts[f"{folder}/{META}"] = as_text(model_meta(shared, name=name, revision=run.stored.revision))
     return texts, tuple(left_out)
 
 
@@ -147,10 +147,11 @@ def model_meta(shared: SharedRuns, *, name: str, revision: str) -> dict[str, Any
     }
 
 
-def _as_folder(name: str) -> str:
+def as_folder(name: str) -> str:
     """A name as mteb writes it in a path, without anything that leads elsewhere."""
     return re.sub(r"[^\w.-]", "_", name.replace("/", "__")).lstrip(".")
 
 
-def _text(content: Mapping[str, Any]) -> str:
+def as_text(content: Mapping[str, Any]) -> str:
+    """A record as JSON that people can read."""
     return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"

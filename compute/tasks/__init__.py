@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import ModuleType
 from typing import Any
 
-from compute.tasks import mieb, mini, own, pairbench, unisim
+from compute.tasks import calibration, mieb, mini, own, pairbench, unisim
 from compute.tasks.data import Data, columns, every_column, size, without
 from compute.tasks.source import Need, Source
 from compute.types import NotHere, Task
@@ -31,6 +31,7 @@ LOADERS: dict[str, ModuleType] = {
     "vidore": mieb,
     "mini": mini,
     "pairbench": pairbench,
+    "calibration": calibration,
     **dict.fromkeys(pairbench.OWN, own),
 }
 

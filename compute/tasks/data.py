@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from compute.content.items import Column, paired
+from compute.content.items import Column, joined, paired
 from compute.types import BadInput
 
 CONDITIONS = ("sensitive", "invariant")  # how a judge is to take a transformation
@@ -196,7 +196,37 @@ class Retrieval:
     skip_first: bool = False
 
 
-Data = Choices | OddOneOut | Probe | Clusters | ZeroShot | Sentences | Matches | RatedPairs | Retrieval
+@dataclass(frozen=True, kw_only=True)
+class CalibrationPairs:
+    """Pairs that belong together and pairs that do not, or single images: a model's scores of them are its scale."""
+
+    names: tuple[str, ...]
+    first: Column
+    second: Column | None = None  # None: single images
+    human: np.ndarray  # (n,) float: 1 together, 0 not; of a single image, how much of what is asked was added
+    scenes: np.ndarray  # (n,) int: what pairs that belong together, or single images, are of
+    domain: str = ""  # drawn, photographs or sentences
+    pairing: str = ""  # the modalities of both sides, or one of QUESTIONS
+
+    @classmethod
+    def of(
+        cls, *, matching: tuple[Column, Column], unrelated: tuple[Column, Column], scenes: np.ndarray
+    ) -> CalibrationPairs:
+        """Pairs that belong together, each of a scene, then pairs that do not."""
+        sizes = [len(side[0]) for side in (matching, unrelated)]
+        first, second = (joined(parts) for parts in zip(matching, unrelated, strict=True))
+        return cls(
+            names=tuple(map(str, range(sum(sizes)))),
+            first=first,
+            second=second,
+            human=np.repeat([1.0, 0.0], sizes),
+            scenes=np.append(scenes, np.full(sizes[1], -1)),
+        )
+
+
+Data = (
+    Choices | OddOneOut | Probe | Clusters | ZeroShot | Sentences | Matches | RatedPairs | Retrieval | CalibrationPairs
+)
 
 
 def columns(data: Data | Labelled | Mixed, *, joint: bool = False, variants: bool = True) -> list[Column]:

@@ -35,7 +35,7 @@ IMAGES = Form(
 @dataclass(frozen=True, kw_only=True)
 class Images:
     """Images (n,), none of them read. `names`, each once, are paths within a folder, or keys of shards, or numbers of
-    rows; `ids` and `prompts` read those that a source stores, None where it stores none."""
+    rows; `ids` and `prompts` read those that a source stores, None if it stores none."""
 
     title: str  # for messages
     names: tuple[str, ...]
@@ -59,7 +59,7 @@ class Images:
 
 
 def opened(where: str | Path, *, source: Source | None = None, column: str = "") -> Images:
-    """The images at an address: a folder of images, of WebDataset shards or of Parquet; one such file; or
+    """Returns the images at an address: a folder of images, of WebDataset shards or of Parquet; one such file; or
     `hf://datasets/<org>/<name>[@<revision>][#<configuration>/<split>]`. `column` names that of a table's images.
 
     Raises BadInput, and NotHere with the command that fetches a data set.
@@ -109,7 +109,7 @@ def in_memory(files: Mapping[str, bytes], *, title: str) -> Images:
 
 
 def of_table(table: parquet.Table, column: str = "", *, about: Mapping[str, str]) -> Images:
-    """A table with a column of images, and of ids or prompts where it has them. Raises BadInput."""
+    """Returns a table with a column of images, and of ids or prompts if it has them. Raises BadInput."""
     form = IMAGES._replace(fields=(FormField(column), *IMAGES.fields[1:])) if column else IMAGES
     columns = fitting([form], table.columns, title=table.title).columns(table.columns)
     image, prompt, key = (columns.get(each.name, "") for each in form.fields)
@@ -144,7 +144,7 @@ def of_table(table: parquet.Table, column: str = "", *, about: Mapping[str, str]
 
 
 def _from_tars(title: str, shards: Sequence[Path], *, about: Mapping[str, str]) -> Images:
-    """The samples of WebDataset shards, with the prompts that they store. Raises BadInput."""
+    """Returns the samples of WebDataset shards, with the prompts that they store. Raises BadInput."""
     samples, unused = tars.samples(list(shards), suffixes=endings())
     notes = ()
     if unused:
@@ -178,12 +178,12 @@ def stem(name: str) -> str:
 
 
 def natural(name: str) -> list[tuple[int, int, str]]:
-    """A key that sorts numbers within names by their value."""
+    """Returns a key that sorts numbers within names by their value."""
     return [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in re.split(r"(\d+)", name) if part]
 
 
 def content(path: str | Path) -> bytes:
-    """A file's bytes. Raises BadInput for one that cannot be read, or is larger than any image."""
+    """Returns a file's bytes. Raises BadInput for one that cannot be read, or is larger than any image."""
     try:
         with open(path, "rb") as file:
             data = file.read(MAX_FILE + 1)

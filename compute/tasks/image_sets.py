@@ -21,6 +21,7 @@ from compute.content.items import Column, content_key
 from compute.io import forms
 from compute.io.forms import Form, FormField
 from compute.io.tables import read_lines
+from compute.progress import followed
 from compute.tasks import image_lists
 from compute.tasks.image_lists import PROMPT, Images, content, natural, stem
 from compute.tasks.source import Source
@@ -44,7 +45,7 @@ class ImageSet:
     """The images of one generator, or of the reference.
 
     `ids` (n,) name the images within the set, each once; `prompts` (n,) are those that the source itself stores with
-    its images, None where it stores none. `warnings` say what is odd about the images.
+    its images, None if it stores none. `warnings` say what is odd about the images.
     """
 
     name: str
@@ -57,7 +58,7 @@ class ImageSet:
         return len(self.ids)
 
     def take(self, rows: np.ndarray) -> ImageSet:
-        """The set of these images, in this order."""
+        """Returns the set of these images, in this order."""
         ids, prompts = (of and tuple(of[row] for row in rows) for of in (self.ids, self.prompts))
         return replace(self, ids=ids, images=self.images.take(rows), prompts=prompts)
 
@@ -65,11 +66,12 @@ class ImageSet:
 def opened(
     name: str, where: str | Path | Iterable[Any], *, source: Source, spool: Path, skip_bad: bool = False
 ) -> ImageSet:
-    """The set at an address of `compute.tasks.image_lists`; the files of a folder in the order of the numbers in their
-    names. Or images from Python, in their order: Pillow images, uint8 arrays (height, width[, 3 or 4]), bytes of image
-    files, or paths; each is taken once, and pixels are written below `spool` as PNG, so that memory does not grow.
+    """Returns the set at an address of `compute.tasks.image_lists`; the files of a folder in the order of the numbers
+    in their names. Or images from Python, in their order: Pillow images, uint8 arrays (height, width[, 3 or 4]), bytes
+    of image files, or paths; each is taken once, and pixels are written below `spool` as PNG, so that memory does not
+    grow.
 
-    Raises as `image_lists.opened`, BadItem for an image that cannot be read, and BadInput for what is no image.
+    Raises as `image_lists.opened`, BadItem for an image that cannot be read, and BadInput for what is not an image.
     """
     if isinstance(where, str | Path):
         images = image_lists.opened(where, source=source)
@@ -95,7 +97,7 @@ def opened(
 
 
 def _encoded(image: Any, label: str) -> bytes:
-    """The bytes of an image file. Raises BadInput."""
+    """Returns the bytes of an image file. Raises BadInput."""
     from PIL import Image
 
     if isinstance(image, bytes):
@@ -137,7 +139,7 @@ def scanned(name: str, images: Images, *, skip_bad: bool = False) -> ImageSet:
     good: list[int] = []
     sizes: Counter[tuple[int, int]] = Counter()
     odd: dict[str, list[str]] = {}  # kind -> names
-    for at in range(len(ids)):
+    for at in followed(range(len(ids)), f"Reading {name}", unit="image"):
         data = read(at)
         try:
             size, kind = _header(data)
@@ -168,7 +170,7 @@ def scanned(name: str, images: Images, *, skip_bad: bool = False) -> ImageSet:
 
 
 def _header(data: bytes) -> tuple[tuple[int, int], str]:
-    """An image's size and what is odd about it, by its header. Raises BadInput."""
+    """Returns an image's size and what is odd about it, by its header. Raises BadInput."""
     with warnings.catch_warnings():  # of Pillow, on details that the decoder settles
         warnings.simplefilter("ignore")
         image = decoding.opened(data)
@@ -210,7 +212,7 @@ class Prompts(NamedTuple):
 class PromptedSets:
     """A reference and the sets of generators. Where they are paired, row i of each was made from prompt i, and all have
     the same `ids` and `texts`; else both are empty, `prompts` is None, and the numbers of images may differ.
-    `reference` is None where saved statistics stand for its images."""
+    `reference` is None if saved statistics stand for its images."""
 
     sets: tuple[ImageSet, ...]  # the reference first
     warnings: tuple[str, ...]
@@ -240,7 +242,7 @@ class PromptedSets:
         return items.texts(self.texts, of="prompts") if self.paired else None
 
     def without(self, bad: Collection[bytes]) -> PromptedSets:
-        """The same without the pairs (or images) that hold one of these contents, counted in the warnings."""
+        """Returns the same without the pairs (or images) that hold one of these contents, counted in the warnings."""
         hit = [np.isin(part.images.keys, np.array(list(bad), dtype="S32")) for part in self.sets]
         warnings = list(self.warnings)
         for part, rows in zip(self.sets, hit, strict=True):
@@ -308,9 +310,11 @@ def pair(*, reference: ImageSet | None, generated: Sequence[ImageSet], prompts: 
     if twice := repeated(part.name for part in sets):
         raise BadInput(f"Two sets are named {twice[0]!r}: name each once")
     own = [line for part in sets for line in part.warnings]
-    for part in generated if reference is not None else ():
-        if count := int(np.isin(part.images.keys, reference.images.keys).sum()):
-            own.append(f"{part.name}: {count:,} of {len(part):,} images are exact copies of reference images")
+    own += [
+        f"{part.name}: {count:,} of {len(part):,} images are exact copies of reference images"
+        for part in (generated if reference is not None else ())
+        if (count := int(np.isin(part.images.keys, reference.images.keys).sum()))
+    ]
     stored = next((part for part in sets if part.prompts is not None), None)  # the reference before the generators
     if prompts is None and stored is not None:
         prompts = checked(title=f"the prompts of {stored.name}", ids=stored.ids, texts=stored.prompts)
@@ -345,7 +349,7 @@ def pair(*, reference: ImageSet | None, generated: Sequence[ImageSet], prompts: 
 
 
 def uneven_generators(counts: Mapping[str, int]) -> tuple[str, ...]:
-    """The warning where generators of different numbers of images are compared."""
+    """Returns the warning where generators of different numbers of images are compared."""
     if len(set(counts.values())) < 2:
         return ()
     fewest, most = (choose(counts, key=lambda name: counts[name]) for choose in (min, max))
@@ -357,7 +361,7 @@ def uneven_generators(counts: Mapping[str, int]) -> tuple[str, ...]:
 
 
 def _rows(part: ImageSet, prompts: Prompts) -> np.ndarray:
-    """(prompts,) int64: the row of the set's image for each prompt, -1 where it has none."""
+    """(prompts,) int64: the row of the set's image for each prompt, -1 if it has none."""
     if prompts.ordered and part.prompts is None:
         if len(part) != len(prompts.ids):
             raise BadInput(

@@ -84,7 +84,7 @@ class Table:
         return [[value for table in tables for value in table.column(name).to_pylist()] for name in names]
 
     def class_names(self, name: str) -> tuple[str, ...] | None:
-        """The names of a label column's classes as the schema's metadata lists them; None when it lists none."""
+        """Returns the names of a label column's classes as the schema's metadata lists them; None if it lists none."""
         self._need(name)
         described = json.loads((self.schema.metadata or {}).get(b"huggingface", b"{}"))
         feature = described.get("info", {}).get("features", {}).get(name, {})
@@ -92,12 +92,12 @@ class Table:
         return tuple(feature["names"]) if feature.get("names") else None
 
     def rows(self, name: str) -> Sequence[Any]:
-        """A column of images row by row, without their keys: bytes, a list of them, or None."""
+        """Returns a column of images row by row, without their keys: bytes, a list of them, or None."""
         self._need(name)
         return _ImageRows(self._parts, name, title=self.title)
 
     def images(self, name: str, *, cache: Path | None = None) -> Column:
-        """A column of images, one a row. Rows without an image have the key NO_KEY."""
+        """Returns a column of images, one a row. Rows without an image have the key NO_KEY."""
         (column,) = self.image_columns(name, cache=cache)
         return column
 
@@ -177,7 +177,7 @@ class _ImageRows(Sequence[Any]):
         return rows[row - int(self._starts[group])]
 
     def __iter__(self) -> Iterator[Any]:
-        """Every row in order; what is read once need not stay in memory."""
+        """Yields every row in order; what is read once need not stay in memory."""
         for group in range(len(self._groups)):
             with self._lock:
                 rows = self._decoded(group)
@@ -221,25 +221,25 @@ def table(folder: Path, *, repo: str, config: str = "default", split: str) -> Ta
 
 
 def configs(folder: Path) -> tuple[str, ...]:
-    """The configurations that a data set has, by its card or its folders."""
+    """Returns the configurations that a data set has, by its card or its folders."""
     listed = [entry["config_name"] for entry in _card(folder)]
     return tuple(listed) or tuple(sorted({path.parent.name for path in folder.rglob("*.parquet")}))
 
 
 def splits(folder: Path, *, config: str = "default") -> tuple[str, ...]:
-    """The splits of a configuration, by the card or the file names."""
+    """Returns the splits of a configuration, by the card or the file names."""
     listed = tuple(split for name, split, _ in _data_files(folder) if name == config and split)
     return listed or tuple(sorted({_split(path) for path in _of_config(folder, config)}))
 
 
 def files_of(folder: Path, *, config: str) -> tuple[str, ...]:
-    """Which files hold a configuration, as patterns; empty where the card does not say."""
+    """Returns which files hold a configuration, as patterns; empty if the card does not say."""
     return tuple(path for name, _, paths in _data_files(folder) if name == config for path in paths)
 
 
 def patterns(folder: Path, *, splits: Collection[str]) -> tuple[str, ...]:
-    """Which files hold these splits of the default configuration, none named: all files that the card lists; empty
-    where it does not say."""
+    """Returns which files hold these splits of the default configuration, none named: all files that the card lists;
+    empty if it does not say."""
     parts = [part for part in _data_files(folder) if part[1]]
     if splits:
         parts = [part for part in parts if part[0] == "default" and part[1] in splits]
@@ -249,7 +249,7 @@ def patterns(folder: Path, *, splits: Collection[str]) -> tuple[str, ...]:
 
 
 def _data_files(folder: Path) -> Iterator[tuple[str, str, list[str]]]:
-    """The card's files: configuration, split (empty: any), and patterns of their paths."""
+    """Yields the card's files: configuration, split (empty: any), and patterns of their paths."""
     for entry in _card(folder):
         files = entry.get("data_files") or []
         for part in [{"split": "", "path": files}] if isinstance(files, str) else files:
@@ -258,7 +258,7 @@ def _data_files(folder: Path) -> Iterator[tuple[str, str, list[str]]]:
 
 
 def _card(folder: Path) -> list[dict[str, Any]]:
-    """The `configs` of the data set's card; none without a card or a list in it."""
+    """Returns the `configs` of the data set's card; none without a card or a list in it."""
     path = folder / "README.md"
     if not path.is_file():
         return []

@@ -34,14 +34,14 @@ class Perturbation(NamedTuple):
 
     key: str  # as the splits of PairBench's data sets are called
     title: str
-    what: str  # the quantity that a strength stands for; empty where the title says it
+    what: str  # the quantity that a strength stands for; empty if the title says it
     unit: str  # degrees | pixels | %
     most: float  # of it at a strength of 1; of pixels, as a share of the image's side
     apply: Callable[[torch.Tensor, float, np.random.Generator], torch.Tensor]
     side: Callable[[tuple[int, int]], int] | None = None  # of pixels: which of (width, height)
 
     def largest(self, size: tuple[int, int]) -> float:
-        """What a strength of 1 is, in units, for an image of this (width, height)."""
+        """Returns what a strength of 1 is, in units, for an image of this (width, height)."""
         return self.most * self.side(size) if self.side else self.most
 
     def amount(self, strength: float, size: tuple[int, int]) -> str:
@@ -51,7 +51,7 @@ class Perturbation(NamedTuple):
 
 
 def perturb(image: Image.Image, *, kind: str, strength: float, seed: int = 0) -> Image.Image:
-    """The image changed by one transformation of PERTURBATIONS; RGB, of the same size.
+    """Returns the image changed by one transformation of PERTURBATIONS; RGB, of the same size.
 
     `strength` is 0, the image itself, to 1. Raises BadInput for another strength or a unknown kind.
     """

@@ -30,7 +30,7 @@ class Member:
     inner: str = ""
 
     def read(self) -> bytes:
-        """The bytes of the file. Raises BadInput where a tar ends before them."""
+        """Returns the bytes of the file. Raises BadInput if a tar ends before them."""
         if self.inner:
             return _archive(self.container, os.getpid()).read(self.inner)
         if self.offset is None:
@@ -78,7 +78,7 @@ class OwnFile:
     # Those that a record names outside the data's folder: anyone may have written it, so that nothing is read there.
     elsewhere: tuple[Path, ...] = ()
     title: str = field(default="", compare=False)  # as it was first recorded, for a file that was renamed since
-    data: Any = field(default=None, compare=False, repr=False)  # the OwnData, where it has been read already
+    data: Any = field(default=None, compare=False, repr=False)  # the OwnData, if it has been read already
 
     @property
     def name(self) -> str:
@@ -104,11 +104,12 @@ class Source:
     def keeping(
         cls, folder: Path, *, root: Path | None, offline: bool, own: Mapping[str, OwnFile] | None = None
     ) -> Source:
-        """A source that keeps content keys below `folder`."""
+        """Returns a source that keeps content keys below `folder`."""
         return cls(root=root, offline=offline, cache=folder / "keys", own=own or {})
 
     def folder(self, repo: str, *, revision: str, files: tuple[str, ...] = ()) -> Path:
-        """The local folder of a data set, fetched if it must be; `files` are patterns that limit what is fetched.
+        """Returns the local folder of a data set, fetched if it must be; `files` are patterns that limit what is
+        fetched.
 
         Raises NotHere with the command that fetches it.
         """
@@ -145,7 +146,7 @@ class Source:
         )
 
     def state(self, repo: str, *, revision: str) -> str:
-        """Which files a run would see, for its fingerprint; empty where the revision alone identifies them.
+        """Returns which files a run would see, for its fingerprint; empty if the revision alone identifies them.
 
         Of a local folder a digest of its files' names, sizes and times of change; of a branch its commit, from the
         hub where that can be reached. Looked for once.
@@ -187,7 +188,7 @@ class Source:
 
 
 def data_folder(named: str | Path | None) -> Path | None:
-    """A folder of data sets as a user names it, or none. Raises NotHere for a missing folder."""
+    """Returns a folder of data sets as a user names it, or none. Raises NotHere for a missing folder."""
     if named is None or not str(named):
         return None
     folder = Path(named).expanduser()
@@ -197,14 +198,14 @@ def data_folder(named: str | Path | None) -> Path | None:
 
 
 def command(repo: str, *, revision: str, files: tuple[str, ...] = ()) -> str:
-    """The command line that fetches a data set into the hub's cache."""
+    """Returns the command line that fetches a data set into the hub's cache."""
     parts = ["hf download", repo, "--repo-type dataset", f"--revision {revision}" if revision else ""]
     return " ".join(part for part in (*parts, *(f"--include '{pattern}'" for pattern in files)) if part)
 
 
 def _holds(folder: Path, files: tuple[str, ...]) -> bool:
-    """Whether a snapshot has files of every pattern, without patterns anything but its card: the hub's library takes a
-    snapshot that was fetched in part for a whole one."""
+    """Returns whether a snapshot has files of every pattern, without patterns anything but its card: the hub's library
+    takes a snapshot that was fetched in part for a whole one."""
     names = [str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()]
     if files:
         return all(any(fnmatch(name, pattern) for name in names) for pattern in files)

@@ -30,7 +30,8 @@ class TarSample:
 
 
 def samples(shards: list[Path], *, suffixes: tuple[str, ...]) -> tuple[list[TarSample], list[str]]:
-    """The samples that have an image, in the order of the shards; and the images that are none for a dot in their name.
+    """Returns the samples that have an image, in the order of the shards; and the images that are none for a dot in
+    their name.
 
     Links, devices and folders in a shard are ignored. Raises BadInput for a file that is not a plain tar, two images of
     one key, and a key that two shards have.
@@ -39,9 +40,7 @@ def samples(shards: list[Path], *, suffixes: tuple[str, ...]) -> tuple[list[TarS
     unused = []
     for shard in shards:
         own = {}
-        for info in members(shard):
-            if not _add(own, info, shard=shard, suffixes=suffixes):
-                unused.append(info.name)
+        unused += [info.name for info in members(shard) if not _add(own, info, shard=shard, suffixes=suffixes)]
         for key in own.keys() & known.keys():
             raise BadInput(f"{shard.name}: the key {key!r} is in another shard too. Give every sample its own key")
         known |= own
@@ -49,7 +48,7 @@ def samples(shards: list[Path], *, suffixes: tuple[str, ...]) -> tuple[list[TarS
 
 
 def members(shard: Path) -> Iterator[tarfile.TarInfo]:
-    """The files in a plain tar. Raises BadInput for another or a damaged one."""
+    """Yields the files in a plain tar. Raises BadInput for another or a damaged one."""
     try:
         with tarfile.open(shard, mode="r:") as archive:
             for info in archive:

@@ -97,8 +97,8 @@ def export(
 
 
 def conversation(example: Example, number: int, store: Callable[[Column, int], str]) -> dict[str, Any]:
-    """The `number`-th entry of its task: the right answer is the first alternative at even numbers, and every template
-    comes at as many even as odd ones. `store` gives the path of an image."""
+    """Returns the `number`-th entry of its task: the right answer is the first alternative at even numbers, and every
+    template comes at as many even as odd ones. `store` gives the path of an image."""
     part, row = example
     templates = TEMPLATES[part.task]
     (question, answers), answer = templates[number // 2 % len(templates)], number % 2

@@ -50,11 +50,11 @@ HeldOut = tuple[Task, Mapping[str, Data]]
 
 
 def measured(held_out: Sequence[HeldOut], *, row: Model, encoder: Encoder) -> pd.DataFrame:
-    """The headlines of a model as it is now, a row a task.
+    """Returns the headlines of a model as it is now, a row per task.
 
     `task`, `title`, `side` (of SIDES), `metric`, `value`, `stderr`, `n`, and `weight`: what the task counts in its
-    side's average, where a category counts once, whatever number of tasks it has. `items` has a row an item with
-    `item`, `subset` and the metric's column, and is None where the metric is no mean over items. `row` is of the
+    side's average, where a category counts once, whatever number of tasks it has. `items` has a row per item with
+    `item`, `subset` and the metric's column, and is None if the metric is not a mean over items. `row` is of the
     catalogue: its abilities decide how a procedure asks. Raises BadItem for an item that cannot be decoded or whose
     embedding is not finite.
     """
@@ -71,7 +71,7 @@ def average(measured: pd.DataFrame, side: str) -> float:
 
 
 def record(measured: pd.DataFrame) -> dict[str, Any]:
-    """The scores alone, to be written as JSON: {core, ood, tasks: {key: {side, metric, value, stderr, n}}}."""
+    """Returns the scores alone, to be written as JSON: {core, ood, tasks: {key: {side, metric, value, stderr, n}}}."""
     sides = {side: average(measured, side) for side in SIDES}
     scores = measured.set_index("task")[["side", "metric", "value", "stderr", "n"]].astype(object)
     return {side: None if math.isnan(value) else value for side, value in sides.items()} | {
@@ -151,7 +151,7 @@ class TaskChange:
 
 
 def changes(*, before: pd.DataFrame, after: pd.DataFrame) -> list[TaskChange]:
-    """The average of each side, followed by its tasks. Both are as `measured` gives them, of the same items.
+    """Returns the average of each side, followed by its tasks. Both are as `measured` gives them, of the same items.
 
     A task's interval inverts the test of its items' flipped signs. An average's joins those of its tasks, which show
     different items, as independent: the half width is the root of the sum of squares of theirs, each times its weight.

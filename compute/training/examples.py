@@ -61,7 +61,7 @@ class Examples:
         return [column for column in self.columns if column.modality == "image"]
 
     def take(self, rows: np.ndarray) -> Examples:
-        """The examples at these rows."""
+        """Returns the examples at these rows."""
         return replace(self, data=take(self.data, rows))
 
     def record(self) -> dict[str, Any]:
@@ -75,7 +75,7 @@ Example = tuple[Examples, int]  # and its row
 
 
 def packed(samples: list[Sample], *, task: str, dataset: str, files: Files, cache: Path | None = None) -> Examples:
-    """A data set's samples as examples. Every distinct image is read once, for its key, which `cache` keeps."""
+    """Returns a data set's samples as examples. Every distinct image is read once, for its key, which `cache` keeps."""
     of_reference, of_alternatives = TASKS[task]
     named = [name for sample in samples for name in sample.alternatives if of_alternatives == "image"]
     named += [sample.reference for sample in samples if of_reference == "image"]
@@ -101,13 +101,14 @@ def naming(column: Column, row: int) -> Iterator[None]:
 
 
 def text(column: Column, row: int) -> str:
-    """A text of a column. Raises BadInput, naming it, where it is blank."""
+    """Returns a text of a column. Raises BadInput, naming it, where it is blank."""
     with naming(column, row):
         return decoding.checked(column.read(row))
 
 
 def batches(sets: Sequence[Examples], *, batch_size: int, seed: int, step: int) -> dict[str, list[Example]]:
-    """The batch of each task at a step from 0: `batch_size` examples of every task, whatever the sizes of its data.
+    """Returns the batch of each task at a step from 0: `batch_size` examples of every task, whatever the sizes of its
+    data.
 
     A pure function of its arguments, so training resumes from the step's number alone. The data sets of a task are
     concatenated, so that each has a share by its size (equation 2), and reshuffled every epoch; each example comes
@@ -120,8 +121,8 @@ def batches(sets: Sequence[Examples], *, batch_size: int, seed: int, step: int) 
 
 
 def taken(parts: Sequence[Examples], positions: Sequence[int], *, seed: int) -> list[Example]:
-    """The examples at these positions of a task's endless shuffled order. Tasks have their own orders, or those of one
-    data set ran in step."""
+    """Returns the examples at these positions of a task's endless shuffled order. Tasks have their own orders, or those
+    of one data set ran in step."""
     ends = np.cumsum([len(part) for part in parts])
     order = list(TASKS).index(parts[0].task)
     rows = [int(_shuffled(int(ends[-1]), seed, order, at // ends[-1])[at % ends[-1]]) for at in positions]

@@ -34,7 +34,7 @@ BEYOND_FILES = ("text_prefix", "normalise", "max_tokens")
 
 
 def check_save(row: Model, *, save: str, plan: TuningPlan) -> None:
-    """Raises BadInput or CannotDo where the model could not be stored, or not be read again, in this way."""
+    """Raises BadInput or CannotDo if the model could not be stored, or not be read again, in this way."""
     if save not in ("merged", "adapter"):
         raise BadInput(f"A model is saved as merged or adapter, not {save!r}")
     if save == "adapter" and plan.tune != "lora":
@@ -44,7 +44,7 @@ def check_save(row: Model, *, save: str, plan: TuningPlan) -> None:
 
 
 def identity(base: DualEncoder, sets: Sequence[Examples], *, save: str, plan: TuningPlan) -> dict[str, Any]:
-    """What a training run is known by: its base, plan and data."""
+    """Returns what a training run is known by: its base, plan and data."""
     return {
         "base": {**asdict(weights.by_name(replace(base.row, revision=""))), "revision": base.revision},
         "plan": asdict(plan) | {"save": save},
@@ -109,12 +109,12 @@ def write_model(base: DualEncoder, folder: Path, *, save: str) -> None:
 
 
 def options_beyond_files(base: Model) -> dict[str, Any]:
-    """The base's options that a tuned model's files do not state: the loader has to repeat them."""
+    """Returns the base's options that a tuned model's files do not state: the loader has to repeat them."""
     return {name: value for name, value in base.options.items() if name in BEYOND_FILES}
 
 
 def option_words(options: Mapping[str, Any]) -> str:
-    """Options as the command line takes them; empty where there are none."""
+    """Options as the command line takes them; empty if there are none."""
     return " ".join(f"--model-option {shlex.quote(f'{name}={json.dumps(value)}')}" for name, value in options.items())
 
 

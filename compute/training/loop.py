@@ -1,7 +1,7 @@
 """The training loop (UniSim, section 3.3 and appendix B.2): steps, schedule, evaluation, and resuming.
 
 A step is a function of the plan, the data and the weights before it: batches and dropout are drawn from the seed and
-the step's number. So a run that was killed goes on from its last stored state to the same result.
+the step's number. So a run that was killed continues from its last stored state to the same result.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ WORKERS = 8  # processes that prepare for a device, at most; a CPU, whose cores 
 
 @dataclass(frozen=True)
 class TrainingBatch:
-    """A step's batch. A text that examples share comes once."""
+    """One step's batch, in which a text that several examples share appears once."""
 
     images: dict[str, torch.Tensor]  # (m, ...) of m images, as the image tower takes them
     texts: list[str]  # k
@@ -48,11 +48,11 @@ class TrainingBatch:
 
 
 def batch_of(base: DualEncoder, sets: Sequence[Examples], plan: TuningPlan, step: int) -> TrainingBatch:
-    """The batch of a step from 0. Raises LikenessError for a content that cannot be read."""
+    """Returns the batch of a step from 0. Raises LikenessError for a content that cannot be read."""
     import torch
 
     def content(column: Column, row: int) -> Any:
-        """A text, or an image as the image tower takes it."""
+        """Returns a text, or an image as the image tower takes it."""
         if column.modality == "text":
             return text(column, row)
         with naming(column, row):
@@ -77,7 +77,7 @@ def batch_of(base: DualEncoder, sets: Sequence[Examples], plan: TuningPlan, step
 def prepared(
     base: DualEncoder, sets: Sequence[Examples], plan: TuningPlan, *, start: int = 0
 ) -> Iterator[TrainingBatch]:
-    """The batches of the steps from `start` on, made in other processes. Raises as `batch_of`."""
+    """Yields the batches of the steps from `start` on, made in other processes. Raises as `batch_of`."""
     from torch.utils.data import DataLoader
 
     def made(step: int) -> TrainingBatch | LikenessError:
@@ -146,11 +146,11 @@ class Tuning:
                 weight.copy_(weights[name])
 
     def copy(self) -> dict[str, torch.Tensor]:
-        """The weights as they are now."""
+        """Returns the weights as they are now."""
         return {name: weight.detach().clone() for name, weight in self.weights.items()}
 
     def save(self) -> None:
-        """Stores all that the run needs to go on from here."""
+        """Stores all that the run needs to continue from here."""
         state = self.optimiser.state_dict()
         self.folder.save(self.state, weights=self.copy(), best=self.best, optimiser=state)
 
@@ -208,7 +208,7 @@ class Tuning:
         return losses
 
     def step(self, batch: TrainingBatch) -> dict[str, float]:
-        """One step; returns each loss and their `total`. Raises LikenessError where one is not finite."""
+        """One step; returns each loss and their `total`. Raises LikenessError if one is not finite."""
         import torch
 
         number, plan = self.state.step, self.plan
@@ -316,7 +316,7 @@ def _measure(run: Tuning, measure: Measure | None, loss: str, report: Callable[[
 
 
 def precision(base: DualEncoder, plan: TuningPlan) -> str:
-    """The precision of matrix products that the plan means on the base's device."""
+    """Returns the precision of matrix products that the plan means on the base's device."""
     import torch
 
     if plan.precision != "auto":
@@ -332,7 +332,7 @@ def hinge(
     """(n,) losses of equation 1: max(0, (2y - 1)(sim(reference, first) - sim(reference, second)) + margin).
 
     `reference`, `first`, `second`: (n, d) embeddings of length 1, so that sim is their cosine; `preferred`: (n,) the
-    preferred index y, 0 or 1. It is 0 where the preferred alternative wins by the margin or more.
+    preferred index y, 0 or 1. It is 0 if the preferred alternative wins by the margin or more.
     """
     difference = (reference * first).sum(dim=-1) - (reference * second).sum(dim=-1)
     return ((2 * preferred - 1) * difference + margin).clamp(min=0)
@@ -358,7 +358,7 @@ def distance(
 def spread(count: int) -> list[int]:
     """At most COMPARED of `count` positions, evenly from the first to the last.
 
-    Not every k-th: images are in the order of their examples, so that these might all be references.
+    Not every k-th image: they follow the order of the examples, so every k-th might be a reference.
     """
     most = min(count, COMPARED)
     return [round(at * (count - 1) / max(1, most - 1)) for at in range(most)]

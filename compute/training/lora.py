@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @cache
 def split_attention() -> type[nn.Module]:
-    """The class of the layers that `split` puts in; made on first use, when torch is imported."""
+    """Returns the class of the layers that `split` puts in; made on first use, when torch is imported."""
     import torch
     from torch import nn
 

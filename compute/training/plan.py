@@ -38,7 +38,7 @@ class TuningPlan:
     precision: Literal["auto", "float32", "bfloat16"] = "auto"
     seed: NonNegativeInt = 0
     evaluate_every: PositiveInt = 500  # steps
-    save_every: PositiveInt = 100  # steps after which a killed run goes on
+    save_every: PositiveInt = 100  # steps between checkpoints
     keep: Literal["none", "distill", "interpolate"] = "none"  # how generalisation is kept
     strength: NonNegativeFloat = 0.0  # of `keep`: the weight of distill's term, or the base's share of mixed weights
 
@@ -59,7 +59,7 @@ class TuningPlan:
         return math.ceil(self.samples / self.batch_size)
 
     def rate(self, step: int) -> float:
-        """The learning rate of a step from 0: a linear warm-up, then half a cosine down to 0."""
+        """Returns the learning rate of a step from 0: a linear warm-up, then half a cosine down to 0."""
         if step < self.warm_up:
             return self.learning_rate * (step + 1) / self.warm_up
         done = (step - self.warm_up) / max(1, self.steps - self.warm_up)
@@ -67,7 +67,7 @@ class TuningPlan:
 
 
 def with_options(plan: TuningPlan, options: Mapping[str, Any] | Sequence[str]) -> TuningPlan:
-    """The plan with options as a mapping, or as `name=value` texts. Raises BadInput naming what is wrong."""
+    """Returns the plan with options as a mapping, or as `name=value` texts. Raises BadInput naming what is wrong."""
     known = [field.name for field in fields(TuningPlan)]
     changed: dict[str, Any] = {}
     as_texts = not isinstance(options, Mapping)

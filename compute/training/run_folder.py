@@ -1,7 +1,7 @@
 """A training run on disk, next to the model that it makes; nothing in it can hold code.
 
 training/plan.json      what is trained: base, plan, suite, data. Another run never takes this folder for its own
-training/losses.jsonl   a line a step
+training/losses.jsonl   a line per step
 training/state.pt       the last stored step: weights, the best weights, optimiser, measurements
 training/finished.json  written last: the model next to it is complete
 training/lock           locked by the process that trains
@@ -25,7 +25,7 @@ from compute.types import BadInput, CannotWrite
 
 @dataclass(frozen=True, kw_only=True)
 class StepMeasurement:
-    """What was measured after `step` steps, as fractions; None where no task of that side was measured."""
+    """What was measured after `step` steps, as fractions; None if no task of that side was measured."""
 
     step: int
     core: float | None
@@ -85,7 +85,7 @@ class RunFolder:
             yield
 
     def finished(self) -> tuple[TuningState, list[TaskChange]] | None:
-        """The state of a run that is complete, and its final table; None before."""
+        """Returns the state of a run that is complete, and its final table; None before."""
         path = self.training / "finished.json"
         if not path.is_file():
             return None
@@ -93,7 +93,7 @@ class RunFolder:
         return TuningState(**stored["state"]), [TaskChange(**each) for each in stored["changes"]]
 
     def finish(self, state: TuningState, changes: list[TaskChange]) -> None:
-        """Marks the run as complete, and removes what only a run that goes on needs."""
+        """Marks the run as complete, and removes what only a run that continues needs."""
         record = {"state": asdict(state), "changes": [asdict(each) for each in changes]}
         write_text(self.training / "finished.json", json.dumps(record, indent=1) + "\n")
         (self.training / "state.pt").unlink(missing_ok=True)
@@ -106,14 +106,14 @@ class RunFolder:
             torch.save({"state": asdict(state), **tensors}, draft)
 
     def load(self) -> dict[str, Any]:
-        """What `save` stored; empty where there is none."""
+        """Returns what `save` stored; empty if there is none."""
         import torch
 
         path = self.training / "state.pt"
         return torch.load(path, map_location="cpu", weights_only=True) if path.is_file() else {}
 
     def losses(self) -> list[dict[str, float]]:
-        """The losses of every step so far."""
+        """Returns the losses of every step so far."""
         path = self.training / "losses.jsonl"
         lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
         return [json.loads(line) for line in lines]
@@ -128,7 +128,7 @@ class RunFolder:
 
 
 def _difference(stored: Any, now: Any) -> str:
-    """The first value that differs, in words."""
+    """Returns the first value that differs, in words."""
     if isinstance(now, dict):
         name = next(name for name in (*now, *stored) if stored.get(name) != now.get(name))
         return f"{name} was {stored.get(name)!r} and is {now.get(name)!r}"

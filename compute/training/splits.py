@@ -36,7 +36,7 @@ class TrainingSplit(NamedTuple):
     task: str
     dataset: str
     folder: str  # of ORIGINS
-    evaluated: str  # the task of the catalogue whose questions are drawn alike
+    evaluated: str  # the task of the catalogue whose questions are drawn in the same way
 
 
 # Who publishes the training splits, by their folder below that of the benchmark's data.
@@ -65,7 +65,7 @@ SPLITS = (
 
 
 def training(rows: Sequence[TrainingSplit], *, source: Source, seed: int = 0) -> list[Examples]:
-    """The examples of these rows of SPLITS.
+    """Returns the examples of these rows of SPLITS.
 
     Raises NotHere saying which split is missing and who publishes it, BadInput for tables that are not what they are.
     """
@@ -96,7 +96,7 @@ def training(rows: Sequence[TrainingSplit], *, source: Source, seed: int = 0) ->
 
 
 def divided(parts: Sequence[Examples]) -> tuple[list[Examples], list[Examples]]:
-    """What is trained on, and at most VALIDATION_COUNT examples of each data set to choose the stored step by.
+    """Returns what is trained on, and at most VALIDATION_COUNT examples of each data set to choose the stored step by.
 
     No image is in both, whatever its file is called or its data set: two tasks may show the same images (PieAPP's,
     HQ-Edit's). A data set whose examples all hang together is only trained on.
@@ -116,7 +116,7 @@ def divided(parts: Sequence[Examples]) -> tuple[list[Examples], list[Examples]]:
 
 
 def held_out(part: Examples, *, share: float) -> np.ndarray:
-    """(n,) bool: about this share of the examples, fewer of large sets; none where that would be all or none.
+    """(n,) bool: about this share of the examples, fewer of large sets; none if that would be all or none.
 
     Examples that have an image in common, over however many others, stay together; so do all distortions of one of
     KADID-10k's images. Which side they are on depends on their names alone: of any seed the same are held out.
@@ -145,10 +145,10 @@ Datasets = Annotated[
 
 
 def chosen(datasets: Sequence[str] = (), *, tasks: Sequence[str] = ()) -> list[TrainingSplit]:
-    """The rows of SPLITS by options such as `image-for-text=hpdv2,magicbrush` (the ablation of Table 4).
+    """Returns the rows of SPLITS by options such as `image-for-text=hpdv2,magicbrush` (the ablation of Table 4).
 
     A task without an option has all of Table 5. With `tasks`, of these alone. Raises BadInput for an unknown task, a
-    data set that has no examples of it, and where none is left.
+    data set that has no examples of it, and if none is left.
     """
     only: dict[str, list[str]] = {}
     for option in datasets:

@@ -67,7 +67,7 @@ class DualEncoder:
     trains_text: bool = False  # whether the text tower's weights are trained too
 
     def trained_parts(self) -> list[torch.nn.Module | torch.nn.Parameter]:
-        """The modules and weights of the towers that are trained."""
+        """Returns the modules and weights of the towers that are trained."""
         texts = [getattr(self.module, name, None) for name in self.family.text if self.trains_text]
         images = [getattr(self.module, name) for name in self.family.vision]
         return [*images, *(part for part in texts if part is not None)]
@@ -93,7 +93,7 @@ class DualEncoder:
         return torch.nn.functional.normalize(vectors.float(), dim=-1)
 
     def parameters(self) -> dict[str, torch.nn.Parameter]:
-        """The weights that are trained, by name."""
+        """Returns the weights that are trained, by name."""
         return {name: weight for name, weight in self.module.named_parameters() if weight.requires_grad}
 
     def training(self, on: bool) -> None:
@@ -110,9 +110,9 @@ class DualEncoder:
 
 
 def load(row: Model, *, hardware: Hardware, tasks: Sequence[str] = tuple(TASKS)) -> DualEncoder:
-    """The row's dual encoder in float32, frozen, to be tuned on these tasks.
+    """Returns the row's dual encoder in float32, frozen, to be tuned on these tasks.
 
-    Raises CannotDo where it has no vision tower, no text tower for tasks with texts, or is of a family that cannot be
+    Raises CannotDo if it has no vision tower, no text tower for tasks with texts, or is of a family that cannot be
     trained; NotHere, BadInput as loading does.
     """
     with_texts = [task for task in tasks if "text" in TASKS[task]]

@@ -20,10 +20,10 @@ from typing import Any, TypeVar
 import duckdb
 import pandas as pd
 
-from compute.database import store
+from compute.database import store, versions
 from compute.io.files import temporary_folder
 from compute.paths import DATABASE
-from compute.types import DatabaseError
+from compute.types import BadInput, DatabaseError, unknown
 
 MEMORY_MB, THREADS = 256, 2  # of DuckDB for one file; what needs more goes to its private folder for a while
 COPIED_AT_ONCE = 1 << 20  # bytes
@@ -31,6 +31,9 @@ COPIED_AT_ONCE = 1 << 20  # bytes
 QUERIES = dict(
     part.split("\n", 1) for part in Path(__file__).with_name("queries.sql").read_text("utf-8").split("-- name: ")[1:]
 )
+MOST_EARLIER = 2  # versions of the data that are open beside today's
+# The version of the data that the request being answered names; empty: today's.
+STATE: ContextVar[str] = ContextVar("state", default="")
 log = logging.getLogger(__name__)
 _until_the_end = ExitStack()
 atexit.register(_until_the_end.close)
@@ -55,7 +58,7 @@ class OpenDatabase:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.made: dict[Any, Callable[..., Any]] = {}  # see leaderboard.data.memo
+        self.made: dict[Any, Callable[..., Any]] = {}  # see `shared`
         self.users = 0  # requests that read it now
         self.replaced = False
         self.folder, self.copy, self.version = _private_copy(path)
@@ -65,6 +68,7 @@ class OpenDatabase:
             self._remove()
             raise
         self._local = threading.local()
+        self.data = "".join(self.ask(QUERIES["data_version"]).df()["version"])
 
     def ask(self, sql: str, values: list | dict[str, Any] | None = None) -> duckdb.DuckDBPyConnection:
         """This thread's cursor with the answer to one SELECT, `values` for its question marks, or by name for its
@@ -140,6 +144,8 @@ class Database:
         self._lock = threading.Lock()
         self.is_closed = False
         self._pinned: ContextVar[OpenDatabase | None] = ContextVar("pinned", default=None)
+        self._earlier: dict[tuple[str, str], OpenDatabase] = {}  # by today's file and the version of the data
+        self._restoring = threading.Lock()
 
     @property
     def _read(self) -> OpenDatabase:
@@ -160,26 +166,69 @@ class Database:
         """What identifies the file among those before and after it."""
         return self._read.version
 
+    @property
+    def data(self) -> str:
+        """The version of the data that is read."""
+        return self._read.data
+
+    def check_version(self, data: str) -> None:
+        """Raises BadInput for what is not a version of the data that can be read."""
+        if data not in (known := [one["version"] for one in self.records("stored_versions")]):
+            raise BadInput(f"{unknown('version of the data', data, known)} There are: {', '.join(known)}")
+
     @contextmanager
-    def snapshot(self) -> Iterator[OpenDatabase]:
-        """Reads one file within the block, even if another is swapped in meanwhile. Not across an await or a yield."""
+    def snapshot(self, data: str | None = None) -> Iterator[OpenDatabase]:
+        """Reads one file within the block, even if another is swapped in meanwhile. Not across an await or a yield.
+
+        `data`: the version of the data that is read, empty for today's; None: the one that the request names (STATE).
+        An earlier one is restored when it is first asked for, and the last MOST_EARLIER stay. Raises BadInput.
+        """
         pinned = self._pinned.get()
         if pinned is not None:
             yield pinned
             return
-        with self._lock:
-            opening = self._now
-            opening.users += 1
+        opening = self._opened(STATE.get() if data is None else data)
         token = self._pinned.set(opening)
         try:
             yield opening
         finally:
             self._pinned.reset(token)
-            with self._lock:
-                opening.users -= 1
-                last = opening.replaced and not opening.users
-            if last:
-                self._end(opening)
+            self._leave(opening)
+
+    def _opened(self, data: str) -> OpenDatabase:
+        """The file with this version of the data, with one user more."""
+        with self._lock:
+            now = self._now
+            now.users += 1
+        if data in ("", now.data):
+            return now
+        try:
+            with self._restoring:  # of several visitors, one restores
+                name = (now.version, data)
+                opening = self._earlier.pop(name, None) or _restored(now, data)
+                self._earlier[name] = opening
+                with self._lock:
+                    opening.users += 1
+                for old in list(self._earlier)[:-MOST_EARLIER]:
+                    self._retire(self._earlier.pop(old))
+            return opening
+        finally:
+            self._leave(now)
+
+    def _leave(self, opening: OpenDatabase) -> None:
+        with self._lock:
+            opening.users -= 1
+            last = opening.replaced and not opening.users
+        if last:
+            self._end(opening)
+
+    def _retire(self, opening: OpenDatabase) -> None:
+        """Closes a file after the last request that reads it."""
+        with self._lock:
+            opening.replaced = True
+            idle = not opening.users
+        if idle:
+            self._end(opening)
 
     def ask(self, sql: str, values: list | dict[str, Any] | None = None) -> pd.DataFrame:
         """The answer to one SELECT with `values`, as for `OpenDatabase.ask`."""
@@ -217,10 +266,7 @@ class Database:
             raise
         with self._lock:
             before, self._now = self._now, fresh._now
-            before.replaced = True
-            idle = not before.users
-        if idle:
-            self._end(before)
+        self._retire(before)
         try:
             self.after_swap()
         except Exception:
@@ -235,11 +281,18 @@ class Database:
 
     def close(self) -> None:
         """Closes the file, after the last request that reads it."""
-        with self._lock:
-            self.is_closed = self._now.replaced = True
-            idle = not self._now.users
-        if idle:
-            self._now.close()
+        self.is_closed = True
+        for opening in (self._now, *self._earlier.values()):
+            self._retire(opening)
+
+
+def _restored(now: OpenDatabase, data: str) -> OpenDatabase:
+    """The file as it was in an earlier version of the data. Raises BadInput."""
+    with tempfile.TemporaryDirectory(dir=private_folder()) as folder:
+        today, path = Path(folder) / "today.duckdb", Path(folder) / now.path.name
+        shutil.copyfile(now.copy, today)  # DuckDB opens no file twice
+        versions.restore(today, path, version=data)
+        return OpenDatabase(path)
 
 
 def shared(make: Callable[..., Value], *, most: int | None = None) -> Callable[..., Value]:

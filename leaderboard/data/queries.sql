@@ -184,6 +184,50 @@ SELECT count(*) AS claims, count(*) FILTER (verdict != 'cannot be recomputed') A
 -- The version of the published scores; no row where the database does not record it: version.
 SELECT value AS version FROM meta WHERE key = 'version'
 
+-- name: versions
+-- One row a version of the data, stored or not, the newest first: version, date, changes.
+SELECT version, date, changes FROM versions ORDER BY position
+
+-- name: undone_rows
+-- One row a stored version and table: version, relation, and rows that are new since, and that were changed or taken back.
+SELECT version, relation, count(*) FILTER (before IS NULL) AS new, count(before) AS changed
+FROM undone GROUP BY version, relation
+
+-- name: new_models
+-- One row a model that was not there in a version and is now: version, key, title.
+SELECT version, models.key, models.title FROM undone JOIN models ON models.key = undone.key->>'$[0]'
+WHERE relation = 'models' AND before IS NULL ORDER BY title
+
+-- name: changed_scores
+-- One row a score that is another in the version after, those that changed most first: version, model, task, both with
+-- titles, subset, metric, scale, digits, value then and after. The value after is what the nearest later version that
+-- changed it again had, else today's.
+WITH found AS (
+    SELECT version, before, key->>'$[0]' AS run, key->>'$[1]' AS subset, key->>'$[2]' AS metric,
+           lag(coalesce(CAST(before AS VARCHAR), '{}')) OVER (PARTITION BY key ORDER BY position) AS again
+    FROM undone JOIN versions USING (version) WHERE relation = 'scores'
+)
+SELECT found.version, runs.model, models.title AS model_title, runs.task, tasks.title AS task_title, found.subset,
+       metrics.title AS metric, metrics.scale, metrics.digits, CAST(before->>'$.value' AS DOUBLE) AS value_before,
+       coalesce(CAST(again->>'$.value' AS DOUBLE), scores.value) AS value
+FROM found JOIN runs ON runs.id = found.run JOIN models ON models.key = runs.model JOIN tasks ON tasks.key = runs.task
+JOIN metrics ON metrics.key = found.metric
+LEFT JOIN scores ON scores.run = found.run AND scores.subset = found.subset AND scores.metric = found.metric
+WHERE before IS NOT NULL AND value <> value_before ORDER BY abs(value - value_before) * scale DESC, found.run, subset
+
+-- name: past_ranks
+-- One row a model of a suite in a stored version, the oldest last, of one model or, with an empty $model, of all: version,
+-- date, suite, origin, model, title, rank, rank_low, rank_high, the last two NULL where they are not known.
+SELECT past_ranks.version, date, suite, origin, model, coalesce(models.title, model) AS title, rank, rank_low, rank_high
+FROM past_ranks JOIN versions USING (version) LEFT JOIN models ON models.key = model
+WHERE $model IN ('', model) ORDER BY versions.position, suite, rank, model
+
+-- name: stored_versions
+-- One row a version of the data that can be shown, the newest first: version, date, changes.
+SELECT version, date, changes FROM versions
+WHERE version IN (SELECT version FROM past_ranks) OR version IN (SELECT value FROM meta WHERE key = 'version')
+ORDER BY position
+
 -- ---- tasks and single cells of the board
 
 -- name: part_values

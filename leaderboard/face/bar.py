@@ -17,8 +17,8 @@ DOCS = "docs/quickstart"
 
 
 def entries(views: Sequence[View]) -> list[dict[str, Any]]:
-    """The bar's entries that have pages: `title`, `pages` as (title, key) in the order of `views`, and `inside`, the
-    keys of all pages that are under it, listed or not. Docs begins with the documentation."""
+    """Returns the bar's entries that have pages: `title`, `pages` as (title, key) in the order of `views`, and
+    `inside`, the keys of all pages that are under it, listed or not. Docs begins with the documentation."""
     below = {title: [view for view in views if view.group == title] for title in BAR}
     docs = {"Docs": [("Documentation", DOCS)]}
     return [
@@ -33,7 +33,7 @@ def entries(views: Sequence[View]) -> list[dict[str, Any]]:
 
 
 def bar(shown: Sequence[Mapping[str, Any]], root: str, *, current: str | None, assets: str) -> Markup:
-    """The bar on the page with the key `current`, None for a page that is not in it.
+    """Returns the bar on the page with the key `current`, None for a page that is not in it.
 
     `root`: the address of the app's root, relative to the page; `assets`: that of the scripts' folders, below the root.
     """
@@ -46,5 +46,5 @@ def bar(shown: Sequence[Mapping[str, Any]], root: str, *, current: str | None, a
 
 @cache
 def style() -> Markup:
-    """The bar's style sheet in its own element."""
+    """Returns the bar's style sheet in its own element."""
     return Markup("<style>{}</style>").format(Markup((FOLDER / "html" / "bar.css").read_text()))

@@ -29,8 +29,8 @@ CONTROLS = ("dropdown", *CHOICES, "slider", "checkbox", "textbox", "number")
 
 
 def first_screen(blocks: gr.Blocks, page: str, query: Mapping[str, str], *, assets: str, filled: bool = True) -> Markup:
-    """The first screen of the page with this key at an address with this query. `assets`: the address of the scripts'
-    folders. Without `filled` it has only what stands in the page itself, which takes no time."""
+    """Returns the first screen of the page with this key at an address with this query. `assets`: the address of the
+    scripts' folders. Without `filled` it has only what stands in the page itself, which takes no time."""
     opening = [
         fn
         for fn in blocks.fns.values()
@@ -40,7 +40,7 @@ def first_screen(blocks: gr.Blocks, page: str, query: Mapping[str, str], *, asse
     fills = {one._id: fn for fn in opening if filled for one in fn.outputs}
 
     def filled_props(key: int) -> dict[str, Any]:
-        """The properties of a component: those that an event fills are made when the first of them is drawn."""
+        """Returns the properties of a component: those that an event fills are made when the first of them is drawn."""
         if fn := fills.get(key):
             values = fn.fn(*[SimpleNamespace(query_params=query)] * len(inspect.signature(fn.fn).parameters))
             for one, value in zip(fn.outputs, values if len(fn.outputs) > 1 else [values], strict=True):
@@ -52,7 +52,7 @@ def first_screen(blocks: gr.Blocks, page: str, query: Mapping[str, str], *, asse
     early: list[dict[str, Any]] = []
 
     def drawn(nodes: Sequence[Mapping[str, Any]]) -> Iterator[Markup]:
-        """The markup of some components, without those that are hidden."""
+        """Yields the markup of some components, without those that are hidden."""
         for node in nodes:
             block, own = blocks.blocks[node["id"]], filled_props(node["id"])
             kind, classes, width = block.get_block_name(), own.get("elem_classes") or (), own.get("min_width") or 160
@@ -105,7 +105,7 @@ def _markup(props: Mapping[str, Any]) -> Markup:
 
 
 def _titles(props: Mapping[str, Any], *, all: bool) -> list[str]:
-    """What a control shows: the titles of what is chosen, or `all` that can be."""
+    """Returns what a control shows: the titles of what is chosen, or `all` that can be."""
     choices, value = props.get("choices") or (), props.get("value")
     chosen = value if isinstance(value, list) else [value]
     shown = [str(title) for title, key in choices if all or key in chosen]

@@ -22,7 +22,7 @@ from starlette.routing import Route
 
 from compute.types import shortened
 from leaderboard.face.first_screen import first_screen, sheet
-from leaderboard.html.templates import render
+from leaderboard.html.templates import macros, render
 from leaderboard.page import SITE, Site, View
 from leaderboard.web.access import Access, public_root
 from leaderboard.web.responses import CHECK, FOREVER, respond
@@ -68,8 +68,8 @@ class Face:
         """Gradio's page of the view with this key, with the bar above its elements and a head that names the page."""
         root, _ = public_root(request.scope, self.access)
         view = self.views[key]
-        named = request.query_params.get(view.about or key, "")
-        head = await run_in_threadpool(self.head, key, named, root=root)
+        named = {name: value for name in view.about or (key,) if (value := request.query_params.get(name))}
+        head = await run_in_threadpool(self.head, key, named, root=root, state=request.query_params.get("data", ""))
         start, charset, rest = page.partition(CHARSET)
         body = BODY.search(rest)
         if body is None:
@@ -80,12 +80,21 @@ class Face:
         first, is_whole = await self._first_screen(key, request)
         scripts = GRADIO_START.sub(AFTER_FIRST, configured + scripts) if first else configured + scripts
         app, end, rest = rest[body.end() :].partition("</gradio-app>")
-        shown = f"{titled}{body.group()}{self.bar(BASE, current=key)}{first}{app}{end}"
+        state = await run_in_threadpool(self.state, request)
+        shown = f"{titled}{body.group()}{self.bar(BASE, current=key)}{state}{first}{app}{end}"
         return f"{shown}{scripts}{rest}", is_whole
 
+    def state(self, request: Request) -> Markup:
+        """Which version of the data the page shows, and a link to today's where that is another."""
+        today, named = self.site.db.data, request.query_params.get("data", "")
+        earlier = named if named != today else ""
+        dates = {one["version"]: one["date"] for one in self.site.db.records("stored_versions")} if earlier else {}
+        query = urlencode({**request.query_params, "data": ""})
+        return macros("html/bar.html").state(today, earlier, dates, f"{request.url.path.rpartition('/')[2]}?{query}")
+
     async def _first_screen(self, key: str, request: Request) -> tuple[str, bool]:
-        """The first screen of a page for this address, and whether it is whole: where it is not drawn soon enough, it
-        begins with the words that stand in the page itself, and is whole for the next request."""
+        """Returns the first screen of a page for this address, and whether it is whole: if it is not drawn soon enough,
+        it begins with the words that stand in the page itself, and is whole for the next request."""
         query = {name: value for name, value in request.query_params.items() if name != "__theme"}
         name = (key, urlencode(query), self.site.db.version)
         if name in self._made:
@@ -101,7 +110,7 @@ class Face:
 
     def _drawn(self, key: str, query: Mapping[str, str], *, filled: bool = True) -> str:
         try:
-            with self.site.db.snapshot():
+            with self.site.db.snapshot(query.get("data", "")):
                 return first_screen(self.site.blocks, key, query, assets=self.site.assets, filled=filled)
         except Exception:
             log.exception("The first screen of %s cannot be drawn", key or "the front page")
@@ -112,15 +121,17 @@ class Face:
         version = self.site.db.version
         self._made = {(key, "", version): drawn for key in self.views if _is_whole(drawn := self._drawn(key, {}))}
 
-    def head(self, key: str, named: str, *, root: str) -> Markup:
-        """The elements of the head of a page, about what is `named`. `root`: the app's whole address, or empty. Reads
-        the database."""
+    def head(self, key: str, named: Mapping[str, str], *, root: str, state: str = "") -> Markup:
+        """Returns the elements of the head of a page, about what these parameters name. `root`: the app's whole
+        address, or empty; `state`: the version of the data that the address names. Reads the database."""
         view = self.views[key]
         with self.site.db.snapshot():
-            subject = view.subject(self.site, named) if named else None
+            subject = view.subject(self.site, next(iter(named.values()))) if named else None
         name, sentence = subject or (view.title if key else SITE, view.sentence)
         title = shortened(name, LONGEST_TITLE)
-        about = f"?{urlencode({view.about or key: named}, quote_via=quote, safe='/:~,')}" if subject else ""
+        identifies = dict(named) if subject else {}
+        identifies |= {"data": state} if state not in ("", self.site.db.data) else {}
+        about = f"?{urlencode(identifies, quote_via=quote, safe='/:~,')}" if identifies else ""
         return render(
             "html/head.html",
             site=SITE,
@@ -132,17 +143,17 @@ class Face:
 
 
 def _is_whole(screen: str) -> bool:
-    """Whether a first screen was drawn, and shows no error, which the next visitor need not meet."""
+    """Returns whether a first screen was drawn, and shows no error, which the next visitor need not meet."""
     return bool(screen) and "pg-message" not in screen
 
 
 async def icon(request: Request) -> Response:
-    """The icon of the tab."""
+    """Returns the icon of the tab."""
     return respond(request, ICON.read_bytes(), media="image/svg+xml", cache=DAY)
 
 
 async def robots(request: Request) -> Response:
-    """What is not a page: downloads, and models to try."""
+    """Returns what is not a page: downloads, and models to try."""
     return PlainTextResponse("User-agent: *\nDisallow: /export/\nDisallow: /live/\n")
 
 

@@ -32,7 +32,7 @@ class RemoteError:
 
 
 def claim() -> ModuleType | None:
-    """The package `spaces`, None where it is not installed. To be called before anything imports torch or gradio.
+    """Returns the package `spaces`, None if it is not installed. To be called before anything imports torch or gradio.
 
     One that cannot be imported, or is another (any folder of that name can be imported), is skipped, but not on a
     ZeroGPU Space, which must not run without its GPU.
@@ -50,7 +50,7 @@ def claim() -> ModuleType | None:
 def on_gpu(function: Callable[Arguments, Result], *, seconds: Callable[Arguments, int]) -> Callable[Arguments, Result]:
     """`function`, no generator, as it is called where a GPU may be borrowed, for `seconds` of its arguments.
 
-    Raises NotHere where none is lent, with what the Hub says: whose quota is used up, and when to try again.
+    Raises NotHere if none is lent, with what the Hub says: whose quota is used up, and when to try again.
 
     To be called once a function, before the app is launched: a ZeroGPU Space that finds no such function by then does
     not start. There the function runs in a process that is forked for it, so what it takes and returns is pickled, and

@@ -35,7 +35,7 @@ log = logging.getLogger(__name__)
 
 
 def from_environment() -> HubData | None:
-    """The data set that LIKENESS_DATA names, None where it names none. Raises BadInput for a value that is invalid."""
+    """The data set that LIKENESS_DATA names, None if it names none. Raises BadInput for a value that is invalid."""
     from huggingface_hub import constants
 
     repo = os.environ.get("LIKENESS_DATA", "").strip()
@@ -50,7 +50,7 @@ def from_environment() -> HubData | None:
 
 
 def cache() -> Path:
-    """The folder for fetched files: LIKENESS_CACHE, else `likeness` in the hub's own folder (HF_HOME).
+    """Returns the folder for fetched files: LIKENESS_CACHE, else `likeness` in the hub's own folder (HF_HOME).
 
     Where that cannot be written, a temporary folder that is deleted when the program ends.
     """
@@ -114,7 +114,7 @@ class HubData:
         return f"{shown} {'It is not renewed: the app runs offline.' if self.offline else self.problem}".strip()
 
     def start(self) -> Path | None:
-        """The stored file, else one fetched now; None, with the reason in the log, where neither can be had.
+        """Returns the stored file, else one fetched now; None, with the reason in the log, where neither can be had.
 
         Waits no longer than PATIENCE; what arrives later is swapped in by `renew`.
         """
@@ -146,7 +146,7 @@ class HubData:
         return self.path
 
     def renew(self, db: Database) -> None:
-        """Swaps every newer file into `db` from now on."""
+        """Swaps every newer file into `db` from now onward."""
         with self._lock:
             self._db = db
             if self.path not in (None, db.path):  # fetched after `start` gave up waiting
@@ -196,7 +196,7 @@ class HubData:
             wait *= 2
 
     def _hub_version(self) -> HfFileMetadata:
-        """What the hub stores: the file's ETag and its commit."""
+        """Returns what the hub stores: the file's ETag and its commit."""
         from huggingface_hub import get_hf_file_metadata, hf_hub_url
         from huggingface_hub.errors import EntryNotFoundError, RepositoryNotFoundError
 
@@ -217,7 +217,7 @@ class HubData:
         return metadata
 
     def _fetch(self, version: HfFileMetadata) -> Path:
-        """The file of this version, checked. Raises DatabaseError, once a version: it is not fetched again."""
+        """Returns the file of this version, checked. Raises DatabaseError, once a version: it is not fetched again."""
         from huggingface_hub import hf_hub_download
 
         pointer = hf_hub_download(
@@ -252,14 +252,14 @@ class HubData:
         self.path = path
 
     def _pointers(self) -> list[Path]:
-        """The file of every commit in the cache: a link to content that several commits may share."""
+        """Returns the file of every commit in the cache: a link to content that several commits may share."""
         from huggingface_hub.file_download import repo_folder_name
 
         name = repo_folder_name(repo_id=self.repo, repo_type="dataset")
         return list((self.folder / name / "snapshots").glob(f"*/{FILE}"))
 
     def _stored(self) -> list[Path]:
-        """The stored files, newest first."""
+        """Returns the stored files, newest first."""
         paths = {_content(pointer) for pointer in self._pointers()}
         return sorted(filter(Path.exists, paths), key=lambda path: path.stat().st_mtime, reverse=True)
 

@@ -35,7 +35,7 @@ class Options:
 def read(
     arguments: Sequence[str] | None = None, *, program: str = "python app.py", epilog: str | None = None
 ) -> Options:
-    """The options of `arguments`, without them the command line's. Ends the program where they are wrong.
+    """Returns the options of `arguments`, without them the command line's. Ends the program where they are wrong.
 
     `program` is how the help calls it, `epilog` what the help ends with.
     """

@@ -17,8 +17,8 @@ def record(
     offline: bool = False,
     report: Callable[[str], None] = print,
 ) -> tuple[Model, ...]:
-    """The models that the texts name, which no catalogue lists, recorded in the results folder, where a build finds
-    them; weights of the hub are downloaded where they are missing. `report` is called with how each name was read.
+    """Returns the models that the texts name, which no catalogue lists, recorded in the results folder, where a build
+    finds them; weights of the hub are downloaded if they are missing. `report` is called with how each name was read.
 
     Raises UnknownKey, NotHere, BadInput, CannotDo, CannotWrite.
     """
@@ -58,7 +58,7 @@ def record(
 
 
 def _check(row: Model) -> None:
-    """Raises NotHere where something else than a lack of memory or weights keeps the model from running."""
+    """Raises NotHere if something else than a lack of memory or weights keeps the model from running."""
     from compute.live.roster import IMPOSSIBLE, availability
 
     state = availability(row, network=lambda: True, room=sys.maxsize)

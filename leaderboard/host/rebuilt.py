@@ -31,7 +31,7 @@ class RebuiltData:
             self._opened = None  # replaced since it was opened
 
     def start(self) -> None:
-        """Looks from now on, in its own thread."""
+        """Looks from now onward, in its own thread."""
         threading.Thread(target=self._look_regularly, name="rebuilt-data", daemon=True).start()
 
     def look(self) -> bool:

@@ -17,7 +17,7 @@ class Early(NamedTuple):
     run: str
     data: str | Callable[[Mapping[str, str]], str]
     rows: Callable[[Mapping[str, str]], str]
-    markup: str  # what the script finds where there are no rows yet
+    markup: str  # what the script finds if there are no rows yet
 
 
 def html(value: str = "", **facts: Any) -> gr.HTML:
@@ -38,8 +38,8 @@ def scripted(
     rows: Callable[[Mapping[str, str]], str] = lambda query: "",
     markup: str = "",
 ) -> gr.HTML:
-    """A `<div class=css_class>` around `markup`, and the JavaScript `run` over it, where `module` is the imported ES
-    module.
+    """Returns a `<div class=css_class>` around `markup`, and the JavaScript `run` over it, where `module` is the
+    imported ES module.
 
     `assets` is the address of the scripts' folders, `script` a path below it. In `run`, `target` is the div, `root` the
     app's address, `fire(name, data)` fires one of the component's `events`, and the promise `gradio` has its `props`
@@ -87,7 +87,7 @@ def figure_bridge(assets: str, *, script: str, figure: str, silent: bool = True)
 
 
 def folded(blocks: gr.Blocks, label: str, *, elem_id: str) -> gr.Accordion:
-    """A section that is hidden at first, and closed when it is shown; to be filled as a context manager.
+    """Returns a section that is hidden at first, and closed when it is shown; to be filled as a context manager.
 
     Gradio mounts the contents of a closed accordion when it is first opened, and a frame later sets every control
     back to the server's value: what a visitor moves before that is lost. So this one is built open, where its contents

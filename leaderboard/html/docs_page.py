@@ -43,13 +43,13 @@ LINK = re.compile(r"\]\(([\w-]+)\.md(#[\w-]+)?\)")  # to another page
 
 @cache
 def pages() -> dict[str, str]:
-    """The titles of all pages by name."""
+    """Returns the titles of all pages by name."""
     return {name: TITLE.search((DOCS / f"{name}.md").read_text(encoding="utf-8"))[1] for name in NAMES}
 
 
 @cache
 def markup(name: str) -> Markup:
-    """The text of a page as markup; its headings can be linked to."""
+    """Returns the text of a page as markup; its headings can be linked to."""
     text = LINK.sub(r"](\1\2)", (DOCS / f"{name}.md").read_text(encoding="utf-8"))
     parser = MarkdownIt("commonmark", {"html": False}).enable("table")
     parser.add_render_rule("fence", lambda _, tokens, at, *rest: macro("code")(tokens[at].content))

@@ -17,7 +17,7 @@ from leaderboard.html.labels import is_synthetic
 from leaderboard.html.templates import macros
 
 DRAWINGS = Path(__file__).parent / "drawn"
-# A drawn item of a type of tasks: those of one `procedure` in some `categories`, or in all others where none is named.
+# A drawn item of a type of tasks: those of one `procedure` in some `categories`, or in all others if none is named.
 # `title` names the type. `modality` is the tasks' only one, where that tells the types of a category apart. `asks` and
 # `right` are a sentence each; `drawn` is what is right where a program draws the items, by default the same. `tiles`
 # are its parts: `role`, a `drawing` (by its file's name) or a `text`, and whether it is `right`.
@@ -34,7 +34,7 @@ def example_of(task: Mapping[str, Any]) -> DrawnExample | None:
 
 
 def markup(task: Mapping[str, Any]) -> Markup:
-    """The example of a task's type with its drawings; empty for none."""
+    """Returns the example of a task's type with its drawings; empty for none."""
     example = example_of(task)
     if example is None:
         return Markup("")
@@ -43,16 +43,16 @@ def markup(task: Mapping[str, Any]) -> Markup:
 
 
 def short_markup(example: DrawnExample) -> Markup:
-    """An example's drawings and its question, small; that they are drawn must be said where it stands."""
+    """Returns an example's drawings and its question, small; that they are drawn must be said where it stands."""
     return macros("html/drawn_examples.html").short(example, pictures(example))
 
 
 def pictures(example: DrawnExample) -> list[bytes]:
-    """The drawing of each tile as WebP of 64 pixels a side, empty for a text."""
+    """Returns the drawing of each tile as WebP of 64 pixels per side, empty for a text."""
     return [picture(tile["drawing"]) if "drawing" in tile else b"" for tile in example["tiles"]]
 
 
 @cache
 def picture(name: str) -> bytes:
-    """A drawing as WebP."""
+    """Returns a drawing as WebP."""
     return (DRAWINGS / f"{name}.webp").read_bytes()

@@ -25,7 +25,7 @@ def error_page(
     bar: Callable[[str], Markup],
     look: str,
 ) -> Markup:
-    """The page for a path below the app's root that is answered with an error's status.
+    """Returns the page for a path below the app's root that is answered with an error's status.
 
     An empty sentence stands for an address that leads nowhere, and the page offers the nearest. pages: titles and keys;
     bar: the bar above every page, for the address of the app's root; look: the style sheet of all pages.

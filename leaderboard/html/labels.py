@@ -21,12 +21,12 @@ ORIGIN_TITLES = {"published": "Paper", "imported": "Public results", "computed":
 
 
 def origin_title(origin: str) -> str:
-    """What an origin is called; that of a laboratory by the laboratory's key."""
+    """Returns what an origin is called; that of a laboratory by the laboratory's key."""
     return ORIGIN_TITLES.get(origin) or who(origin)
 
 
 def who(origin: str) -> str:
-    """An origin as a word within a sentence: `published`, or a laboratory's key."""
+    """Returns an origin as a word within a sentence: `published`, or a laboratory's key."""
     return origin.partition(":")[2] or origin
 
 
@@ -49,68 +49,68 @@ PART = re.compile(r"[^\s,:;()/+]+")
 
 
 def hint(title: str) -> str:
-    """The words behind a title, or behind the short names in it; empty when it has none. Exact spelling counts."""
+    """The words behind a title, or behind the short names in it; empty if it has none. Exact spelling counts."""
     if title in ABBREVIATIONS:
         return ABBREVIATIONS[title]
     return "; ".join(f"{part}: {words}" for part, words in explained([title]))
 
 
 def explained(titles: Iterable[str]) -> list[tuple[str, str]]:
-    """The short names in some titles with their words, each once, in the order of the list above."""
+    """Returns the short names in some titles with their words, each once, in the order of the list above."""
     seen = {part for title in titles for part in (title, *PART.findall(title))}
     return [(name, words) for name, words in ABBREVIATIONS.items() if name in seen]
 
 
 def signs(marks: int) -> str:
-    """The signs of a figure's marks, such as `†?`; empty for none."""
+    """Returns the signs of a figure's marks, such as `†?`; empty for none."""
     return "".join(sign for bit, sign, _ in SIGNS if marks & bit)
 
 
 def explained_signs(marks: int) -> str:
-    """The signs with their words, such as `† trained on this data set`; empty for none."""
+    """Returns the signs with their words, such as `† trained on this data set`; empty for none."""
     return ", ".join(f"{sign} {words}" for bit, sign, words in SIGNS if marks & bit)
 
 
 def model_kind(kind: str, *, count: int = 1) -> str:
-    """A kind of models in words, in the plural for a count other than 1; an unknown kind is its own word."""
+    """Returns a kind of models in words, in the plural for a count other than 1; an unknown kind is its own word."""
     return MODEL_KINDS.get(kind, kind) + ("" if count == 1 else "s")
 
 
 def is_synthetic(benchmark: object) -> bool:
-    """Whether a program draws a benchmark's items, so that its scores say nothing about photographs."""
+    """Returns whether a program draws a benchmark's items, so that its scores say nothing about photographs."""
     return benchmark in own_suite.SYNTHETIC_BENCHMARKS
 
 
 def plain_title(title: str, benchmark: object) -> str:
-    """A title without "(synthetic)", where the badge of its benchmark is next to it."""
+    """Returns a title without "(synthetic)", where the badge of its benchmark is next to it."""
     return SYNTHETIC_MARK.sub("", title) if is_synthetic(benchmark) else title
 
 
 def group(benchmark: str, title: str) -> str:
-    """The tab that a benchmark's suites are under; `title` is the benchmark's."""
+    """Returns the tab that a benchmark's suites are under; `title` is the benchmark's."""
     return "Yours" if is_own(benchmark) else GROUPS.get(benchmark) or plain_title(title, benchmark)
 
 
 def variant(title: str, benchmark_title: str) -> str:
-    """What tells a suite from the others of its benchmark: `English` of "MIEB (English)", `All` of "MIEB"."""
+    """Returns what tells a suite from the others of its benchmark: `English` of "MIEB (English)", `All` of "MIEB"."""
     rest = title.removeprefix(SYNTHETIC_MARK.sub("", benchmark_title)).strip(" -:()")
     return rest if re.fullmatch(r"v[\d.]+", rest) else rest[:1].upper() + rest[1:] or "All"
 
 
 def is_own(benchmark: object) -> bool:
-    """Whether a benchmark is of user data, so that no published score compares with its scores."""
+    """Returns whether a benchmark is of user data, so that no published score compares with its scores."""
     return benchmark in own_suite.BENCHMARKS
 
 
 def described(description: str, benchmark: object) -> str:
-    """A description that states where items are synthetic, with the note added if its own words do not."""
+    """Returns a description that states where items are synthetic, with the note added if its own words do not."""
     if not is_synthetic(benchmark) or "synthetic" in description.lower():
         return description
     return f"{description} {SYNTHETIC_NOTE}".strip()
 
 
 def choice_title(title: str, benchmark: object) -> str:
-    """A suite's or task's title for a list to choose from, marked where synthetic."""
+    """Returns a suite's or task's title for a list to choose from, marked where synthetic."""
     return f"{title} (synthetic)" if is_synthetic(benchmark) and "synthetic" not in title.lower() else title
 
 

@@ -48,7 +48,7 @@ FOLDER = Path(__file__).parents[1]  # leaderboard/
 
 
 def _signs(marks: int) -> Markup:
-    """The signs of a figure's marks; each explains itself."""
+    """Returns the signs of a figure's marks; each explains itself."""
     return Markup("").join(
         Markup(' <abbr title="{}">{}</abbr>').format(words, sign) for bit, sign, words in labels.SIGNS if marks & bit
     )
@@ -104,5 +104,5 @@ def macro(name: str) -> Callable[..., Markup]:
 
 @cache
 def macros(path: str) -> Any:
-    """The macros of a template, to be called as its attributes."""
+    """Returns the macros of a template, to be called as its attributes."""
     return ENVIRONMENT.get_template(path).module

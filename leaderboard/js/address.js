@@ -23,6 +23,7 @@ export function withValues(search, values) {
 }
 
 const THEME = /([?&])__theme=[^&#]*(&|(?=#|$))/;
+const DATA = /[?&]data=/;
 
 /** Whether an absolute address is on another site than the page at `page`. */
 export const isElsewhere = (address, page) => /^https?:/.test(address) && new URL(address).origin !== new URL(page).origin;
@@ -30,12 +31,22 @@ export const isElsewhere = (address, page) => /^https?:/.test(address) && new UR
 /** An address without the theme that it asks for. */
 export const withoutTheme = (address) => address.replace(THEME, (_, before, after) => (after ? before : ''));
 
-/** An absolute address of the app with the theme that the address `page` asks for, if it does. */
-export function withTheme(address, page) {
-  const theme = new URL(page).searchParams.get('__theme');
-  if (!theme || !/^https?:/.test(address) || isElsewhere(address, page)) return address;
-  const named = `__theme=${encodeURIComponent(theme)}`;
-  if (THEME.test(address)) return address.replace(THEME, (_, before, after) => before + named + after);
+/** An address with one more parameter. */
+export function withParameter(address, name, value) {
   const [path, ...anchor] = address.split('#');
-  return [`${path}${path.includes('?') ? '&' : '?'}${named}`, ...anchor].join('#');
+  return [`${path}${path.includes('?') ? '&' : '?'}${name}=${encodeURIComponent(value)}`, ...anchor].join('#');
+}
+
+/** An address with the version of the data; one that names a version itself stays. */
+export const withData = (address, version) => (version && !DATA.test(address) ? withParameter(address, 'data', version) : address);
+
+/** An absolute address of the app with the theme and the version of the data that the address `page` asks for, if it does. */
+export function carried(address, page) {
+  if (!/^https?:/.test(address) || isElsewhere(address, page)) return address;
+  const query = new URL(page).searchParams;
+  const theme = query.get('__theme');
+  const of = withData(address, query.get('data'));
+  if (!theme) return of;
+  if (!THEME.test(of)) return withParameter(of, '__theme', theme);
+  return of.replace(THEME, (_, before, after) => `${before}__theme=${encodeURIComponent(theme)}${after}`);
 }

@@ -1,6 +1,6 @@
 /** The bar above every page: lists that open and close, the menu on phones, and the switch of the theme. And what all pages do: links keep the theme, and a frame takes the page's height. */
 
-import { withTheme } from './address.js';
+import { carried } from './address.js';
 import { copyLink, copyText } from './dom.js';
 import { fillFrame } from './frame.js';
 import { revealNamed } from './reveal.js';
@@ -97,7 +97,7 @@ tell();
 for (const kind of ['pointerdown', 'click']) {
   document.addEventListener(kind, ({ target }) => {
     const link = target.closest?.('a[href]');
-    const href = link && withTheme(link.href, location.href);
+    const href = link && carried(link.href, location.href);
     if (link && href !== link.href) link.href = href; // an address within the page stays as it is
   }, { capture: true });
 }

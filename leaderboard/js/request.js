@@ -1,5 +1,7 @@
 /** Requests to the app's own server. */
 
+import { carried } from './address.js';
+
 /** A failed request; `message` is a sentence for the visitor, `status` is 0 where no answer came. */
 export class RequestError extends Error {
   constructor(message, status) {
@@ -8,12 +10,12 @@ export class RequestError extends Error {
   }
 }
 
-/** The JSON at `url`; `options` are those of `fetch`, `patience` (ms) ends a request without an answer. Throws RequestError, or the browser's own error where `signal` aborted the request. */
+/** The JSON at `url`, of the version of the data that the page shows; `options` are those of `fetch`, `patience` (ms) ends a request without an answer. Throws RequestError, or the browser's own error where `signal` aborted the request. */
 export async function getJson(url, { signal, patience, ...options } = {}) {
   const signals = [signal, patience && AbortSignal.timeout(patience)].filter(Boolean);
   let response;
   try {
-    response = await fetch(url, { ...options, signal: signals.length ? AbortSignal.any(signals) : undefined });
+    response = await fetch(carried(String(url), location.href), { ...options, signal: signals.length ? AbortSignal.any(signals) : undefined });
   } catch (error) {
     if (signal?.aborted) throw error;
     throw new RequestError('The server did not answer.', 0);

@@ -25,7 +25,7 @@ export class Server {
     return getJson(this.url(path), { signal });
   }
 
-  /** Sends one image file (a Blob) and hands back {key, width, height, thumbnail, note}; `to` takes others. Throws as `get`. */
+  /** Sends one image file (a Blob) and returns {key, width, height, thumbnail, note}; `to` takes others. Throws as `get`. */
   async send(file, signal, to = 'live/input') {
     let body;
     try {

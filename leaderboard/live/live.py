@@ -58,7 +58,7 @@ JUDGE_VARIABLE = "LIKENESS_JUDGE_RATE"  # questions to judges a minute per visit
 JUDGE_RATE = 30.0  # wherever the app runs: each question is two requests that the host pays for
 JUDGE_BURST = 2 * MOST_MODELS  # two comparisons with nothing but judges
 Cache = MutableMapping[tuple, Any]
-# Counts a question to a judge: 0.0 where it may be asked, else the seconds until it may.
+# Counts a question to a judge: 0.0 if it may be asked, else the seconds until it may.
 JudgeAllowance = Callable[[], float]
 
 
@@ -101,7 +101,7 @@ class Live:
             raise TooMany("You have sent many questions in a short time", wait)
 
     def judges(self, request: Any, *, pressed: object) -> JudgeAllowance | None:
-        """What counts this visitor's questions to judges; None where the visitor has not `pressed` (True) for them."""
+        """What counts this visitor's questions to judges; None if the visitor has not `pressed` (True) for them."""
         if pressed is not True:
             return None
         judge_rate, name = self.judge_rate, sender(request)
@@ -135,7 +135,7 @@ class Live:
     def pair(
         self, contents: Sequence[tuple[str, str | bytes]], keys: Sequence[str]
     ) -> tuple[LiveQuestion, list[Model]]:
-        """A program's two inputs (modality or `example`, and content) as a question with its models.
+        """Returns a program's two inputs (modality or `example`, and content) as a question with its models.
 
         Without keys, the default models that are ready, MOST_MODELS at most. Raises BadInput.
         """
@@ -162,7 +162,8 @@ class Live:
         controls: bool = True,
         judges: JudgeAllowance | None = None,
     ) -> Iterator[Answer]:
-        """Each model's answer in turn; one that fails says why, and the others go on. None is started after LONGEST.
+        """Yields each model's answer in turn; one that fails says why, and the others continue. None is started after
+        LONGEST.
 
         Results for earlier inputs come from `cache`, else from the session. With `controls`, a pair is compared with
         unrelated examples too by a model none of whose distributions gives it a percentile. Without `judges` no model
@@ -178,7 +179,8 @@ class Live:
     def curves(
         self, image: Input, other: Input | None, models: Sequence[Model], *, kind: str, session: str = ""
     ) -> Iterator[tuple[Model, Curve | str]]:
-        """Each model's scores as `image` is perturbed more and more, with `other` or itself; or why there are none.
+        """Yields each model's scores as `image` is perturbed more and more, with `other` or itself; or why there are
+        none.
 
         No model is started after LONGEST.
         """
@@ -191,8 +193,8 @@ class Live:
     def ratings(
         self, pair: ChangedPair, models: Sequence[Model], *, session: str = "", judges: JudgeAllowance | None = None
     ) -> Iterator[tuple[Model, str, PairRating | str]]:
-        """Each model's scores from 1 to 10 of an image and its changed copy, under each condition in turn; a sentence
-        where it has none. A condition counts as one question to a judge."""
+        """Yields each model's scores from 1 to 10 of an image and its changed copy, under each condition in turn; a
+        sentence if it has none. A condition counts as one question to a judge."""
         among = {"session": session, "judges": judges}
         for row, condition in product(models, CONDITIONS):
             inputs = pair.inputs(row, condition)
@@ -200,7 +202,7 @@ class Live:
             yield row, condition, rating
 
     def drops(self, row: Model, pair: Sequence[Input], *, session: str = "") -> tuple[float, list[Floats | None]]:
-        """As `occlusion.drops` of the model. Raises BadInput where it has no score for the two, or fails."""
+        """As `occlusion.drops` of the model. Raises BadInput if it has no score for the two, or fails."""
         found = self._result(row, pair, occlusion.drops, *pair, session=session)
         if isinstance(found, str):
             raise BadInput(f"{row.title}: {found}")
@@ -217,7 +219,8 @@ class Live:
         cache: Cache | None = None,
         judges: JudgeAllowance | None = None,
     ) -> Any:
-        """What `ask(subject, *asked)` returns for the model, once a session; a sentence where it cannot run or fails.
+        """Returns what `ask(subject, *asked)` returns for the model, once a session; a sentence where it cannot run or
+        fails.
 
         Nothing is started after `until`, by the clock.
         """
@@ -264,7 +267,7 @@ class Live:
         return frozenset()
 
     def needs_loading(self, row: Model) -> bool:
-        """Whether the model must be read from disk before it answers."""
+        """Returns whether the model must be read from disk before it answers."""
         return bool(row.weights) and row.key not in self.pool.loaded()
 
     # ---- for programs
@@ -320,19 +323,19 @@ class Live:
         self._downloads.get(session, Event()).set()
 
     def _is_missing(self, row: Model) -> bool:
-        """Whether the model's weights are still to be downloaded, checked again."""
+        """Returns whether the model's weights are still to be downloaded, checked again."""
         self.roster.forget(row)
         return self.roster.availability(row).is_downloadable
 
 
 def _name(row: Model, ask: Callable[..., Any], *asked: Any) -> tuple[Any, ...]:
-    """What a result is stored under: equal for equal questions."""
+    """Returns what a result is stored under: equal for equal questions."""
     return ask.__name__, row.key, *(getattr(each, "key", each) for each in asked)
 
 
 @shared
 def calibrations(suite_cache: SuiteCache) -> Calibrations:
-    """Every model's distributions and their domains."""
+    """Returns every model's distributions and their domains."""
     rows = suite_cache.db.query("calibrations").to_dict("records")
     records = suite_cache.db.query("calibration_domains")["record"]
     return Calibrations(
@@ -372,10 +375,10 @@ def _record(answer: Answer, pairing: str) -> dict[str, Any]:
 
 
 def rate(variable: str = VARIABLE, *, files: int = 1) -> Rate | None:
-    """A visitor's rate limit: the variable's a minute; LIKENESS_RATE is by default ON_A_SPACE on a Space and none
-    elsewhere, for uploads so many `files` a comparison; LIKENESS_JUDGE_RATE is JUDGE_RATE everywhere.
+    """Returns a visitor's rate limit: the variable's a minute; LIKENESS_RATE is by default ON_A_SPACE on a Space and
+    none elsewhere, for uploads so many `files` a comparison; LIKENESS_JUDGE_RATE is JUDGE_RATE everywhere.
 
-    Raises BadInput where the variable is not a number.
+    Raises BadInput if the variable is not a number.
     """
     default, burst = (ON_A_SPACE if os.environ.get("SYSTEM") == "spaces" else 0.0), BURST
     if variable == JUDGE_VARIABLE:
@@ -391,6 +394,6 @@ def rate(variable: str = VARIABLE, *, files: int = 1) -> Rate | None:
 
 
 def sender(request: Any) -> str:
-    """The visitor's address in a request, Gradio's or Starlette's; None counts as one visitor."""
+    """Returns the visitor's address in a request, Gradio's or Starlette's; None counts as one visitor."""
     request = getattr(request, "request", request)
     return "unknown" if request is None else visitor(request)

@@ -55,7 +55,7 @@ class RecentlyUsed(LRUCache):
                 self.popitem()
 
     def items(self) -> list[tuple[Any, Any]]:  # type: ignore[override]
-        """All entries as they are now: a view could lose one while it is read."""
+        """Returns all entries as they are now: a view could lose one while it is read."""
         with self._lock:
             return [(key, Cache.__getitem__(self, key)) for key in self]
 
@@ -87,7 +87,7 @@ class Uploads:
     def add_image(self, session: str, data: bytes, *, owner: str = "") -> dict[str, Any]:
         """Decodes an image file into the session: key, width, height, thumbnail (a data URI), note. Raises BadInput.
 
-        `owner`: the visitor's address. The session's least recently used images are dropped where there are too many.
+        `owner`: the visitor's address. The session's least recently used images are dropped if there are too many.
         """
         _check(session)
         image, small = POOL.image_with_thumbnail(data, name="The image")
@@ -99,7 +99,7 @@ class Uploads:
         return {"key": key, "width": width, "height": height, "thumbnail": thumbnail, "note": image.note}
 
     def image(self, session: str, key: str, *, name: str = "The image") -> Input:
-        """An image of the session as an input. Raises BadInput where it is gone or never existed."""
+        """Returns an image of the session as an input. Raises BadInput if it is gone or never existed."""
         return self._get(session, "images", key, name)
 
     def add_file(self, session: str, data: bytes, *, owner: str = "") -> str:
@@ -114,7 +114,7 @@ class Uploads:
         return key
 
     def file(self, session: str, key: str) -> bytes:
-        """A file's bytes. Raises BadInput where it is gone or never existed."""
+        """Returns a file's bytes. Raises BadInput if it is gone or never existed."""
         return self._get(session, "files", key, "The file")
 
     def input(self, session: str, entry: Any, *, index: int) -> Input:
@@ -158,7 +158,7 @@ class Uploads:
             return sum(session.nbytes for session in self._sessions.values())
 
     def __len__(self) -> int:
-        """The number of sessions."""
+        """Returns the number of sessions."""
         with self._lock:
             return len(self._sessions)
 
@@ -172,7 +172,7 @@ class Uploads:
             return entries[key]
 
     def _session(self, session: str, *, owner: str = "") -> _Session:
-        """The session, new or existing, marked as used now. Only under the lock."""
+        """Returns the session, new or existing, marked as used now. Only under the lock."""
         self.sweep()
         current = self._sessions.setdefault(session, _Session())
         current.used, current.owner = self._clock(), owner or current.owner

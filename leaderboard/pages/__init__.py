@@ -16,6 +16,7 @@ from leaderboard.pages.judges.page import JUDGES
 from leaderboard.pages.map.page import MAP
 from leaderboard.pages.model.page import MODEL
 from leaderboard.pages.models.page import MODELS
+from leaderboard.pages.moved.page import CHANGED
 from leaderboard.pages.overview.page import OVERVIEW
 from leaderboard.pages.replication.page import REPLICATION
 from leaderboard.pages.smaller_suite.page import SMALLER_SUITE
@@ -44,6 +45,7 @@ VIEWS: tuple[View, ...] = (
     TASKS,
     TASK,
     SQL,
+    CHANGED,
     ABOUT,
 )
 

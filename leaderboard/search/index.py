@@ -39,11 +39,11 @@ PAGE_WORDS, METRIC_WORDS, METHOD_WORDS = _WORDS.values()
 HEADING = re.compile(r'<h[1-6] id="([^"]+)">(.*?)</h[1-6]>')
 TERM = re.compile(r'<dt id="([\w-]+)">([^<]+)</dt>')
 
-Entry = list[Any]  # kind, title, note, key, other names, 1 where it has scores or is a paper's headline claim, else 0
+Entry = list[Any]  # kind, title, note, key, other names, 1 if it has scores or is a paper's headline claim, else 0
 
 
 def index(suite_cache: SuiteCache, *, pages: Sequence[tuple[str, str]]) -> dict[str, Any]:
-    """Every entry, in the order of KINDS. pages: titles and keys."""
+    """Returns every entry, in the order of KINDS. pages: titles and keys."""
     db = suite_cache.db
     entries = [
         *([PAGE, title, "page", key, PAGE_WORDS.get(key, ""), 1] for title, key in pages),
@@ -82,7 +82,7 @@ def _suites(db: Database) -> Iterator[Entry]:
 
 
 def _metrics(suite_cache: SuiteCache) -> Iterator[Entry]:
-    """The metrics that some suite shows, each with the address where its scores can be compared."""
+    """Yields the metrics that some suite shows, each with the address where its scores can be compared."""
     metrics = suite_cache.db.keyed("metrics")
     suites = [suite_cache.table(key) for key in suite_cache.db.query("suites")["key"]]
     addresses: dict[str, str] = {}
@@ -97,7 +97,7 @@ def _metrics(suite_cache: SuiteCache) -> Iterator[Entry]:
 
 @cache
 def _methods() -> list[Entry]:
-    """The sections of the documentation and the terms of About, each with its address."""
+    """Returns the sections of the documentation and the terms of About, each with its address."""
     found = [
         (f"docs/{name}#{anchor}", Markup(heading).striptags(), title)
         for name, title in docs_page.pages().items()
@@ -113,7 +113,7 @@ def _methods() -> list[Entry]:
 
 
 def _definitions(db: Database) -> Iterator[Entry]:
-    """What each metric is, in the table of About."""
+    """Yields what each metric is, in the table of About."""
     for row in db.records("metrics"):
         if not row["key"].endswith("_rank"):
             yield [
@@ -127,7 +127,7 @@ def _definitions(db: Database) -> Iterator[Entry]:
 
 
 def _columns(table: BoardTable) -> dict[str, list[SuiteColumn]]:
-    """The columns that a suite shows by default, by metric."""
+    """Returns the columns that a suite shows by default, by metric."""
     columns: dict[str, list[SuiteColumn]] = {}
     for column in table.columns:
         if column.default:
@@ -146,7 +146,7 @@ def _comparison(table: BoardTable, columns: list[SuiteColumn]) -> str:
 
 
 def _languages(suite_cache: SuiteCache) -> Iterator[Entry]:
-    """The languages with their own scores, with their other codes."""
+    """Yields the languages with their own scores, with their other codes."""
     for code, tasks in suite_cache.table(MULTILINGUAL).choices.languages.items():
         note = f"{tasks} {'task' if tasks == 1 else 'tasks'} of MIEB"
         yield [LANGUAGE, name_of(code), note, code, " ".join(("language", "best for", *spellings_of(code))), 1]

@@ -38,7 +38,8 @@ class Access:
 def access(
     *, listens_on: str, root_path: str = "", hosts: str = "", frame_hosts: str = "", hub: bool = False
 ) -> Access:
-    """What follows from the address that the app listens on and from the operator's lists, commas or spaces between.
+    """Returns what follows from the address that the app listens on and from the operator's lists, commas or spaces
+    between.
 
     On a loopback address only this machine's names, the address itself and `hosts` (and the host in `root_path`, where
     that is a whole address) are answered, so that no other name can be made to lead here (DNS rebinding). On other
@@ -68,7 +69,7 @@ def access(
 
 
 def host_name(host: str) -> str | None:
-    """The name in a Host header, without its port, in lower case; None for what is not a host."""
+    """Returns the name in a Host header, without its port, in lower case; None for what is not a host."""
     text = host.strip().lower()
     with suppress(ValueError):
         return str(ipaddress.ip_address(text))
@@ -85,7 +86,7 @@ def host_name(host: str) -> str | None:
 
 
 def public_root(scope: Scope, access: Access) -> tuple[str, dict[str, str]]:
-    """The app's root as a whole address that ends in a slash, empty where the request has no readable host;
+    """Returns the app's root as a whole address that ends in a slash, empty if the request has no readable host;
     and the headers of an answer that holds it.
 
     The operator's own root path counts first, if it is a whole address, then a proxy's x-forwarded-host, then Host. A
@@ -107,12 +108,12 @@ def public_root(scope: Scope, access: Access) -> tuple[str, dict[str, str]]:
 
 
 def first_of(listed: str) -> str:
-    """The first value of a header that proxies append to, in lower case."""
+    """Returns the first value of a header that proxies append to, in lower case."""
     return listed.partition(",")[0].strip().lower()
 
 
 def is_loopback(name: str) -> bool:
-    """Whether an address to listen on is reached from this machine only."""
+    """Returns whether an address to listen on is reached from this machine only."""
     try:
         return ipaddress.ip_address(name.strip("[]")).is_loopback
     except ValueError:

@@ -25,8 +25,8 @@ log = logging.getLogger(__name__)
 
 
 def explain(error: Exception, *, action: str) -> str:
-    """The sentence for an error: a LikenessError's own, bounded; for a package that is not installed, its name and the
-    remedy; for any other FAILED, with the traceback in the log.
+    """Returns the sentence for an error: a LikenessError's own, bounded; for a package that is not installed, its name
+    and the remedy; for any other FAILED, with the traceback in the log.
 
     `action` names in the log what failed.
     """

@@ -91,7 +91,7 @@ class FairQueue(Queue):
         return success, event_id, state
 
     def _admit(self, address: str, session: str | None, units: int) -> None:
-        """Raises HTTPException where the session, the address or all together have too many requests."""
+        """Raises HTTPException if the session, the address or all together have too many requests."""
         self._units = {key: size for key, size in self._units.items() if key in self.event_ids_to_events}
         own = [event for key in self._units if _address(event := self.event_ids_to_events[key]) == address]
         if session and sum(event.session_hash == session for event in own) >= self.limits.session:
@@ -105,7 +105,7 @@ class FairQueue(Queue):
             raise HTTPException(503, detail=sentence, headers=RETRY)
 
     def get_events(self) -> tuple[list[Event], bool, str] | None:
-        """The next event, alone in its list, of a queue with a free slot. Nobody has more than half of the slots."""
+        """Returns a list of the next event of a queue with a free slot. Nobody has more than half of the slots."""
         running = Counter((event.concurrency_id, _address(event)) for job in self.active_jobs if job for event in job)
         queues = list(self.event_queue_per_concurrency_id.values())
         random.shuffle(queues)

@@ -34,9 +34,10 @@ CLOSED = re.compile(
 EVENT = re.compile(r"/gradio_api/+(queue/join|run/|api/|call/|component_server|mcp)")
 MCP = re.compile(r"/gradio_api/+mcp\b")
 STREAM = re.compile(r"/gradio_api/+(queue/data|call/|heartbeat|startup-events)")
-# What is read here also starts, continues or ends something of a visitor's.
+# GET requests that also start, continue or end a visitor's work.
 COMPUTES = re.compile(r"/data/(rank|cell|relations)\b|/embed/board$|/eyes/(order|report)$")  # besides events
 SEVERAL = re.compile(rb"(?i)language=[^&]*(,|%2c)")  # a board of several languages, which are too many to store
+STATE = re.compile(rb"(^|&)data=[^&]")  # a version of the data, which may have to be restored
 ACTING = re.compile(r"/gradio_api/+(mcp|queue|call|heartbeat|dev)\b")
 OWN = frozenset({"same-origin", "none"})  # Sec-Fetch-Site; none: the visitor typed the address
 
@@ -56,13 +57,13 @@ LARGEST_OTHER = 64_000
 IN_FLIGHT = 200_000_000  # bytes of all bodies that are being received or processed
 SHARE = 0.75  # of these bytes for one client: a class behind one address sends 18 large photographs at once
 IDLE = 10.0  # seconds without a byte, after which a body is dropped
-SLOWEST = 20_000  # bytes a second, on average; a sender may fall behind by IDLE seconds
+SLOWEST = 20_000  # bytes per second, on average; a sender may fall behind by IDLE seconds
 MOST_VALUES = 50_000  # of an event's JSON; the pages send dozens. 24 MB of brackets would fill 700 MB of memory
 LONGEST_IMAGE = LARGEST_IMAGE * 4 // 3 + 200  # characters of a data URI
-LARGEST_NUMBER = 2**53  # JSON's whole numbers are exact below it
+LARGEST_NUMBER = 2**53  # integers in JSON are exact up to here
 PART = 32_768  # bytes that are handed to the server at once; it stores no second part before the first is sent
 STALL = 30.0  # seconds that a reader may fall behind SLOWEST_READER, or take for one part
-SLOWEST_READER = 8_000.0  # bytes a second, on average
+SLOWEST_READER = 8_000.0  # bytes per second, on average
 
 
 class Refused(Exception):
@@ -86,7 +87,7 @@ class Gate:
 
     @asynccontextmanager
     async def turn(self, client: str) -> AsyncIterator[None]:
-        """Waits for a turn, which lasts until the block ends. Raises Refused where too many wait, or for too long."""
+        """Waits for a turn, which lasts until the block ends. Raises Refused if too many wait, or for too long."""
         if self._is_free(client):
             self.running[client] += 1
         else:
@@ -153,7 +154,7 @@ def gates() -> dict[str, Gate]:
 
 
 def kind_of(method: str, path: str, query: bytes = b"") -> str:
-    """Which of the gates a request takes."""
+    """Returns which of the gates a request takes."""
     reads = method not in ("POST", "PUT", "PATCH", "DELETE")
     if MCP.search(path):
         return "tool stream" if reads else "tool"
@@ -163,7 +164,8 @@ def kind_of(method: str, path: str, query: bytes = b"") -> str:
         return "query"
     if "/export/" in path:
         return "download"
-    computes = EVENT.search(path) or COMPUTES.search(path) or ("/data/board/" in path and SEVERAL.search(query))
+    of_parts = "/data/board/" in path and SEVERAL.search(query)
+    computes = EVENT.search(path) or COMPUTES.search(path) or of_parts or STATE.search(query)
     return "compute" if computes else "page"
 
 
@@ -214,10 +216,10 @@ class ClientLimits:
             await answer(scope, receive, send)
 
     def _admitted(self, scope: Scope) -> Scope:
-        """The request as the app gets it. Raises Refused under another name (it may have been made to lead here), for
-        a closed route, and for what a page of another site sends: anything but reading, and any use of Gradio's queue
-        or of MCP. Where such a page reads what anyone may read, its Origin is taken out of the request, so that Gradio
-        does not permit it to see the answer."""
+        """Returns the request as the app gets it. Raises Refused under another name (it may have been made to lead
+        here), for a closed route, and for what a page of another site sends: anything but reading, and any use of
+        Gradio's queue or of MCP. Where such a page reads what anyone may read, its Origin is taken out of the request,
+        so that Gradio does not permit it to see the answer."""
         headers = Headers(scope=scope)
         names = headers.getlist("host")
         if self.access.hosts is not None and (len(names) != 1 or host_name(names[0]) not in self.access.hosts):
@@ -296,7 +298,7 @@ class ClientLimits:
 
 
 def is_foreign(headers: Headers, *, named: frozenset[str] = frozenset()) -> bool:
-    """Whether a page of another site sent a request, or a page whose site is hidden (Origin: null).
+    """Returns whether a page of another site sent a request, or a page whose site is hidden (Origin: null).
 
     Programs send neither Origin nor Sec-Fetch-Site. Scripts cannot set any of the headers read here, but for
     x-forwarded-host, for which the browser asks first, and is refused. `named`: hosts that are the app's too.

@@ -10,6 +10,7 @@ import base64
 import hashlib
 import re
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from contextvars import ContextVar
 from functools import partial
 from typing import Any
 from urllib.parse import urlencode
@@ -21,11 +22,13 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from compute.types import LikenessError
 from leaderboard.web.access import HUB, Access, public_root
 from leaderboard.web.responses import (
     JSON,
     NO_STORE,
     compress,
+    refusal,
     respond,
     retry_after_of,
     sentence_of,
@@ -55,7 +58,7 @@ MOST_RENDERED, MOST_STORED = 8_000_000, 16_000_000  # bytes of Gradio's pages, a
 
 
 def policy(*, frame_hosts: Sequence[str] = (), scripts: Iterable[str] = ()) -> str:
-    """The Content-Security-Policy. `scripts`: hashes of the inline scripts that the page itself was sent with.
+    """Returns the Content-Security-Policy. `scripts`: hashes of the inline scripts that the page itself was sent with.
 
     Gradio needs two exceptions: its components' templates are compiled in the browser ('unsafe-eval'), and both it and
     our own markup set styles inline. Scripts in markup that is added later, event handlers in attributes and addresses
@@ -82,7 +85,7 @@ def policy(*, frame_hosts: Sequence[str] = (), scripts: Iterable[str] = ()) -> s
 
 
 def script_hashes(page: bytes) -> list[str]:
-    """The inline scripts of a page as sources of a policy, in order."""
+    """Returns the inline scripts of a page as sources of a policy, in order."""
     digests = (
         hashlib.sha256(content.replace(b"\r\n", b"\n")).digest()
         for attributes, content in SCRIPT.findall(page)
@@ -99,8 +102,9 @@ class Pages:
     that is all, or what took too long is missing: then the next request completes it again. A visitor who types the
     app's own address is sent to the page `opens_on`, an address below its root; links of the app's own to its front
     page lead there. At the root, `?page=board&...` leads to that page, or another address in `by_query`: the Hub passes
-    a Space the query alone. `moved`: by path, the page that it leads to with its query, and the parameters of which it
-    must have one, if any.
+    a Space the query alone. `state` holds the version of the data that the address of the request names, and
+    `check_state` raises a LikenessError for one that cannot be read. `moved`: by path, the page that it leads to with
+    its query, and the parameters of which it must have one, if any.
     """
 
     def __init__(
@@ -110,12 +114,15 @@ class Pages:
         keys: Collection[str],
         complete: Callable[[Request, str, str], Awaitable[tuple[str, bool]]],
         version: Callable[[], str] = str,
+        state: ContextVar[str] | None = None,
+        check_state: Callable[[str], None] = lambda data: None,
         access: Access = Access(),  # noqa: B008 (frozen)
         opens_on: str = "",
         by_query: Collection[str] = (),
         moved: Mapping[str, tuple[str, Collection[str]]] = {},  # noqa: B006 (never changed)
     ) -> None:
         self.app, self.keys, self.complete, self.version = app, keys, complete, version
+        self.state, self.check_state = state, check_state
         self.access, self.opens_on = access, opens_on
         self.by_query = (frozenset(self.keys) | frozenset(by_query)) - {""}
         self.moved = moved
@@ -125,6 +132,13 @@ class Pages:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answers a page's request, and passes others on."""
+        if self.state and scope["type"] == "http" and (data := Request(scope).query_params.get("data")):
+            try:
+                await run_in_threadpool(self.check_state, data)
+            except LikenessError as error:
+                await refusal(str(error), 404)(scope, receive, send)
+                return
+            self.state.set(data)
         key = below_root(scope)[1:] if scope["type"] == "http" and scope["method"] in ("GET", "HEAD") else "/"
         key = "config" if key == "config/" else key
         if key != "config" and key not in self.keys and key not in self.moved:
@@ -179,7 +193,7 @@ class Pages:
         return answer
 
     async def _page(self, request: Request, key: str, query: bytes) -> Response | bytes:
-        """A page as Gradio makes it, once; what it answers where that is not a page."""
+        """Returns a page as Gradio makes it, once; what it answers if that is not a page."""
         async with self._rendering:  # of many who ask at once, one renders
             if (key, query) not in self._rendered:
                 # No other header: Gradio follows x-gradio-server and others, and everybody gets this page.
@@ -217,7 +231,7 @@ class Answers:
     A person who opened an address is shown a page where the answer is an error; programs and scripts get the JSON. An
     address that leads nowhere is a page for everyone, except below `fetched`: first parts of paths that only scripts
     and programs use. `page` makes the markup for a path below the app's root, a status and a sentence, which is empty
-    where nothing is there. gradio_client gets status 422 and a failed validation where its event is refused, since with
+    if nothing is there. gradio_client gets status 422 and a failed validation where its event is refused, since with
     any other status it shows the number alone; it finds the one that fits under `status`.
     """
 
@@ -232,7 +246,7 @@ class Answers:
         self.app, self.page, self.frame_hosts = app, page, tuple(frame_hosts)
         self.fetched = frozenset(fetched) | GRADIO_FETCHES
         self.headers = FIXED | {CSP: policy(frame_hosts=frame_hosts)}
-        if not frame_hosts:  # for old browsers; it cannot list hosts, so where there are some the policy alone says
+        if not frame_hosts:  # for old browsers; it cannot list hosts, so if there are some the policy alone says
             self.headers["x-frame-options"] = "SAMEORIGIN"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -256,7 +270,7 @@ class Answers:
             await send(message)
 
         def reader(start: Message) -> Callable[[Message, bytes], Response] | None:
-            """What makes another answer of the whole of this one."""
+            """Returns what makes another answer of the whole of this one."""
             own, status = Headers(raw=start["headers"]), start["status"]
             is_page = own.get("content-type", "").startswith("text/html")
             nowhere = status == 404 and path.split("/")[1] not in self.fetched
@@ -304,6 +318,6 @@ def _for_client(start: Message, body: bytes) -> Response:
 
 
 def below_root(scope: Scope) -> str:
-    """The path without the one that a proxy serves the app under; it begins with a slash."""
+    """Returns the path without the one that a proxy serves the app under; it begins with a slash."""
     path, root = scope["path"], scope.get("root_path", "").rstrip("/")
     return "/" + (path[len(root) :] if path.startswith(f"{root}/") else path).lstrip("/")

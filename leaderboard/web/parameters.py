@@ -45,7 +45,7 @@ class Choice:
         return {*self.choices, *(f"{key}~{suffix}" for key in self.choices for suffix in self.suffixes)}
 
     def read(self, text: str) -> str | list[str] | None:
-        """The value of a text; None where it is not allowed."""
+        """Returns the value of a text; None if it is not allowed."""
         if not self.several:
             value = text if text in self.choices or not self.spellings else _meant(self, text)
             return value if value in self.choices else None
@@ -55,7 +55,7 @@ class Choice:
         return keys if self.least <= len(keys) <= self.most and self.known.issuperset(keys) else None
 
     def write(self, value: Any) -> str:
-        """The text of a value."""
+        """Returns the text of a value."""
         return ",".join(value or ()) if self.several else str(value)
 
 
@@ -71,7 +71,7 @@ class Number:
     noun = ""  # it names no things
 
     def read(self, text: str) -> float | int | None:
-        """The value of a text; None where it is not allowed."""
+        """Returns the value of a text; None if it is not allowed."""
         try:
             value = float(text)
         except ValueError:
@@ -81,7 +81,7 @@ class Number:
         return int(value) if self.whole else value
 
     def write(self, value: Any) -> str:
-        """The text of a value."""
+        """Returns the text of a value."""
         return f"{value:g}"
 
 
@@ -95,11 +95,11 @@ class Text:
     noun = ""
 
     def read(self, text: str) -> str | None:
-        """The value of a text; None where it is not allowed."""
+        """Returns the value of a text; None if it is not allowed."""
         return text if len(text) <= self.longest else None
 
     def write(self, value: Any) -> str:
-        """The text of a value."""
+        """Returns the text of a value."""
         return str(value or "")
 
 
@@ -107,7 +107,7 @@ Parameter = Choice | Number | Text
 
 
 def renewed(parameter: Choice, keys: Sequence[str]) -> Choice:
-    """The same parameter with other keys; a default not among them becomes the first, or those that are."""
+    """Returns the same parameter with other keys; a default not among them becomes the first, or those that are."""
     default = parameter.default
     if parameter.several:
         default = tuple(key for key in default if key in keys) or tuple(keys[: parameter.least])
@@ -121,13 +121,14 @@ def parse(
 ) -> tuple[dict[str, Any], str]:
     """Values by key, and a sentence on what was ignored (empty if nothing was); `instead` says what is taken for it.
 
-    Of a parameter with a noun, unknown keys are skipped and named; the value is None where none is left.
+    Of a parameter with a noun, unknown keys are skipped and named; the value is None if none is left.
     """
     values: dict[str, Any] = {}
     ignored, empty, sentences = [], [], []
     for parameter in parameters:
         text = query.get(parameter.key)
-        if text is not None and _names_things(parameter, text):
+        # No name at all in a list leaves its default, as does an empty one that is among the choices.
+        if text is not None and parameter.noun and (text or not (parameter.several or "" in parameter.choices)):
             values[parameter.key], *said = _existing(parameter, text)
             sentences += said
             continue
@@ -144,15 +145,9 @@ def parse(
     return values, " ".join(filter(None, sentences))
 
 
-def _names_things(parameter: Parameter, text: str) -> bool:
-    """Whether the text names things that may not exist; no name at all in a list leaves its default, as does an empty
-    one that is among the choices."""
-    return bool(parameter.noun) and (bool(text) or not (parameter.several or "" in parameter.choices))
-
-
 def _existing(parameter: Choice, text: str) -> tuple[str | list[str] | None, str, str]:
-    """What exists of the keys in a text, None where nothing does; sentences on what does not, and on what names were
-    read as."""
+    """Returns what exists of the keys in a text, None if nothing does; sentences on what does not, and on what names
+    were read as."""
     several, known = parameter.several, parameter.known
     texts = dict.fromkeys(filter(None, text[:LONGEST].split(",") if several else [text[:LONGEST]]))
     others = [key for key in texts if key not in known]
@@ -176,7 +171,7 @@ def _existing(parameter: Choice, text: str) -> tuple[str | list[str] | None, str
 
 
 def _meant(parameter: Choice, text: str) -> str:
-    """The one choice that has this name in some case, or all words of it; the text itself where there is none."""
+    """Returns the one choice that has this name in some case, or all words of it; the text itself if there is none."""
     names = [*((key, key) for key in parameter.choices), *parameter.spellings.items()]
     words = set(words_of(text))
     found = {key for name, key in names if name.lower() == text.lower()}
@@ -191,7 +186,7 @@ def _words(name: str) -> frozenset[str]:
 
 
 def query(parameters: Sequence[Parameter], values: Mapping[str, Any]) -> str:
-    """The shortest query string that gives these values, empty when all are defaults."""
+    """Returns the shortest query string that gives these values, empty if all are defaults."""
     texts = {parameter.key: parameter.write(values[parameter.key]) for parameter in parameters}
     changed = {each.key: texts[each.key] for each in parameters if texts[each.key] != each.write(each.default)}
     return urlencode(changed, safe="/,:~-")

@@ -16,13 +16,13 @@ _hidden: set[str] = set()
 
 
 def hide(folders: Iterable[str]) -> None:
-    """Has no sentence name these folders of the machine, whatever signs their names hold, from now on."""
+    """Has no sentence name these folders of the machine, whatever signs their names hold, from now onward."""
     for folder in folders:
         _hidden.update((folder, str(Path(folder).resolve())))
 
 
 def redact_paths(sentence: str) -> str:
-    """The sentence with no path of this machine: a file goes by its name, a folder is "its folder"."""
+    """Returns the sentence with no path of this machine: a file goes by its name, a folder is "its folder"."""
     from huggingface_hub import constants
 
     sentence = sentence.replace(f"the hub's cache {constants.HF_HUB_CACHE} ", "the hub's cache ")

@@ -34,12 +34,12 @@ LONGEST_SENTENCE = 600  # characters of an error
 
 
 def takes_brotli(request: Request) -> bool:
-    """Whether the sender of the request reads Brotli."""
+    """Returns whether the sender of the request reads Brotli."""
     return "br" in request.headers.get("accept-encoding", "")
 
 
 def compress(content: bytes, *, quality: int = 5) -> bytes:
-    """The content in Brotli; `quality` from 0 (fast) to 11 (small)."""
+    """Returns the content in Brotli; `quality` from 0 (fast) to 11 (small)."""
     return brotli.compress(content, quality=quality)
 
 
@@ -52,7 +52,7 @@ def respond(
     etag: str = "",
     compressed: bool | None = None,
 ) -> Response:
-    """The content, or 304 where the browser has it already under this `etag`.
+    """Returns the content, or 304 where the browser has it already under this `etag`.
 
     `compressed`: True, the content is Brotli, and is decompressed for those who do not read it; False, it is plain here
     but compressed for others; None, it is plain for everyone.
@@ -70,12 +70,12 @@ def respond(
 
 
 def download(content: bytes, *, name: str, media: str) -> Response:
-    """The content as a file that the browser saves under this name."""
+    """Returns the content as a file that the browser saves under this name."""
     return Response(content, media_type=media, headers={"content-disposition": disposition(name)})
 
 
 def disposition(name: str) -> str:
-    """The header that names a file to save; what a name of a file or a header cannot hold is replaced by _."""
+    """Returns the header that names a file to save; what a name of a file or a header cannot hold is replaced by _."""
     plain = UNSAFE.sub("_", name).lstrip(".")[:LONGEST_NAME] or "file"
     ascii_name = plain.encode("ascii", "replace").decode().replace("?", "_")
     extended = "" if ascii_name == plain else f"; filename*=utf-8''{quote(plain, safe='')}"
@@ -88,13 +88,13 @@ def safe_cell(text: str) -> str:
 
 
 def csv_bytes(frame: pd.DataFrame) -> bytes:
-    """The frame as CSV with safe cells."""
+    """Returns the frame as CSV with safe cells."""
     safe = frame.map(lambda cell: safe_cell(cell) if isinstance(cell, str) else cell)
     return safe.rename(columns=safe_cell).to_csv(index=False, lineterminator="\n").encode()
 
 
 def safe_csv(content: bytes) -> bytes:
-    """A CSV file in UTF-8 whose cells are safe; as it is where all are."""
+    """A CSV file in UTF-8 whose cells are safe; as it is if all are."""
     rows = list(csv.reader(io.StringIO(content.decode(), newline="")))
     safe = [list(map(safe_cell, row)) for row in rows]
     if safe == rows:
@@ -110,7 +110,7 @@ def bounded_sentence(text: str) -> str:
 
 
 def sentence_of(body: bytes, *, names: Sequence[str] = ("error",)) -> str:
-    """The sentence of a refusal's JSON under one of the names, bounded; empty for any other body."""
+    """Returns the sentence of a refusal's JSON under one of the names, bounded; empty for any other body."""
     try:
         content = json.loads(body)
     except (ValueError, RecursionError):
@@ -126,7 +126,7 @@ def retry_after_of(start: Message) -> dict[str, str]:
 
 
 def refusal(sentence: str, status: int, *, cache: str = NO_STORE, retry_after: int | None = None) -> JSONResponse:
-    """An error as `{"error": sentence}`; `retry_after`: seconds until another try makes sense."""
+    """Returns an error as `{"error": sentence}`; `retry_after`: seconds until another try makes sense."""
     headers = {"cache-control": cache} if cache else {}
     sentence = bounded_sentence(sentence)
     if retry_after is not None:

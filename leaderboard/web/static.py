@@ -52,7 +52,7 @@ export default figure;
 
 
 def version() -> str:
-    """A short hash of the components' files; a changed file gets a new address, and so do all next to it."""
+    """Returns a short hash of the components' files; a changed file gets a new address, and so do all next to it."""
     digest = blake2b(digest_size=6)
     for folder in COMPONENTS.values():
         for path in sorted(folder.iterdir()):
@@ -68,7 +68,7 @@ def address() -> str:
 
 @cache
 def needed(script: str) -> list[str]:
-    """The scripts that a script imports, itself first, and their style sheets, as paths below `address`."""
+    """Returns the scripts that a script imports, itself first, and their style sheets, as paths below `address`."""
     found, waiting = [], [script]
     while waiting:
         path = waiting.pop(0)

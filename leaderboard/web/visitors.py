@@ -52,7 +52,7 @@ def in_turn(waiting: Sequence[T], *, of: Callable[[T], Hashable]) -> list[T]:
 
 
 def visitor(request: Request) -> str:
-    """The visitor's address, of IPv6 the network that one household has."""
+    """Returns the visitor's address, of IPv6 the network that one household has."""
     client = address(request)
     if client is None:
         return "unknown"
@@ -60,7 +60,7 @@ def visitor(request: Request) -> str:
 
 
 def address(request: Request) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
-    """The visitor's address, None where it has none.
+    """Returns the visitor's address, None if it has none.
 
     Anyone can send an x-forwarded-for header, and each proxy adds at its end the address that it saw. So only the last
     ones, which a Space's own proxies wrote, can be trusted: the last that is a public address. Without such a proxy the
@@ -74,7 +74,7 @@ def address(request: Request) -> ipaddress.IPv4Address | ipaddress.IPv6Address |
 
 
 def _address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
-    """An address as proxies write it: with a port or in brackets too. None for anything else."""
+    """Returns an address as proxies write it: with a port or in brackets too. None for anything else."""
     text = text.strip()
     if text.startswith("["):
         text = text[1:].partition("]")[0]

@@ -6,8 +6,8 @@ import pytest
 
 import compute
 from compute import catalog, paths
-from compute.calibration import photographs
 from compute.engine import workspace
+from compute.tasks.calibration import photographs
 from tests.compute.small_bench import CATALOG, World
 
 
@@ -40,7 +40,7 @@ def world(tmp_path, monkeypatch):
 
 @pytest.fixture
 def few_photographs(monkeypatch):
-    """Two small changed parts of each photograph; tests/compute/calibration/test_material.py makes them all."""
+    """Two small changed parts of each photograph; tests/compute/tasks/test_calibration_items.py makes them all."""
     monkeypatch.setattr(photographs, "CHANGED", 2)
     monkeypatch.setattr(photographs, "SIDES", (96,))
 

@@ -80,12 +80,15 @@ def test_after_a_run_only_what_rests_on_runs_is_made_again(made, tmp_path, monke
 
     count = "SELECT count(*) FROM runs"
     keep(tmp_path / "results", mark="old", started="2026-01-01", value=0.9)
+    keep(tmp_path / "results", mark="again")
+    keep(tmp_path / "results", model=OTHER)
     made(count)
     claims = build.all_claims
     monkeypatch.setattr(build, "all_claims", lambda: pytest.fail("the claims have not changed"))
     keep(tmp_path / "results", mark="new", started="2026-02-01", value=0.1)
     added, _ = made(count)
-    assert added.computed == 2
+    assert added.computed == 4
+    keep(tmp_path / "results", mark="again", value=0.2, count=5)
     shutil.rmtree(tmp_path / "results" / "openai__clip-vit-base-patch32" / "unisim__nights" / "old")
     report, _ = made(count)
     monkeypatch.setattr(build, "all_claims", claims)

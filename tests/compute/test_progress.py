@@ -46,7 +46,7 @@ def test_without_a_terminal_a_line_now_and_then_says_how_far_it_is():
         with progress.bar("clip, image", total=1000, unit="image") as advance:
             advance(400)
             shown = (lines.get(timeout=60) for _ in range(100_000))
-            assert any(line.endswith("clip, image: 400 of 1,000 images") for line in shown)
+            assert any("clip, image: 400 of 1,000 images, " in line and line.endswith(" left") for line in shown)
     with working("likeness run", stream=(terminal := Terminal()), first=60):
         pass
     assert terminal.getvalue() == ""

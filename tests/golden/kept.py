@@ -68,11 +68,6 @@ def frechet(folder, *more):
     return likeness(*words, "--device", "cpu", "--no-build", *more)
 
 
-def calibrate(folder):
-    words = ("calibrate", "--models", "tiny,ssim", "--domains", "drawn", "--pairs", "60", "--no-build")
-    return likeness(*words, "--results", folder / "scored")
-
-
 # ---- what is read
 
 

@@ -11,8 +11,7 @@ import numpy as np
 from compute.arrays import Bools, Floats32, Ints
 from compute.tasks.drawing import compose
 from compute.tasks.drawing.captions import PLACES, Caption, article, caption, counted, located, related
-from compute.tasks.drawing.compose import sentence, sharing
-from compute.tasks.drawing.distortions import Shown, distorted, shift
+from compute.tasks.drawing.compose import Scene, facts, place, relation, sentence, sharing
 from compute.tasks.drawing.lexicon import (
     CELLS,
     COLOURS,
@@ -26,8 +25,7 @@ from compute.tasks.drawing.lexicon import (
     TONES,
     WORDS,
 )
-from compute.tasks.drawing.render import SIDE, Pixels
-from compute.tasks.drawing.scenes import Scene, facts, place, relation
+from compute.tasks.drawing.render import SIDE, Pixels, Shown, distorted, shift
 
 ANSWERS = 4  # of a question on where or how many
 QUESTIONS = 4  # images for one question

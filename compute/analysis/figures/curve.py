@@ -66,7 +66,7 @@ def curve(result: Smaller, *, held_out: HeldOut | None, own: Fidelity | None) ->
 
 
 def training(sides: Mapping[str, Mapping[int, float]], *, best: int | None) -> go.Figure:
-    """Averages in percent by step, a line a side with its base dashed; `best`: the step whose weights were stored."""
+    """Averages in percent by step, a line per side with its base dashed; `best`: the step whose weights were stored."""
     figure = go.Figure()
     for (title, values), colour in zip(sides.items(), (CHOSEN, OTHERS), strict=True):
         if values:

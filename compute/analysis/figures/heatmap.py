@@ -17,7 +17,7 @@ SMALL = 40  # axes up to which a cell carries its interval
 NAMED = 60  # axes up to which both sides are labelled
 WRITTEN = 12  # axes up to which the number is written in the cell
 MOST_BLANKS = 2000  # blank cells that are marked one by one
-BAND = 0.014  # width of a strip of groups, of the figure's
+BAND = 0.014  # width of a strip of groups, as a share of the figure's
 # MIEB has ten categories, PALETTE seven colours and a grey: and four of Paul Tol's muted scheme.
 BANDS = (*PALETTE[:-1], "#882255", "#DDCC77", "#117733", "#332288", PALETTE[-1])
 RUN = 4  # axes of one group in a row whose name is written next to them
@@ -34,7 +34,7 @@ CENTRES = (0, 300, 600)  # of SHARES: a cell's number is that of its share plus 
 
 
 def _colours() -> dict[str, Any]:
-    """The colours of a heatmap of such numbers."""
+    """Returns the colours of a heatmap of such numbers."""
     low, top = CENTRES[0] - 100, CENTRES[-1] + 100
     stops: list[tuple[float, str]] = []
     for centre, share in zip(CENTRES, SHARES, strict=True):
@@ -57,7 +57,7 @@ def heatmap(
 ) -> go.Figure:
     """Correlations [axes, axes] as colours, fainter where the interval is wide, blank where NaN.
 
-    `groups` [axes] are drawn as a band along both sides where there are several and many axes. Of many axes a cell says
+    `groups` [axes] are drawn as a band along both sides if there are several and many axes. Of many axes a cell says
     the correlation alone.
     """
     names, size = list(labels), len(labels)
@@ -135,7 +135,7 @@ def heatmap(
 
 
 def group_colours(groups: Sequence[str]) -> dict[str, str]:
-    """A colour for each group, in the order of its first member; groups beyond the list share the last one."""
+    """Returns a colour for each group, in the order of its first member; groups beyond the list share the last one."""
     return {group: BANDS[min(at, len(BANDS) - 1)] for at, group in enumerate(dict.fromkeys(groups))}
 
 

@@ -27,9 +27,10 @@ def strip(
     notes: Sequence[str],
     grey: str = "",
 ) -> go.Figure:
-    """A row each, the first at the top: value and interval [points], NaN unknown. A group has a colour, `grey` grey.
+    """Returns a row each, the first at the top: value and interval [points], NaN unknown. A group has a colour, `grey`
+    grey.
 
-    More points than names are second ones of the same rows, with a line between the two: dumbbells. notes [points]:
+    If there are twice as many points as names, each row has two, joined by a line: a dumbbell. notes [points]:
     what is shown below a row's name on pointing at it.
     """
     figure, labels, count = go.Figure(), [unmarked(name) for name in names], len(names)
@@ -74,7 +75,7 @@ def critical_difference(*, names: Sequence[str], value: Floats, differ: Bools, x
     """Models on one axis, the best on the left, with a bar over each run of them of which no two differ.
 
     value [models], best first; differ [models, models]: which pairs do, significantly; limit: the critical
-    difference, drawn above the axis where it is not NaN. After Demšar (2006), figure 1.
+    difference, drawn above the axis if it is not NaN. After Demšar (2006), figure 1.
     """
     figure, count, way = go.Figure(), len(names), 1 if value[0] <= value[-1] else -1
     width = float(abs(value[-1] - value[0])) or 1.0

@@ -64,7 +64,7 @@ def label_sides(
     width: float = 1000,
     height: float = 330,
 ) -> list[str]:
-    """The side of its point where each name hides neither points nor other names; empty if no side fits.
+    """Returns the side of its point where each name hides neither points nor other names; empty if no side fits.
 
     The figure's size in px decides; a narrower one may still overlap.
     """
@@ -95,7 +95,7 @@ def label_sides(
 
 
 def at_sides(names: Sequence[str], sides: Sequence[str]) -> dict[str, Any]:
-    """The names of a trace's points at their `label_sides`, as plotly takes them."""
+    """Returns the names of a trace's points at their `label_sides`, as plotly takes them."""
     return {
         "text": [name if side else "" for name, side in zip(names, sides, strict=True)],
         "textposition": [side or "top center" for side in sides],

@@ -3,7 +3,7 @@
 The sample is the generators, so with the 4 to 10 that studies have most intervals are wide, and chance easily gives a
 high correlation. So each comes with how often a random order of the same scores correlates as strongly (permutation),
 how far rank accuracy moves when other generators of this kind are drawn (bootstrap), and how far the correlation falls
-without one of the generators. Where a value has no interval the reason is stated instead of a width of zero.
+without one of the generators. If a value has no interval the reason is stated instead of a width of zero.
 """
 
 from __future__ import annotations
@@ -57,7 +57,8 @@ def agree(
     ranks: ArrayLike | None = None,
     seed: int = 0,
 ) -> Agreement:
-    """All values of one metric. Lists [generators]: `scores`, and people's `human`, higher is better; `ranks` and
+    """Returns all values of one metric. Lists [generators]: `scores`, and people's `human`, higher is better; `ranks`
+    and
     `human_ranks` as a table lists them, 1 best, else those of the scores. `higher`: more of the metric is better.
 
     Intervals: correlations by Fisher's z (`correlation.interval`), rank accuracy by a bootstrap over generators. Raises
@@ -87,7 +88,7 @@ def agree(
 
 
 def verdicts(agreements: Sequence[Agreement]) -> tuple[str, ...]:
-    """The verdict on each metric of one set of generators: SIGNIFICANT, REVERSED, NOT_SIGNIFICANT or TOO_FEW.
+    """Returns the verdict on each metric of one set of generators: SIGNIFICANT, REVERSED, NOT_SIGNIFICANT or TOO_FEW.
 
     Significant is a permutation p below ALPHA with Holm's correction over all the metrics; below FEWEST generators
     nothing is, whatever p says.
@@ -155,13 +156,13 @@ def _accuracy(ranks: Floats, people: Floats, *, seed: int) -> Estimate:
 
 
 def of_draws(value: float, draws: Floats) -> Estimate:
-    """A value with the interval of its draws, without those that are NaN."""
+    """Returns a value with the interval of its draws, without those that are NaN."""
     low, high = np.nanquantile(draws, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     return Estimate(value=value, low=float(low), high=float(high))
 
 
 def _too_few(n: int, *, least: int = FEWEST) -> str:
-    return f"an interval needs {least} generators, here are {n}"
+    return f"an interval needs {least} generators, got {n}"
 
 
 def _weakest(x: Floats, y: Floats, *, sign: float) -> float:
@@ -176,7 +177,7 @@ def _weakest(x: Floats, y: Floats, *, sign: float) -> float:
 
 
 def correlations(x: Floats, y: Floats) -> Floats:
-    """Pearson correlations along the last axis; NaN where one side is constant, as in few draws."""
+    """Pearson correlations along the last axis; NaN if one side is constant, as in few draws."""
     x, y = x - x.mean(axis=-1, keepdims=True), y - y.mean(axis=-1, keepdims=True)
     lengths = np.sqrt((x**2).sum(axis=-1) * (y**2).sum(axis=-1))
     with np.errstate(invalid="ignore", divide="ignore"):

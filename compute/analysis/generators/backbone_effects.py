@@ -26,7 +26,7 @@ DRAWS = 1000
 @dataclass(frozen=True, kw_only=True)
 class SideEffect:
     """One side's backbones: the mean of each over the other side, and which share of the variance between cells they
-    carry, 0..1, None where no cell differs. `gap` is the largest difference between two, from the `best` to the
+    carry, 0..1, None if no cell differs. `gap` is the largest difference between two, from the `best` to the
     `worst`; its interval holds for all pairs of the side at once. None with a single backbone."""
 
     means: Mapping[str, Estimate]
@@ -61,7 +61,7 @@ def people_agreement(*, distances: ArrayLike, human: ArrayLike) -> tuple[Floats,
     """
     x, y = np.asarray(distances, float), np.asarray(human, float)
     for column in x.T:
-        correlation(scores=column, human=y)  # raises where there is none
+        correlation(scores=column, human=y)  # raises if there is none
     scale = np.abs(x).max(axis=0) * UNCHANGED
     points = _rank_correlations(-y, x / scale)
     if len(y) < FEWEST:
@@ -73,8 +73,8 @@ def people_agreement(*, distances: ArrayLike, human: ArrayLike) -> tuple[Floats,
 
 
 def complete(cells: ArrayLike) -> tuple[Bools, Bools]:
-    """Which rows and columns of [images, texts] to use, where some cells are NaN: the fullest leave first, until none
-    is left that misses a cell."""
+    """Returns which rows and columns of [images, texts] to use, if some cells are NaN: the fullest leave first,
+    until none is left that misses a cell."""
     missing = np.isnan(np.asarray(cells, float))
     rows, columns = np.ones(missing.shape[0], bool), np.ones(missing.shape[1], bool)
     while (part := missing & rows[:, None] & columns).any():
@@ -142,5 +142,5 @@ def _mean(value: float, draws: Floats) -> Estimate:
 
 def _rank_correlations(order: Floats, values: Floats) -> Floats:
     """Spearman's correlation of `order` (k,) with the values (k, n) along their first axis, in units within which they
-    are equal; 0 where either side is constant."""
+    are equal; 0 if either side is constant."""
     return np.nan_to_num(correlations(ranks(order), ranks(np.round(values)).T))

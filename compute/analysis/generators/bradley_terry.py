@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.sparse.csgraph import connected_components
 
 from compute.analysis.intervals import Z95
 from compute.arrays import Floats
@@ -29,6 +28,8 @@ def fit(wins: ArrayLike, *, names: Sequence[str] = ()) -> Floats:
     """
     wins = np.asarray(wins, dtype=float)
     n = len(wins)
+    from scipy.sparse.csgraph import connected_components  # slow to import: not at start
+
     parts, part = connected_components(wins > 0, directed=True, connection="strong")
     if parts > 1:
         named = names or [f"item {row}" for row in range(n)]

@@ -21,7 +21,7 @@ from compute.metrics.distribution.intervals import jackknife_covariance
 
 @dataclass(frozen=True, kw_only=True)
 class GeneratorDifferences:
-    """k generators by one metric. NaN where a generator has no value, or none without each block."""
+    """k generators by one metric. NaN if a generator has no value, or none without each block."""
 
     low: Floats  # (k,) 95% interval of each value by itself
     high: Floats
@@ -49,10 +49,10 @@ def generator_differences(
     sizes: ArrayLike | None = None,
     paired: bool = True,
 ) -> GeneratorDifferences:
-    """Every pair of generators by a metric's `values` (k,).
+    """Yields every pair of generators by a metric's `values` (k,).
 
-    `left_out` (k, blocks) are the values without each block of prompts, NaN rows where they are not known; `sizes`
-    (blocks,) the prompts of each block, equal where not given. `paired`: row i of every set belongs to prompt i, and
+    `left_out` (k, blocks) are the values without each block of prompts, NaN rows if they are not known; `sizes`
+    (blocks,) the prompts of each block, equal if not given. `paired`: row i of every set belongs to prompt i, and
     the blocks are the same; else the errors are independent (Welch 1947 for the degrees of freedom). `higher` says
     whether more is better.
     """
@@ -82,7 +82,7 @@ def generator_differences(
 
 
 def _p(value: Floats, covariance: Floats, *, freedom: int, paired: bool) -> Floats:
-    """(k, k) two-sided p of Student's t; 1 where two values are equal, NaN where a difference has no spread."""
+    """(k, k) two-sided p of Student's t; 1 if two values are equal, NaN if a difference has no spread."""
     from scipy.special import stdtr  # slow to import: not at start
 
     own = np.diag(covariance)

@@ -28,14 +28,14 @@ THRESHOLDS = (0.5, 0.45)  # MIEB section 6.3
 
 @dataclass(frozen=True, kw_only=True)
 class Selection:
-    """A chosen subset: the first `size` tasks of `order`, which goes on to show what more tasks would add."""
+    """A chosen subset: the first `size` tasks of `order`, which continues to show what more tasks would add."""
 
     size: int
     fewest: int  # one task of every category
     order: Ints  # [steps], as added
     curve: Floats  # [steps], Spearman with the whole suite after each step
     dropped: Ints  # as redundant
-    hours: float  # of the subset; NaN where hours are not known
+    hours: float  # of the subset; NaN if hours are not known
 
     @property
     def chosen(self) -> Ints:
@@ -82,7 +82,7 @@ class _Sums:
 def agreement(columns: Floats, target: Floats) -> Floats:
     """Spearman and Pearson of each column [models, candidates] with `target` [models]: [2, candidates].
 
-    0 where a column is constant.
+    0 if a column is constant.
     """
     of_ranks = ranks(np.round(columns, 12)), ranks(np.round(target, 12))
     return np.stack([_linear(*of_ranks), _linear(columns, target)])
@@ -97,7 +97,8 @@ def _linear(columns: Floats, target: Floats) -> Floats:
 def drop_redundant(
     correlation: ArrayLike, *, codes: Ints, thresholds: Sequence[float] = THRESHOLDS
 ) -> tuple[Ints, Ints]:
-    """The tasks that stay, and those dropped in their order: always the one of highest mean correlation with the rest.
+    """Returns the tasks that stay, and those dropped in their order: always the one of highest mean correlation with
+    the rest.
 
     correlation [tasks, tasks], NaN (undefined) ignored in the means. Tasks are dropped while that mean is above a
     threshold; thresholds in turn, MIEB's by default. Ties go to the first task; the last task of a category, codes
@@ -146,8 +147,8 @@ def select(
     exclude: task indices never to choose. `method` is the correlation used for dropping. First redundant tasks go
     (`drop_redundant`; the last dropped come back if fewer than `size` remain), then tasks are added greedily by
     Spearman with the full mean, ties by Pearson, then fewer hours, then the lower index; every category with a task to
-    choose gets one first. The order goes on to half of the tasks, as far as they were not dropped; the knee is one of
-    this curve. Deterministic. Raises BadInput where the request cannot be met.
+    choose gets one first. The order continues to half of the tasks, as far as they were not dropped; the knee is one of
+    this curve. Deterministic. Raises BadInput if the request cannot be met.
     """
     codes = table.codes
     allowed = np.setdiff1d(np.flatnonzero(table.counted), np.asarray(exclude, int))

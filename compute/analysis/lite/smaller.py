@@ -42,7 +42,7 @@ class Whole:
 
 
 def whole(scores: ScoreTable) -> Whole:
-    """The models that have the suite's mean, and the tasks that a smaller suite may hold.
+    """Returns the models that have the suite's mean, and the tasks that a smaller suite may hold.
 
     A model counts when each category is whole or its mean is printed. There, the missing scores are set to the one
     number that makes the category's mean the printed one; they carry the mean of the whole suite only, since tasks
@@ -95,7 +95,7 @@ def choose(
     """Chooses `size` tasks that rank models like the whole suite; else the knee.
 
     Tasks without a score for every model and excluded ones are never chosen. `models`, by key: of which family
-    they are, which is left out together for `predicted`. Raises BadInput or Undefined where the request cannot be met.
+    they are, which is excluded together for `predicted`. Raises BadInput or Undefined if the request cannot be met.
     """
     if any(not -1 <= value <= 1 for value in thresholds) or list(thresholds) != sorted(thresholds, reverse=True):
         raise BadInput(f"Thresholds must be between -1 and 1, the highest first; got {thresholds}")
@@ -112,7 +112,7 @@ def choose(
 
 
 def _ready(scores: ScoreTable, *, exclude: Sequence[str] = ()) -> tuple[Whole, Ints]:
-    """The whole suite, and the tasks never to choose."""
+    """Returns the whole suite, and the tasks never to choose."""
     unknown = sorted(set(exclude) - set(scores.tasks))
     if unknown:
         raise BadInput(f"{scores.name} has no task {unknown[0]!r}. List them: likeness list tasks")
@@ -122,9 +122,9 @@ def _ready(scores: ScoreTable, *, exclude: Sequence[str] = ()) -> tuple[Whole, I
 
 
 def compared(models: Sequence[str], full: Floats, lite: Floats, *, tasks: int, higher: bool = True) -> Fidelity:
-    """How well the means `lite`, of so many tasks, follow the means `full`, both [models].
+    """Returns how well the means `lite`, of so many tasks, follow the means `full`, both [models].
 
-    Raises Undefined where one of them is constant.
+    Raises Undefined if one of them is constant.
     """
     pair = np.stack([full, lite], axis=1)
     if (np.ptp(pair, axis=0) == 0).any():
@@ -149,7 +149,7 @@ class LostTask:
     """A task that was not chosen, and the chosen one that orders models most like it."""
 
     task: int
-    nearest: int  # -1 where no correlation with a chosen task is defined
+    nearest: int  # -1 if no correlation with a chosen task is defined
     r: float  # Spearman over the models that have both
     n_models: int
 
@@ -235,7 +235,7 @@ def between(scores: ScoreTable, other: ScoreTable) -> Fidelity:
 
 
 def lines(result: Smaller) -> Iterator[str]:
-    """The choice as text: the agreement first, then one task a line in the order of choice."""
+    """Yields the choice as text: the agreement first, then one task per line in the order of choice."""
     scores, chosen = result.scores, result.selection
     yield from summary(result)
     width = max(len(task) for task in scores.tasks)
@@ -248,7 +248,7 @@ def lines(result: Smaller) -> Iterator[str]:
 
 
 def summary(result: Smaller) -> Iterator[str]:
-    """How well the choice ranks, what it saves, and what could not be chosen."""
+    """Yields how well the choice ranks, what it saves, and what could not be chosen."""
     scores, chosen, agreement = result.scores, result.selection, result.fidelity
     yield (
         f"{scores.name}: {len(chosen.chosen)} of {len(scores.tasks)} tasks, chosen on the {agreement.n_models} "

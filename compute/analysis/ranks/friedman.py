@@ -1,4 +1,4 @@
-"""The usual tests over tasks, beside our own (`compute.analysis.significance`): which pairs of models differ.
+"""The usual tests over tasks, next to our own (`compute.analysis.significance`): which pairs of models differ.
 
 Each task is a block in which the models are ranked. Friedman's test asks whether any differ; then Nemenyi's test
 compares average ranks (Demšar 2006, jmlr.org/papers/v7/demsar06a.html), or Wilcoxon's signed-rank test the scores of

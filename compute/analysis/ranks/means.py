@@ -34,7 +34,7 @@ class Block:
 def binomial_stderr(*, value: ArrayLike, n: ArrayLike) -> Floats:
     """Standard error sqrt(p (1 - p) / n) of a share p of n independent items.
 
-    Shapes broadcast; same unit as `value`, a fraction. NaN where `value` or `n` is NaN or n < 1. Note that it
+    Shapes broadcast; same unit as `value`, a fraction. NaN if `value` or `n` is NaN or n < 1. Note that it
     is 0 at p = 0 and p = 1. Raises BadInput for a value outside [0, 1]. Source: the binomial variance;
     UniSim-Bench Table 6 prints 1.96 times this in percent.
     """
@@ -71,7 +71,7 @@ def _block_mean(x: Floats, weights: Floats) -> Floats:
 
 
 def mean_of_blocks(scores: Floats, parts: tuple[Block, ...]) -> Floats:
-    """The mean [rows] of scores [rows, tasks] over the tasks each row has; NaN where it has none of a block."""
+    """The mean [rows] of scores [rows, tasks] over the tasks each row has; NaN if it has none of a block."""
     return sum(part.share * _block_mean(scores[:, part.columns], part.task_weights) for part in parts)
 
 
@@ -100,7 +100,7 @@ def adjusted_mean(scores: Floats, parts: tuple[Block, ...]) -> Floats:
 def category_means(
     scores: Floats, *, categories: Ints, task_weights: Floats, higher: Bools, scales: Sequence[str], count: int
 ) -> Floats:
-    """Means [models, count] of the tasks each model has; NaN where it has none, or they do not mix."""
+    """Means [models, count] of the tasks each model has; NaN if it has none, or they do not mix."""
     found, labels = np.full((len(scores), count), np.nan), np.asarray(scales)
     for category in range(count):
         columns = np.flatnonzero((categories == category) & (task_weights > 0))
@@ -113,8 +113,8 @@ def anchor(*, scores: ArrayLike, categories: ArrayLike, means: ArrayLike, counte
     """Scores to rank by where a source prints a category's mean but not every figure in it.
 
     scores float [models, tasks], NaN missing; categories int [tasks]; means float [models, categories] in the unit of
-    the scores, NaN where none is printed; counted bool [tasks]. Returns scores [models, tasks] and bool
-    [models, categories], True where the printed mean is used. There the scores at hand keep their spread but are
+    the scores, NaN if none is printed; counted bool [tasks]. Returns scores [models, tasks] and bool
+    [models, categories], True if the printed mean is used. There the scores at hand keep their spread but are
     moved so that the category's mean is the printed one, and every other task of it takes that mean: the ranking then
     keeps to the printed mean, whose spread is not known. A category that lacks nothing, or
     of which only some tasks are counted, stays as it is.
@@ -139,7 +139,7 @@ def anchor(*, scores: ArrayLike, categories: ArrayLike, means: ArrayLike, counte
 def unranked_because(
     mean: Floats, enough: Bools, have: Ints, *, of: int, least: float, printed: bool
 ) -> tuple[str, ...]:
-    """Says why each model has no rank, empty where it has: of `of` tasks `have` a score, or a `printed` mean."""
+    """Says why each model has no rank, empty if it has: of `of` tasks `have` a score, or a `printed` mean."""
     share = "all" if least >= 1 else f"{least:.0%} of"
     sentences = []
     for value, ok, count in zip(mean, enough, have, strict=True):

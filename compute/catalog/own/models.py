@@ -80,7 +80,7 @@ class ModelRecord(StrictRecord):
 
 
 def source_of(row: Model) -> ModelSource | None:
-    """What a recorded model came from; None for a model of the catalogue."""
+    """Returns what a recorded model came from; None for a model of the catalogue."""
     note = row.options.get(NOTE)
     if note is None:
         return None
@@ -88,7 +88,7 @@ def source_of(row: Model) -> ModelSource | None:
 
 
 def folders(row: Model) -> list[str]:
-    """The folders that a recorded model's weights are read from; none of a model of the catalogue."""
+    """Returns the folders that a recorded model's weights are read from; none of a model of the catalogue."""
     named = []
     if source_of(row) is not None:
         with_folders(row, lambda folder: named.append(folder) or folder)
@@ -144,7 +144,7 @@ def keyed(row: Model, *, digest: str, results: Path, source: ModelSource) -> Mod
 
 
 def files(results: Path) -> list[Path]:
-    """Every record in a results folder."""
+    """Returns every record in a results folder."""
     return sorted((results / FOLDER).glob("[!.]*.json"))
 
 
@@ -156,7 +156,7 @@ def recorded(results: Path) -> tuple[list[Model], list[str]]:
 
 
 def with_own(suites: Sequence[OwnSuite], models: Sequence[Model]) -> tuple[Catalog, list[str]]:
-    """The known catalogue with suites and models of the user's, and why others are skipped."""
+    """Returns the known catalogue with suites and models of the user's, and why others are skipped."""
     from compute.catalog import known
 
     catalog, problems = own_suite.extended(known(), suites)
@@ -165,7 +165,7 @@ def with_own(suites: Sequence[OwnSuite], models: Sequence[Model]) -> tuple[Catal
 
 
 def extended(catalog: Catalog, models: Sequence[Model]) -> tuple[Catalog, list[str]]:
-    """The catalogue with these models, and why others are skipped: a catalogue's model has their key.
+    """Returns the catalogue with these models, and why others are skipped: a catalogue's model has their key.
 
     Data sets that they were trained on and that the catalogue does not know are skipped too.
     """
@@ -182,7 +182,7 @@ def extended(catalog: Catalog, models: Sequence[Model]) -> tuple[Catalog, list[s
 
 
 def _short(digest: str) -> str:
-    """The first 8 hexadecimal digits of a digest, which may stand behind a word and a dash."""
+    """Returns the first 8 hexadecimal digits of a digest, which may stand behind a word and a dash."""
     return re.sub(r"[^0-9a-f]", "", digest.lower().rpartition("-")[2].rpartition(":")[2])[:8]
 
 
@@ -191,7 +191,7 @@ def _stem(key: str) -> str:
 
 
 def _marked(row: Model, *, digest: str, source: ModelSource) -> Model:
-    """The row with its mark in the title, and the note that pages read."""
+    """Returns the row with its mark in the title, and the note that pages read."""
     start = _short(digest)
     mark = f"(own, {start})" if row.key.endswith(f"-{start}") else "(own)"
     note = {"source": source.kind, "name": source.name, "digest": digest}
@@ -201,7 +201,7 @@ def _marked(row: Model, *, digest: str, source: ModelSource) -> Model:
 
 
 def _read(path: Path, *, root: Path) -> Model:
-    """A record. Raises OSError, and ValueError with what is wrong with it."""
+    """Returns a record. Raises OSError, and ValueError with what is wrong with it."""
     row = _parse(read_record(path, root=root), folder=path.parent)
     if path.stem != _stem(row.key):
         raise ValueError(f"its name is not that of its model, {row.key}")

@@ -76,18 +76,18 @@ class OwnSuite:
 
     @property
     def digest(self) -> str:
-        """Of all content: the same content is the same suite, where it has no name."""
+        """Of all content: the same content is the same suite, if it has no name."""
         digests = [*filter(None, [self.name]), *dict.fromkeys(file.digest for file in self.data)]
         return digests[0] if len(digests) == 1 and self.data else content_key(json.dumps(digests)).decode()
 
 
 def is_suite_file(name: Path | str) -> bool:
-    """Whether a name is that of a suite's file."""
+    """Returns whether a name is that of a suite's file."""
     return str(name).lower().endswith(".toml")
 
 
 def extended(catalog: Catalog, suites: Sequence[OwnSuite]) -> tuple[Catalog, list[str]]:
-    """The catalogue with these suites, and why others are skipped: keys or metrics that it does not allow."""
+    """Returns the catalogue with these suites, and why others are skipped: keys or metrics that it does not allow."""
     shipped = {task.key for task in catalog.tasks}
     taken = {*(row.key for row in catalog.suites), *shipped}
     metrics, listed = {row.key for row in catalog.metrics}, {row.key for row in catalog.models}
@@ -118,7 +118,7 @@ def extended(catalog: Catalog, suites: Sequence[OwnSuite]) -> tuple[Catalog, lis
 
 
 def with_runs(suites: Sequence[OwnSuite], *, tasks: Set[str]) -> tuple[list[OwnSuite], list[str]]:
-    """The suites that have a run on any of their tasks, and a sentence on each of the others.
+    """Returns the suites that have a run on any of their tasks, and a sentence on each of the others.
 
     `tasks` are the keys of all tasks with a run; of the catalogue's tasks there are published scores without one. A
     suite whose runs all failed has nothing that a page could show.
@@ -132,12 +132,12 @@ def with_runs(suites: Sequence[OwnSuite], *, tasks: Set[str]) -> tuple[list[OwnS
 
 
 def headline_first(tasks: Sequence[Task]) -> tuple[Task, ...]:
-    """The tasks of a grid: distances over unlike features make no mean, so that only the first is ranked by."""
+    """Returns the tasks of a grid: distances over unlike features make no mean, so that only the first is ranked by."""
     return tuple(replace(task, ranked=at == 0) for at, task in enumerate(tasks))
 
 
 def own_generator(name: str, *, title: str) -> Model:
-    """The row of user generator: `name` is its part of the key, lower-case letters, digits, dots and dashes."""
+    """Returns the row of user generator: `name` is its part of the key, lower-case letters, digits, dots and dashes."""
     return Model(
         key=f"{BENCHMARK.key}/{name}",
         title=title,
@@ -165,12 +165,13 @@ def tasks_start(suite: str) -> str:
 
 
 def slug(text: str) -> str:
-    """A file's name as part of a key; `data` where nothing of it can be."""
+    """Returns a file's name as part of a key; `data` where nothing of it can be."""
     return types.slug(text, default="data")
 
 
 def from_file(path: Path, *, suite: str, known: Sequence[OwnSuite] = ()) -> OwnSuite:
-    """The suite that a manifest of pairs makes in place of PAIRBENCH, or that is known already, its file moved perhaps.
+    """Returns the suite that a manifest of pairs makes in place of PAIRBENCH, or that is known already, its file moved
+    perhaps.
 
     Raises BadInput for a suite that takes no file, a file that does not hold what it should, or that of another suite.
     """
@@ -198,7 +199,7 @@ def of_data(
     categories: Mapping[str, str] | None = None,
     synthetic: bool | None = None,
 ) -> OwnSuite:
-    """A suite of tasks by their names, each with its own data; `name` becomes part of its key.
+    """Returns a suite of tasks by their names, each with its own data; `name` becomes part of its key.
 
     `categories` are those of tasks that have another than their shape's. Raises BadInput for data with problems, and
     for names that make one key.
@@ -248,7 +249,7 @@ def of_data(
 
 
 def _pairs(path: Path) -> OwnSuite:
-    """A manifest of pairs (PairBench): a task a split."""
+    """Returns a manifest of pairs (PairBench): a task per split."""
     from compute.tasks.pairbench import manifest as manifests
     from compute.tasks.pairbench.splits import SPLITS, in_sentence
 

@@ -83,12 +83,12 @@ class SuiteFile(StrictRecord):
     _roots: tuple[Path, ...] = PrivateAttr()  # the folder of the file and those that the user names
 
     def where(self, index: int) -> str:
-        """A task in messages: `suite.toml, task 2 (birds.csv)`."""
+        """Returns a task in messages: `suite.toml, task 2 (birds.csv)`."""
         task = self.tasks[index]
         return f"{self._name}, task {index + 1} ({shortened(task.title or task.file or task.task, 60)})"
 
     def read(self, index: int, *, source: Source) -> OwnData:
-        """The data of a user's task. Raises BadInput, which names the task, and NotHere."""
+        """Returns the data of a user's task. Raises BadInput, which names the task, and NotHere."""
         task, (folder, *further) = self.tasks[index], self._roots
         images = [folder / name for name in task.images]
         data = task.file if task.file.startswith(HUB) else folder / task.file
@@ -111,7 +111,8 @@ class SuiteFile(StrictRecord):
 
 
 def parse(path: Path, *, images: Sequence[Path] = ()) -> SuiteFile:
-    """The suite that a file states; `images` are folders that the user names, where its files and images may lie too.
+    """Returns the suite that a file states; `images` are folders that the user names, where its files and images may
+    lie too.
 
     Raises BadInput with the line or the table that is wrong.
     """
@@ -134,7 +135,7 @@ def parse(path: Path, *, images: Sequence[Path] = ()) -> SuiteFile:
 
 
 def _first(error: ValidationError, *, file: str) -> str:
-    """The first thing that is wrong, with the nearest name where one is not known."""
+    """Returns the first thing that is wrong, with the nearest name where one is not known."""
     first = error.errors(include_url=False)[0]
     where, at, known = file, first["loc"], tuple(SuiteFile.model_fields)
     if at[:1] == ("tasks",) and len(at) > 1:

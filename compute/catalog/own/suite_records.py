@@ -131,7 +131,7 @@ def record(own: OwnSuite, *, results: Path) -> OwnSuite:
 
 
 def keyed(own: OwnSuite, *, results: Path) -> OwnSuite:
-    """The suite under the key that `record` gives it."""
+    """Returns the suite under the key that `record` gives it."""
     known, _ = recorded(results)
     same = next((other for other in known if (other.shape, other.digest) == (own.shape, own.digest)), None)
     if same is not None:
@@ -146,7 +146,7 @@ def keyed(own: OwnSuite, *, results: Path) -> OwnSuite:
 
 
 def _renamed(own: OwnSuite, key: str) -> OwnSuite:
-    """The suite and its tasks under a key; where that is not the file's name, titles say so too."""
+    """Returns the suite and its tasks under a key; if that is not the file's name, titles say so too."""
     own = replace(
         own,
         suite=replace(own.suite, key=key),
@@ -165,18 +165,18 @@ def _renamed(own: OwnSuite, key: str) -> OwnSuite:
 
 
 def files(results: Path) -> list[Path]:
-    """Every record in a results folder."""
+    """Returns every record in a results folder."""
     return sorted((results / FOLDER).glob("[!.]*.json"))
 
 
 def recorded(results: Path) -> tuple[list[OwnSuite], list[str]]:
-    """The recorded suites, and why others are skipped."""
+    """Returns the recorded suites, and why others are skipped."""
     remedy = "remove it, and run again with --data (in Python data=) to rebuild it"
     return read_all(files(results), partial(_read, root=results), noun="suite", remedy=remedy)
 
 
 def read_all(paths: list[Path], read: Callable[[Path], Any], *, noun: str, remedy: str) -> tuple[list[Any], list[str]]:
-    """The records that can be read, and a sentence for each of the others."""
+    """Returns the records that can be read, and a sentence for each of the others."""
     rows, problems = [], []
     for path in paths:
         try:
@@ -188,7 +188,7 @@ def read_all(paths: list[Path], read: Callable[[Path], Any], *, noun: str, remed
 
 
 def _read(path: Path, *, root: Path) -> OwnSuite:
-    """A record. Raises OSError, and ValueError with what is wrong with it."""
+    """Returns a record. Raises OSError, and ValueError with what is wrong with it."""
     read = validated(read_record(path, root=root), SuiteRecord)
     key = path.stem
     if not KEY.fullmatch(key):

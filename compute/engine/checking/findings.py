@@ -36,7 +36,7 @@ from compute.tasks.data import (
 from compute.tasks.parquet import NO_KEY
 from compute.types import LikenessError
 
-SEED = 0  # by which images are drawn, where there are more than are decoded
+SEED = 0  # by which images are drawn, if there are more than are decoded
 LISTED = 3  # examples of one kind of finding
 
 
@@ -54,7 +54,7 @@ class DataFinding(NamedTuple):
 
 
 def findings(data: Data) -> list[DataFinding]:
-    """What is odd about the items of one subset of user data; empty where nothing is."""
+    """Returns what is odd about the items of one subset of user data; empty if nothing is."""
     return [found for found in _of(data) if found.items]
 
 
@@ -66,7 +66,7 @@ def _of(data: Data) -> Iterator[DataFinding]:
             known = dict(zip(reversed(_keys(train.items)), reversed(train.names), strict=True))  # the first of each
             tested = zip(test.names, _keys(test.items), strict=True)
             leaked = [f"{name} = {known[key]}" for name, key in tested if key in known]
-            yield DataFinding("test items that are training items too", leaked, fault=True)
+            yield DataFinding("test items that are also training items", leaked, fault=True)
         case Clusters(test=test):
             yield from _labelled(test, "items")
         case ZeroShot(test=test, prompts=prompts):
@@ -132,7 +132,7 @@ def _keys(column: Column) -> list[bytes]:
 
 
 def _rows(columns: Sequence[Column]) -> list[tuple[bytes, ...]]:
-    """The keys of each row's contents."""
+    """Returns the keys of each row's contents."""
     return list(zip(*map(_keys, columns), strict=True))
 
 
@@ -198,7 +198,8 @@ class HashedImages(NamedTuple):
 
 
 def hashed(data: Mapping[str, Data], *, most: int = 0) -> HashedImages:
-    """The hashes of the distinct images of all subsets, of `most` of them at random where there are more; 0: of all.
+    """Returns the hashes of the distinct images of all subsets, of `most` of them at random if there are more; 0: of
+    all.
 
     An image that cannot be read is listed, never raised.
     """
@@ -223,7 +224,7 @@ def hashed(data: Mapping[str, Data], *, most: int = 0) -> HashedImages:
 
 
 def _looked_at(images: DistinctItems, row: int) -> tuple[np.ndarray, np.ndarray] | str | None:
-    """An image's hashes and colours; None for one of a plain colour, or why it cannot be read."""
+    """Returns an image's hashes and colours; None for one of a plain colour, or why it cannot be read."""
     try:
         image = decoding.picture(images.read(row))
         if not near_copies.has_structure(image):

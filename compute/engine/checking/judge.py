@@ -123,7 +123,7 @@ def _reversed(data: Choices) -> Choices:
 
 
 def _changed(data: Choices, change: Callable[[Column], Column]) -> Choices:
-    """The same questions with other images."""
+    """Returns the same questions with other images."""
 
     def shown(column: Column) -> Column:
         return change(column) if column.modality == "image" else column

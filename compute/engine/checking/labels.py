@@ -27,15 +27,15 @@ class Doubts(NamedTuple):
 def doubts(runs: Mapping[str, pd.DataFrame]) -> Doubts:
     """The items whose label may be wrong, by confident learning (Northcutt, Jiang and Chuang 2021, JAIR 70, 1373).
 
-    `runs` holds a frame a model: `item`, `expected`, `answer` and `value`, as in Evidence. The probability of an answer
-    is the share of models that give it, as evidence stores answers but not probabilities. The models that count are
-    the better half, at least AGREE, of those whose accuracy, averaged over labels so that always giving the commonest
-    one is no merit, is significantly above 1 / labels. An answer's threshold is its mean share over the items that it
-    is the label of. An item is listed where the most frequent other answer that reaches its threshold has AGREE votes
-    and more than the label. The order is that of the paper's normalised margin, votes for the label less those for the
-    answer; among equal ones of `margin`, the mean over models of `value` in standard deviations of each.
+    `runs` holds a frame per model: `item`, `expected`, `answer` and `value`, as in Evidence. The probability of an
+    answer is the share of models that give it, as evidence stores answers but not probabilities. The models that count
+    are the better half, at least AGREE, of those whose accuracy, averaged over labels so that always giving the
+    commonest one is not a merit, is significantly above 1 / labels. An answer's threshold is its mean share over the
+    items that it is the label of. An item is listed where the most frequent other answer that reaches its threshold has
+    AGREE votes and more than the label. The order is that of the paper's normalised margin, votes for the label less
+    those for the answer; among equal ones of `margin`, the mean over models of `value` in standard deviations of each.
 
-    Raises Undefined where fewer than AGREE models count.
+    Raises Undefined if fewer than AGREE models count.
     """
     if len(runs) < AGREE:
         raise Undefined(f"{counted(len(runs), 'model')} with a complete run; {AGREE} are needed that can agree")
@@ -59,7 +59,7 @@ def doubts(runs: Mapping[str, pd.DataFrame]) -> Doubts:
 
 
 def in_words(task: Task, *, root: Path) -> Iterator[str]:
-    """What there is to look at after the runs of a task under `root`: one sentence, then a line an item."""
+    """Yields what there is to look at after the runs of a task under `root`: one sentence, then a line per item."""
     if task.procedure not in LABELLED:
         yield "Labels: not checked, no model answers with a label in data of this shape"
         return

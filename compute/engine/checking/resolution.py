@@ -23,7 +23,7 @@ TEST = "paired test at 5%, power 80%"
 
 
 def sentence(task: Task, *, roots: Sequence[Path] = ()) -> str:
-    """The smallest difference that is seen on the task's headline metric; else why none can be named.
+    """Returns the smallest difference that is seen on the task's headline metric; else why none can be named.
 
     `roots` are folders of runs. Such as: With 400 items, differences under 6.2 points cannot be seen (...).
     """
@@ -56,12 +56,12 @@ def sentence(task: Task, *, roots: Sequence[Path] = ()) -> str:
 
 
 def _shown(value: float, metric: Metric) -> str:
-    """A difference as it is printed: in points where the metric is in percent."""
+    """Returns a difference as it is printed: in points where the metric is in percent."""
     return f"{value * metric.scale:.1f} points" if metric.unit == "%" else f"{value * metric.scale:.3g}"
 
 
 def _scores(task: Task, metric: Metric, *, roots: Sequence[Path]) -> list[np.ndarray]:
-    """The metric item by item, a row a model that has run on the task, in the order of the same items."""
+    """Returns the metric item by item, a row per model that has run on the task, in the order of the same items."""
     runs = items_by_model(task, roots=roots).items()
     frame = pd.DataFrame(
         {model: of.set_index("item")[metric.key].astype(float) for model, of in runs if metric.key in of}
@@ -70,12 +70,12 @@ def _scores(task: Task, metric: Metric, *, roots: Sequence[Path]) -> list[np.nda
 
 
 def baselines() -> set[str]:
-    """The models that only stand for chance."""
+    """Returns the models that only stand for chance."""
     return {key for suite in shipped().suites for key in suite.baselines}
 
 
 def items_by_model(task: Task, *, roots: Sequence[Path]) -> dict[str, pd.DataFrame]:
-    """The stored items of each model that has run on the task.
+    """Returns the stored items of each model that has run on the task.
 
     Of each model its main run, complete and over all items; and of no model that only stands for chance, which answers
     unlike any other, so that differences would seem harder to see than they are.

@@ -109,7 +109,7 @@ class Backbones:
         )
 
     def limited(self, metrics: Sequence[str] | str) -> Backbones:
-        """Limited to the metrics named; all where none is. Raises BadInput."""
+        """Limited to the metrics named; all if none is. Raises BadInput."""
         for name in names(metrics):
             if name not in METRICS:
                 raise BadInput(f"{name!r} is not a metric of generators. There are: {', '.join(METRICS)}")
@@ -138,12 +138,12 @@ BUNDLED = Backbones(image=(TINY,), cfred=(TINY,), text=(TINY,), clip=TINY, cmmd=
 
 
 def subset(image: str, text: str = "") -> str:
-    """The name of what a score rests on."""
+    """Returns the name of what a score rests on."""
     return f"{image}{JOIN}{text}" if text else image
 
 
 def choose(keys: Sequence[str] | str, *, metrics: Sequence[str] | str = (), paper: Backbones = PAPERS) -> Backbones:
-    """The backbones of an option: `paper`, `tiny`, or catalogue keys; `metrics` limits the metrics.
+    """Returns the backbones of an option: `paper`, `tiny`, or catalogue keys; `metrics` limits the metrics.
 
     Of keys every one that embeds images serves for distances and, with every one that embeds texts, for cFreD; the
     first that embeds both for CLIPScore and CMMD. Raises UnknownKey, BadInput for a name that is not a metric, for a
@@ -175,12 +175,12 @@ def choose(keys: Sequence[str] | str, *, metrics: Sequence[str] | str = (), pape
 
 @dataclass(frozen=True, kw_only=True)
 class SetFeatures:
-    """What the metrics take. Rows of all arrays go with the pairs, or with a set's images where nothing is paired.
+    """What the metrics take. Rows of all arrays go with the pairs, or with a set's images if nothing is paired.
 
     `images[set][backbone]` (n, d), of REFERENCE and the generators, and `texts[backbone]` (n, p) are features, which
     may stay on disk (LazyRows, memory maps, mappings that read on access); `scores[metric][set]` (n,) one number an
     image, higher is better; `logits[set]` (n, classes) a classifier's answers. `prompts` (n,) are the prompts' texts,
-    empty where nothing is paired. Where moments stand for the reference's images, `images[REFERENCE]` holds them by
+    empty if nothing is paired. Where moments stand for the reference's images, `images[REFERENCE]` holds them by
     subset, and nothing else. `settings` say what made the features, by backbone.
     """
 
@@ -203,9 +203,10 @@ class SetFeatures:
         return any(isinstance(each, Moments) for each in self.images[REFERENCE].values())
 
     def sides(self, generator: str, subset: str) -> dict[str, Any]:
-        """The reference and a generator under a backbone, as `real` and `generated`, or two, with the `condition`.
+        """Returns the reference and a generator under a backbone, as `real` and `generated`, or two, with the
+        `condition`.
 
-        Raises Undefined where moments stand for the reference and there are none of the subset.
+        Raises Undefined if moments stand for the reference and there are none of the subset.
         """
         image, _, text = subset.partition(JOIN)
         real = self.images[REFERENCE].get(subset if self.saved else image)
@@ -215,12 +216,12 @@ class SetFeatures:
         return sides | {"condition": self.texts[text]} if text else sides
 
     def count(self, generator: str) -> int:
-        """The images of a generator."""
+        """Returns the images of a generator."""
         others = (of[generator] for of in (*self.scores.values(), self.logits) if of)
         return len(next(iter((*self.images[generator].values(), *others))))
 
     def paired_distances(self, generator: str) -> np.ndarray:
-        """(n,) squared distance of each image from the reference's of its prompt, by the last backbone: cFreD's where
+        """(n,) squared distance of each image from the reference image of its prompt, by the last backbone: cFreD's if
         there is one. Their mean is what cFreD becomes where prompts are few."""
         backbone = list(self.images[REFERENCE])[-1]
         real, generated = (self.images[name][backbone] for name in (REFERENCE, generator))
@@ -237,8 +238,8 @@ def encode(
     saved: Mapping[str, Any],
     report: Callable[[str], None],
 ) -> tuple[SetFeatures, PromptedSets]:
-    """The features of all sets, and the sets without what could not be decoded. `saved` are SavedReferences by subset,
-    which stand for the reference's images.
+    """Returns the features of all sets, and the sets without what could not be decoded. `saved` are SavedReferences by
+    subset, which stand for the reference's images.
 
     One backbone is in memory at a time. What is finished is stored, so that an interrupted comparison resumes. Raises
     NotHere for weights that are not here, BadItem for an image that cannot be decoded unless the bench skips it, and
@@ -295,7 +296,7 @@ def encode(
 
 
 def _scored(metric: str, subject: Subject, sets: PromptedSets) -> dict[str, np.ndarray]:
-    """The scores of single images (n,) by generator."""
+    """Returns the scores of single images (n,) by generator."""
     depicted = metric == "clipscore"
     score = reference_free.clipscore if depicted else reference_free.preference_score
     text = subject.embed_lazily(_depicted(sets) if depicted else sets.prompts)

@@ -1,4 +1,5 @@
-"""cFreD of every generator under every pair of an image and a text backbone: a task an image backbone, stored, resumed.
+"""cFreD of every generator under every pair of an image and a text backbone: a task per image backbone, stored,
+resumed.
 
 Features are read one image backbone at a time. Its runs are stored as soon as its last text backbone is done, and a
 generator that has one of the same features is not computed again.
@@ -45,7 +46,7 @@ def paper_backbones() -> Backbones:
 
 
 def holds_features(path: Path) -> bool:
-    """Whether a path is a folder with .npy files."""
+    """Returns whether a path is a folder with .npy files."""
     return path.is_dir() and next(path.rglob(f"*{ENDING}"), None) is not None
 
 
@@ -70,7 +71,7 @@ def read_features(folder: Path) -> dict[str, np.ndarray]:
 def from_files(
     paths: Mapping[str, Path], condition: Path | None, *, keys: Sequence[str] | str
 ) -> tuple[SetFeatures, Backbones, tuple[str, ...]] | None:
-    """Features that are encoded already, by set, their backbones, and warnings; None where the sets are none. `keys`
+    """Features that are encoded already, by set, their backbones, and warnings; None if the sets are none. `keys`
     limits the backbones; `paper`: all that every set has.
 
     Raises BadInput for files that cannot be read, features mixed with images, sets that share no backbone, and chosen
@@ -112,7 +113,7 @@ def execute(
     people: People | None = None,
     report: Callable[[str], None] = lambda line: None,
 ) -> GeneratorTable:
-    """Computes what no stored run has, and stores a run a generator and image backbone.
+    """Computes what no stored run has, and stores a run per generator and image backbone.
 
     `name` is what the suite is called, `file` what it was made from; `people` rated the generators. Raises BadInput for
     features that do not fit each other, CannotWrite.
@@ -193,8 +194,8 @@ def execute(
 
 
 def _tasks(chosen: Backbones, *, n: int, rated: str) -> dict[str, dict[str, Any]]:
-    """A task an image backbone, by the end of its key: the backbone's slug, with a digest where that is too long; the
-    first has people's ratings too."""
+    """Returns a task per image backbone, by the end of its key: the backbone's slug, with a digest where that is too
+    long; the first has people's ratings too."""
     tasks: dict[str, dict[str, Any]] = {}
     for image in chosen.cfred:
         slug = own_suite.slug(image)

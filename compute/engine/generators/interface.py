@@ -103,7 +103,7 @@ def frechet(
     saved statistics instead (the file or the loaded record), or with features their moments. With features, `condition`
     (n, p) are those of the prompts, row by row. `prompts`: a file, prompts in the order of the images, or
     by image. `features` is the folder that encodings are stored in, by default that of the `results`, the project's
-    where none is named. `grid` goes with `store`. `report` gets a line for what is read, encoded and stored, `shown`
+    if none is named. `grid` goes with `store`. `report` gets a line for what is read, encoded and stored, `shown`
     the table before it is stored: a full disk must not cost it. Raises BadInput, BadItem, NotHere with what to fetch.
     """
     if not generated:

@@ -38,7 +38,7 @@ HUMAN_METRICS = {"human_rate": "rate", "elo": "elo", "human_rank": "rank"}  # wi
 
 @dataclass(frozen=True, kw_only=True)
 class People:
-    """People's ratings of the compared generators, higher is better: `ranks` as a table lists them, 1 best, None where
+    """People's ratings of the compared generators, higher is better: `ranks` as a table lists them, 1 best, None if
     it lists none; `intervals` are 95% intervals of ratings that were fitted from votes, in Elo points; `warnings` name
     who is skipped. `agreements` go with `metrics`, pairs of metric and backbone; `undefined` says why others have none.
     """
@@ -61,11 +61,11 @@ class People:
 
 
 def read(path: Path, *, generated: Sequence[str]) -> People:
-    """The ratings of those of `generated` that a table (`compute.io.tables`) rates, in one of these forms, by its
-    columns:
+    """Returns the ratings of those of `generated` that a table (`compute.io.tables`) rates, in one of these forms, by
+    its columns:
 
     - `generator` with `rate` (a share, 0.8 or 80%), `elo`, `rating` or `score`, or `rank`; there may be a rank as well;
-    - `winner`, `loser` and perhaps `votes`: a row a comparison;
+    - `winner`, `loser` and perhaps `votes`: a row per comparison;
     - `first`, `second`, `choice` (one of the two names, or a word of `compute.io.votes`), LMArena's too;
     - `prompt`, `generator`, `votes`: each vote of a prompt is for one generator over all others that have a row for
       that prompt.

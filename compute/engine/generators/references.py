@@ -171,7 +171,7 @@ def opened(where: str | Path | SavedReference, *, chosen: Backbones) -> dict[str
 
 
 def _file_name(path: Path, key: str) -> str:
-    """The name of the file of one subset; a digest ends one that is cut."""
+    """Returns the name of the file of one subset; a digest ends one that is cut."""
     parts = [path.stem, *key.split(JOIN)]
     name = "-".join(map(own_suite.slug, parts))
     if len(name) <= LONGEST:

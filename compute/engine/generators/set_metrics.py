@@ -1,7 +1,7 @@
 """The metrics of generated images, a class each, and the figures that they give.
 
 Intervals come from every metric again without each block of prompts. Where images are paired, both sides lose the same
-prompts. Where they are not, or where the reference is saved moments, it is taken as fixed and the generator's images
+prompts. If they are not, or where the reference is saved moments, it is taken as fixed and the generator's images
 are shared out.
 """
 
@@ -51,7 +51,7 @@ class SetMetric:
         return self.features.sides(name, self.backbone)
 
     def of(self, name: str, rows: Ints | None = None) -> list[SetScore]:
-        """The records of all images, or of these `rows` of them and of what is paired with them.
+        """Returns the records of all images, or of these `rows` of them and of what is paired with them.
 
         A class with its own `without` may take no rows.
         """
@@ -62,7 +62,7 @@ class SetMetric:
         return [leave_out(lambda rows: self.of(name, rows)[0].value, blocks)]
 
     def at_infinity(self, name: str) -> SetScore | None:
-        """The value at infinite N, of a metric that has one."""
+        """Returns the value at infinite N, of a metric that has one."""
         return None
 
 
@@ -73,11 +73,11 @@ class DistanceMetric(SetMetric):
 
     @property
     def _fixed(self) -> bool:
-        """Whether the reference stays whole where some of the generator's rows are left out."""
+        """Whether the reference stays whole where some of the generator's rows are excluded."""
         return not self.features.prompts or self.features.saved
 
     def parted(self, name: str) -> dict[str, Any]:
-        """The sides of which rows are left out."""
+        """Returns the sides of which rows are excluded."""
         return self.sides(name)
 
     def without(self, name: str, blocks: Blocks) -> Sequence[Floats]:
@@ -138,7 +138,7 @@ class FidMetric(DistanceMetric):
         return Gaussian.of(self.sides(self.features.generated[0])["real"], argument="real")
 
     def of(self, name: str, rows: Ints | None = None, real_rows: Ints | None = None) -> list[SetScore]:
-        """`real_rows` of the reference, where they are not those paired with `rows`."""
+        """`real_rows` of the reference, if they are not those paired with `rows`."""
         real, generated = self.sides(name).values()
         if real_rows is None and not self._fixed:
             real_rows = rows
@@ -203,7 +203,8 @@ class InceptionScoreMetric(SetMetric):
 
 
 class MeanScoreMetric(SetMetric):
-    """CLIPScore and models of preference: one number an image. The record of all has its own interval, over prompts."""
+    """CLIPScore and models of preference: one number per image. The record of all has its own interval, over
+    prompts."""
 
     def of(self, name: str, rows: Ints | None = None) -> list[SetScore]:
         if self.keys[0] not in self.features.scores:
@@ -230,11 +231,11 @@ SET_METRICS: tuple[tuple[type[SetMetric], tuple[str, ...]], ...] = (
 
 # ---- figures
 
-Rows = list[dict[str, Any]]  # figures of one generator, a row a key of the metric
+Rows = list[dict[str, Any]]  # figures of one generator, a row per key of the metric
 
 
 def figures(features: SetFeatures, *, chosen: Backbones, with_intervals: bool = True) -> pd.DataFrame:
-    """All chosen metrics that the features allow, generator by generator, in their ORDER, with the columns of
+    """Returns all chosen metrics that the features allow, generator by generator, in their ORDER, with the columns of
     FIGURE: values with intervals and limits, or the reason why there is none."""
 
     @cache

@@ -1,4 +1,4 @@
-"""What a comparison of generators leaves behind: a suite of user data with a run a generator."""
+"""What a comparison of generators leaves behind: a suite of user data with a run per generator."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def store(
     )
     suite = suite_records.record(made, results=results)
     [task] = suite.tasks
-    # Of single images by kind and generator, where all have the kind; none where nothing is paired.
+    # Of single images by kind and generator, if all have the kind; none if nothing is paired.
     values: dict[str, Mapping[str, np.ndarray]] = {}
     if paired:
         if sets.reference is not None and features.images[sets.reference.name]:
@@ -135,7 +135,7 @@ def store(
 def run_settings(
     task: Task, *, metrics: list[str], data: Mapping[str, Any], backbones: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """What decides a generator's scores, of which the fingerprint is made."""
+    """Returns what decides a generator's scores, of which the fingerprint is made."""
     return {"procedure": {"key": task.procedure, "metrics": metrics}, "data": data, "backbones": backbones}
 
 
@@ -154,7 +154,7 @@ def write_run(
     """Writes a generator's run on a task, if there is a score: of each figure, of each metric's first for the whole
     task too, and people's.
 
-    `settings` make its fingerprint, `details` are stored beside them.
+    `settings` make its fingerprint, `details` are stored next to them.
     """
     found: dict[str, dict[str, Any]] = {}
     undefined: dict[str, dict[str, str]] = {}
@@ -195,7 +195,7 @@ def write_run(
 
 
 def key_of(name: str) -> str:
-    """The key of a generator."""
+    """Returns the key of a generator."""
     return f"{own_suite.BENCHMARK.key}/{own_suite.slug(name)}"
 
 
@@ -212,7 +212,8 @@ def suite_of(
     results: Path,
     aggregate: str = "task-mean",
 ) -> OwnSuite:
-    """A suite of generators, with the subsets, metrics and generators of an earlier comparison of the same data;
+    """Returns a suite of generators, with the subsets, metrics and generators of an earlier comparison of the same
+    data;
     `tasks` by the end of their keys."""
     key, benchmark = own_suite.key_of(name, mark=shape), own_suite.BENCHMARK.key
     models = [own_suite.own_generator(own_suite.slug(each), title=each[: own_suite.MAX_NAME]) for each in generators]
@@ -241,7 +242,8 @@ def suite_of(
 
 
 def _items(sets: PromptedSets, features: SetFeatures, part: ImageSet, values: Values) -> pd.DataFrame:
-    """A row a pair (or image): the scores that one image has, and how far it is from the reference's in features.
+    """Returns a row per pair (or image): the scores that one image has, and how far it is from the reference's in
+    features.
 
     Of pairs: item, value (the first kind of value) and detail, which holds the prompt, the other kinds and the keys of
     the pictures, the reference's first.

@@ -104,7 +104,7 @@ class GeneratorTable(ShowsItself):
         return self.figures["generator"].unique().tolist()
 
     def frame(self) -> pd.DataFrame:
-        """A row a figure: generator, metric, backbone, value, n, low, high and the rest of the record."""
+        """Returns a row per figure: generator, metric, backbone, value, n, low, high and the rest of the record."""
         return self.figures.copy()
 
     def value(self, metric: str, generator: str) -> float:
@@ -132,7 +132,7 @@ class GeneratorTable(ShowsItself):
         }
 
     def shown_table(self) -> ShownTable:
-        """A row a generator, a column a metric and backbone, each on an axis of its own."""
+        """Returns a row per generator, a column per metric and backbone, each on an axis of its own."""
         shown = self._by_metric
         return ShownTable(
             heads=("generator", *(f"{_head(metric)} ({features_of(backbone)})" for metric, backbone in shown)),
@@ -151,7 +151,8 @@ class GeneratorTable(ShowsItself):
         )
 
     def plot(self, metric: str = "", backbone: str = "") -> Any:
-        """A figure of plotly: the generators by one metric, best first, with 95% intervals; of several, the first.
+        """Returns a figure of plotly: the generators by one metric, best first, with 95% intervals; of several, the
+        first.
 
         Raises BadInput for a metric or backbone that no generator has a value of.
         """
@@ -174,8 +175,8 @@ class GeneratorTable(ShowsItself):
         )
 
     def lines(self) -> list[str]:
-        """A Markdown table, a row a metric and backbone with a value, a column a generator; then why others have none,
-        and warnings."""
+        """Returns a Markdown table, a row per metric and backbone with a value, a column per generator; then why others
+        have none, and warnings."""
         rows = []
         for (metric, backbone), cells in self._by_metric.items():
             least, most = (choose(cell.n for cell in cells.values()) for choose in (min, max))
@@ -193,7 +194,7 @@ class GeneratorTable(ShowsItself):
         return text + [""] * notes[:1].count(INTERVALS) + notes
 
     def _notes(self) -> list[str]:
-        """What is in brackets, why others have no value, and warnings."""
+        """Returns what is in brackets, why others have no value, and warnings."""
         lines = [INTERVALS] if self.figures["low"].notna().any() else []
         for reason, part in self.figures[self.figures["reason"] != ""].groupby("reason", sort=False):
             named = []
@@ -211,7 +212,7 @@ class GeneratorTable(ShowsItself):
         return lines
 
     def people_lines(self) -> list[str]:
-        """The agreement as a Markdown table, then warnings; nothing without people's ratings."""
+        """Returns the agreement as a Markdown table, then warnings; nothing without people's ratings."""
         people = self.people
         if people is None:
             return []
@@ -249,13 +250,13 @@ class GeneratorTable(ShowsItself):
         return [*(f"Warning: {line}" for line in self.warnings), *self.people_lines()]
 
     def csv(self) -> str:
-        """One row per score; empty cells where a number is missing."""
+        """One row per score; empty cells if a number is missing."""
         frame = self.figures.drop(columns=["parts", *NOT_SHOWN])
         warnings = frame.pop("warnings").map("; ".join)
         return frame.assign(warnings=warnings).to_csv(index=False, lineterminator="\n")
 
     def json(self) -> str:
-        """`{"figures": [...], "warnings": [...], "people": {...}}`, numbers unrounded, null where missing."""
+        """`{"figures": [...], "warnings": [...], "people": {...}}`, numbers unrounded, null if missing."""
         rows = finite(self.figures.drop(columns=list(NOT_SHOWN)).to_dict("records"))
         content: dict[str, Any] = {"figures": rows, "warnings": list(self.warnings)}
         if self.people is not None:
@@ -264,13 +265,13 @@ class GeneratorTable(ShowsItself):
 
 
 def _table(rows: Sequence[Sequence[str]]) -> list[str]:
-    """A Markdown table of its first MOST rows, and how many are left."""
+    """Returns a Markdown table of its first MOST rows, and how many are left."""
     more = len(rows) - 1 - MOST
     return markdown(rows[: MOST + 1]) + [f"... and {more:,} more rows: --format csv or json"] * (more > 0)
 
 
 def _head(metric: str, which: str = "") -> str:
-    """The metric's title with unit and direction."""
+    """Returns the metric's title with unit and direction."""
     about = _METRICS[metric]
     return f"{about.title}{which}{' (%)' if about.unit == '%' else ''} {'↑' if about.higher_is_better else '↓'}"
 
@@ -285,7 +286,7 @@ def features_of(backbone: str) -> str:
 
 
 def _cell(row: Any, names: Sequence[str] = ("value", "low", "high")) -> str:
-    """The value, or the limit, and its interval with as many digits."""
+    """Returns the value, or the limit, and its interval with as many digits."""
     value, low, high = (getattr(row, name) for name in names)
     if math.isnan(value):
         return "-"
@@ -296,5 +297,5 @@ def _cell(row: Any, names: Sequence[str] = ("value", "low", "high")) -> str:
 
 
 def finite(value: Any) -> Any:
-    """The same with null for NaN, which JSON lacks."""
+    """Returns the same with null for NaN, which JSON lacks."""
     return json.loads(json.dumps(value), parse_constant=lambda name: None)

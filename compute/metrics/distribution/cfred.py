@@ -74,7 +74,7 @@ class Conditioning:
     """Text features as a condition, made once and used for any images of the same prompts.
 
     `reflectors` (n, 1 + rank) and `scales` are LAPACK's form of a rotation of the n prompts whose first axis is the
-    vector of ones and whose next `rank` axes are spanned by the text features; None where only moments are compared.
+    vector of ones and whose next `rank` axes are spanned by the text features; None if only moments are compared.
     `repeats` counts the prompts that occur before.
     """
 
@@ -104,8 +104,8 @@ class Conditioning:
         )
 
     def split(self, rows: Floats, marginal: Gaussian) -> ConditionalMoments:
-        """What the prompts explain of centred image features (n, d), and the rest, over N; `marginal` are the images'
-        unconditional moments."""
+        """Returns what the prompts explain of centred image features (n, d), and the rest, over N; `marginal` are the
+        images' unconditional moments."""
         turned, _, _ = linalg.lapack.dormqr(
             "L",
             "T",
@@ -128,7 +128,7 @@ class Conditioning:
     def compare(
         self, real: ConditionalMoments, generated: ConditionalMoments, *, realism: float | None = None
     ) -> Cfred:
-        """cFreD from its moments; `realism` is the plain Fréchet distance where it is known."""
+        """cFreD from its moments; `realism` is the plain Fréchet distance if it is known."""
         if realism is None:
             realism = frechet(real=real.marginal, generated=generated.marginal).value
         step = real.marginal.mean - generated.marginal.mean
@@ -216,7 +216,7 @@ def cfred(*, real: Any, generated: Any, condition: Any = None, rows: Ints | None
 def cfred_grid(
     *, real: Any, generated: Mapping[str, Any], condition: Mapping[str, Conditioning]
 ) -> Iterator[tuple[tuple[str, str], Cfred]]:
-    """Every generator under every text backbone, as ((generator, text), cFreD) when it is computed.
+    """Yields every generator under every text backbone, as ((generator, text), cFreD) when it is computed.
 
     real: features (n, d) of one image backbone; generated: generator to the same; condition: by text backbone. What
     depends on one backbone alone is computed once. Equal to `cfred` of each.
@@ -268,14 +268,15 @@ def _of_moments(real: CrossMoments, generated: CrossMoments, *, repeats: int) ->
 
 
 def _repeated_rows(values: np.ndarray | LazyRows) -> int:
-    """How many rows (n, p) equal an earlier one."""
+    """Returns how many rows (n, p) equal an earlier one."""
     parts = blocks(len(values), width=values.shape[1])
     seen = {hashlib.blake2b(row.tobytes(), digest_size=16).digest() for part in parts for row in values[part]}
     return len(values) - len(seen)
 
 
 def _held(values: Floats, *, mean: Floats, n: int) -> Bools:
-    """Which eigenvalues of the covariance of n rows are above the cut-off, and above the rounding that subtracting the
+    """Returns which eigenvalues of the covariance of n rows are above the cut-off, and above the rounding that
+    subtracting the
     `mean` leaves of equal rows."""
     rounding = (max(n, len(mean)) * EPSILON) ** 2 * (values.sum() + mean @ mean)
     return values > max(_cutoff(len(mean)) * values.max(), rounding)

@@ -151,7 +151,7 @@ def covariance_distance(first: Gaussian, second: Gaussian) -> float:
 
 
 def trace_of_root(first: Gaussian, second: Gaussian) -> float:
-    """The trace of (S1^1/2 S2 S1^1/2)^1/2 of two covariances; the same for (S1 S2)^1/2."""
+    """Returns the trace of (S1^1/2 S2 S1^1/2)^1/2 of two covariances; the same for (S1 S2)^1/2."""
     product = None
     if second.rows is not None:
         product = first.plain_factor @ second.rows.T
@@ -170,7 +170,7 @@ def trace_of_root(first: Gaussian, second: Gaussian) -> float:
 
 
 def sum_of_roots(square: Floats) -> tuple[float, float]:
-    """The sum of the roots of the eigenvalues of a symmetric matrix, and how far rounding may have moved it.
+    """Returns the sum of the roots of the eigenvalues of a symmetric matrix, and how far rounding may have moved it.
 
     Eigenvalues within rounding of 0 are 0, as they mostly are those of a singular matrix.
     """

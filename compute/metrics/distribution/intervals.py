@@ -2,7 +2,7 @@
 
 A bootstrap draws prompts with repeats. A repeated image adds nothing to a covariance's rank, has itself as its nearest
 neighbour and counts twice in a kernel's mean: distances of such draws are above the value itself, and neighbourhoods
-shrink to points. So no row is repeated here. Prompts are shared out at random into blocks, each block is left out in
+shrink to points. So no row is repeated here. Prompts are shared out at random into blocks, each block is excluded in
 turn, and the spread of the values without it gives the standard error (the grouped jackknife; Shao and Tu 1995, section
 2.2; Busing, Meijer and van der Leeden 1999 for blocks of different sizes). Deviations are taken from the mean of those
 values, so that a bias in 1 / N cancels.
@@ -49,7 +49,7 @@ class Blocks:
 
     @cached_property
     def remaining(self) -> Bools:
-        """(count, n): the rows that remain when each block is left out."""
+        """(count, n): the rows that remain when each block is excluded."""
         return self.block != np.arange(self.count)[:, None]
 
     @property
@@ -135,8 +135,8 @@ def jackknife_covariance(values: Floats, left_out: Floats, *, sizes: Ints) -> Fl
 def extrapolate(
     distance: Callable[[Sequence[Ints]], float], *, counts: Sequence[int], needed: int = 0, what: str = ""
 ) -> SetScore:
-    """The value at infinite N of any distance whose bias falls as 1 / N. For sets with the same distribution it falls
-    around 0, and may be negative; the upper end of its interval is 0 at least, as no distance is below.
+    """Returns the value at infinite N of any distance whose bias falls as 1 / N. For sets with the same distribution it
+    falls around 0, and may be negative; the upper end of its interval is 0 at least, as no distance is below.
 
     distance: takes the rows of each set (one array of row numbers a count in `counts`) and returns a number; it is
     called with all rows, and with each part of REPEATS random splits into each number of `parts`. All sets are split at
@@ -181,7 +181,7 @@ def extrapolate(
 
 
 def _split(counts: Sequence[int], *, part: int, rng: np.random.Generator) -> list[list[Ints]]:
-    """A random split into parts, each the rows of every set; up to part - 1 rows of a set are in none."""
+    """Returns a random split into parts, each the rows of every set; up to part - 1 rows of a set are in none."""
     orders = [rng.permutation(count)[: count // part * part].reshape(part, -1) for count in counts]
     orders = [np.sort(order, axis=1) for order in orders]  # as they are on disk
     return [[order[index] for order in orders] for index in range(part)]

@@ -22,7 +22,7 @@ STREAM_ABOVE = 4  # rows per column above which distances are computed from mome
 
 @dataclass(frozen=True, kw_only=True)
 class SetScore:
-    """What a metric of sets gives; where it has one, with a 95% interval and its standard error."""
+    """What a metric of sets gives; if it has one, with a 95% interval and its standard error."""
 
     value: float
     low: float | None = None
@@ -74,7 +74,7 @@ def directions(values: Any, *, argument: str, first: int = 0) -> Floats:
 
 
 def check_paired(first: np.ndarray | LazyRows, second: np.ndarray | LazyRows, *, names: tuple[str, str]) -> None:
-    """Raises BadInput where two arrays that are paired row by row have unlike numbers of rows."""
+    """Raises BadInput if two arrays that are paired row by row have unlike numbers of rows."""
     if len(first) != len(second):
         raise BadInput(
             f"{names[0]} has {len(first)} rows and {names[1]} {len(second)}: row i of each must belong to prompt i. "
@@ -83,12 +83,12 @@ def check_paired(first: np.ndarray | LazyRows, second: np.ndarray | LazyRows, *,
 
 
 def streams(n: int, *features: Any) -> bool:
-    """Whether n rows of features (n, d) are so many that their moments take far less memory."""
+    """Returns whether n rows of features (n, d) are so many that their moments take far less memory."""
     return n > STREAM_ABOVE * max(each.shape[1] for each in features)
 
 
 def blocks(n: int, *, width: int) -> Iterator[slice]:
-    """The rows 0..n in parts of at most `BLOCK` numbers, where a row has `width`."""
+    """Yields the rows 0..n in parts of at most `BLOCK` numbers, if a row has `width`."""
     step = max(1, BLOCK // max(width, 1))
     return (slice(start, min(start + step, n)) for start in range(0, n, step))
 

@@ -57,10 +57,10 @@ def cmmd_of_subsets(*, real: Any, generated: Any, real_kept: Bools, generated_ke
 
 
 def kid(*, real: Any, generated: Any) -> SetScore:
-    """The unbiased squared MMD under the kernel (x·y / d + 1)³. It can be slightly below zero: two samples of one
-    distribution have a KID of zero on average.
+    """Returns the unbiased squared MMD under the kernel (x·y / d + 1)³. It can be slightly below zero: two samples of
+    one distribution have a KID of zero on average.
 
-    `real` (n, d), `generated` (m, d): Inception-v3 pool features. Raises Undefined below two images a side. Source:
+    `real` (n, d), `generated` (m, d): Inception-v3 pool features. Raises Undefined below two images per side. Source:
     Bińkowski et al. 2018, section 4 and equation 4.
     """
     return SetScore(value=float(kid_of_subsets(real=real, generated=generated)[0]))
@@ -76,7 +76,7 @@ def kid_of_subsets(
 
 
 def manifold(*, real: Any, generated: Any, k: int) -> dict[str, SetScore]:
-    """All four quantities of `real` (n, d) and `generated` (m, d) with `k` neighbours, by Euclidean distance.
+    """Returns all four quantities of `real` (n, d) and `generated` (m, d) with `k` neighbours, by Euclidean distance.
 
     Precision: share of generated images within the real manifold. Recall: share of real images within the generated
     one. Density: real balls that hold a generated image, on average, over k; 1 is expected of equal distributions, and
@@ -84,8 +84,8 @@ def manifold(*, real: Any, generated: Any, k: int) -> dict[str, SetScore]:
 
     Precision and recall take closed balls as their paper does (k = 3 there); density and coverage open ones, as their
     authors' numbers do (k = 5). It matters only where distances are equal: so are those of a set to itself, whose
-    density is 1. Raises Undefined for k images a side or fewer. Sources: Kynkäänniemi et al. 2019, equation 2; Naeem et
-    al. 2020, equations 3 and 4.
+    density is 1. Raises Undefined for k images per side or fewer. Sources: Kynkäänniemi et al. 2019, equation 2; Naeem
+    et al. 2020, equations 3 and 4.
     """
     real, generated, *every = _subsets(real, generated, at_least=k + 1)
     shares, repeated = _shares(real, generated, *every, k=k)
@@ -115,7 +115,7 @@ def _subsets(
     at_least: int = 1,
 ) -> tuple[Floats, Floats, Bools, Bools]:
     """Both sets' features as float64, with `unit` of length 1, and which rows each subset keeps, (s, n) and (s, m): one
-    of all rows where none are named.
+    of all rows if none are named.
 
     Raises BadInput as `feature_rows`, and where widths differ, Undefined where a subset keeps too few.
     """
@@ -138,7 +138,7 @@ def _subsets(
 
 
 def _unlike_counts(n_real: int, n_generated: int) -> tuple[str, ...]:
-    """The warning of a metric whose value depends on both counts; none where they are equal."""
+    """The warning of a metric whose value depends on both counts; none if they are equal."""
     if n_real == n_generated:
         return ()
     return (
@@ -248,7 +248,7 @@ def _radii(rows: Floats, kept: Bools, *, k: int) -> Floats:
 
 
 def _squared_distances(first: Floats, second: Floats) -> Floats:
-    """(n, m), 0 where two rows are equal up to rounding."""
+    """(n, m), 0 if two rows are equal up to rounding."""
     lengths = (first**2).sum(axis=1)[:, None] + (second**2).sum(axis=1)
     squared = lengths - 2 * (first @ second.T)
     squared[squared <= _SAME * lengths] = 0.0

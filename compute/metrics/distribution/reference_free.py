@@ -65,8 +65,8 @@ def _inception_part(log_share: Floats) -> float:
 
 
 def vendi(*, features: Any) -> SetScore:
-    """The effective number of distinct images, from 1 to n: exp of the entropy of the eigenvalues of the cosine kernel
-    over n.
+    """Returns the effective number of distinct images, from 1 to n: exp of the entropy of the eigenvalues of the cosine
+    kernel over n.
 
     `features` (n, d), any length: they are brought to 1. Raises BadInput for a row of zeros. Source: Friedman and Dieng
     2023, definition 3.1.

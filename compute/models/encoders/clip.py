@@ -76,8 +76,8 @@ def _stated(name: str) -> dict[str, Any]:
 def preparation(
     options: Mapping[str, Any],
 ) -> tuple[Callable[[Image.Image], dict[str, torch.Tensor]], Callable[[str], list[int]], int]:
-    """What makes an RGB image's tensors, (3, side, side) in float32, and a text's token ids: as the library makes them,
-    in half the time; and the most tokens of a text."""
+    """Returns what makes an RGB image's tensors, (3, side, side) in float32, and a text's token ids: as the library
+    makes them, in half the time; and the most tokens of a text."""
     text, tokenizer = _stated("config.json")["text_config"], _stated("tokenizer_config.json")
     limits = options["max_tokens"], text["max_position_embeddings"], tokenizer["model_max_length"]
     longest = min(filter(None, limits))
@@ -140,7 +140,7 @@ def _tokens(prefix: str, longest: int) -> Callable[[str], list[int]]:
 def _towers(
     weights: Mapping[str, torch.Tensor],
 ) -> tuple[Callable[[Mapping[str, torch.Tensor]], torch.Tensor], Callable[[torch.Tensor, torch.Tensor], torch.Tensor]]:
-    """What gives (n, d) of images (n, 3, side, side), the projected state of their class token; and of tokens
+    """Returns what gives (n, d) of images (n, 3, side, side), the projected state of their class token; and of tokens
     (n, length), that of their first end token, since nothing looks at the padding behind it."""
     import torch
     from torch.nn import functional
@@ -174,7 +174,7 @@ def _towers(
 
 
 def _layers(own: Mapping[str, torch.Tensor], config: Mapping[str, Any]) -> torch.nn.Module:
-    """A tower's layers of attention and a perceptron, each behind its norm."""
+    """Returns a tower's layers of attention and a perceptron, each behind its norm."""
     import torch
 
     layer = torch.nn.TransformerEncoderLayer(

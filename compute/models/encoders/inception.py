@@ -40,7 +40,7 @@ def resized(image: Image.Image) -> np.ndarray:
 
 def class_logits(features: np.ndarray) -> np.ndarray:
     """(n, 1008) the answers of the network's last layer to its features (n, 2048), without their constant part, as the
-    Inception Score's own code takes them. Raises NotHere where the weights are missing."""
+    Inception Score's own code takes them. Raises NotHere if the weights are missing."""
     layer = tensors(WEIGHTS.fetch())["fc.weight"].numpy()
     return features.astype(np.float64) @ layer.astype(np.float64).T
 
@@ -77,7 +77,7 @@ def load(row: Model, hardware: Hardware, folder: Path | None) -> Towers:
 
 
 def published_files(row: Model) -> tuple[Published, ...]:
-    """The file that the row needs from a URL."""
+    """Returns the file that the row needs from a URL."""
     return () if row.weights else (WEIGHTS,)
 
 

@@ -71,8 +71,8 @@ def prompted(
     inputs: Callable[[str, Item], Mapping[str, torch.Tensor]],
     vectors: Callable[[Any, torch.Tensor], np.ndarray | list[np.ndarray]],
 ) -> SimpleNamespace:
-    """An encoder by prompts: `inputs` makes a processor's tensors of an item, a batch of one; `vectors` gives those of
-    the items from the network's output for a whole batch and its mask."""
+    """Returns an encoder by prompts: `inputs` makes a processor's tensors of an item, a batch of one; `vectors` gives
+    those of the items from the network's output for a whole batch and its mask."""
     import torch
 
     processor.tokenizer("ready")  # sets its padding and truncation now, so that threads need not

@@ -17,9 +17,9 @@ SHOWN = ("size", "mean", "std", "interpolation", "resize_mode", "fill_color")
 
 
 def load(row: Model, hardware: Hardware, folder: Path) -> Towers:
-    """The towers' projected outputs, not normalised, as MIEB and UniSim-Bench compare them.
+    """Returns the towers' projected outputs, not normalised, as MIEB and UniSim-Bench compare them.
 
-    The folder's own configuration decides where it has one and no option `file` names weights. Else options:
+    The folder's own configuration decides if it has one and no option `file` names weights. Else options:
     `architecture`, a name of the library, with `tag`, the pretraining whose preprocessing it lists. And `text_prefix`.
     """
     import open_clip

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def text_tower(model: Any, *, tokens: Callable[[str], Sequence[int]], limit: int) -> TextTower:
-    """The text tower of an OpenCLIP model; `tokens` are a text's as the library pads them, to `limit`.
+    """Returns the text tower of an OpenCLIP model; `tokens` are a text's as the library pads them, to `limit`.
 
     Towers that see the padding or pool past the end (SigLIP, CoCa, CLIPA, those of transformers) keep the full length.
     """
@@ -25,7 +25,7 @@ def text_tower(model: Any, *, tokens: Callable[[str], Sequence[int]], limit: int
         return TextTower(ready=tokens, run=lambda ids, mask: model.encode_text(ids), pad=0)
 
     def ready(text: str) -> list[int]:
-        """The tokens up to the one that is pooled."""
+        """Returns the tokens up to the one that is pooled."""
         made = list(tokens(text))
         return made[: made.index(max(made) if end is None else end) + 1]
 
@@ -47,8 +47,8 @@ def text_tower(model: Any, *, tokens: Callable[[str], Sequence[int]], limit: int
 
 
 def _causal(model: Any) -> tuple[Any, int | None]:
-    """What holds the parts of the model's text tower, and the token that it pools at, None for the greatest id; two
-    None where a text may not be cut after its end token."""
+    """Returns what holds the parts of the model's text tower, and the token that it pools at, None for the greatest id;
+    two None if a text may not be cut after its end token."""
     from open_clip import CLIP, CustomTextCLIP
     from open_clip.transformer import TextTransformer
 

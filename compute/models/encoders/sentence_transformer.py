@@ -18,7 +18,7 @@ MODULES = "modules.json"
 
 
 def stored_modules(folder: Path) -> list[dict[str, Any]]:
-    """The entries of modules.json. Raises BadInput where it is not a list of types with paths."""
+    """Returns the entries of modules.json. Raises BadInput if it is not a list of types with paths."""
     try:
         listed = json.loads((folder / MODULES).read_text(encoding="utf-8"))
         return [{"type": str(each["type"]), "path": str(each["path"])} for each in listed]
@@ -27,8 +27,8 @@ def stored_modules(folder: Path) -> list[dict[str, Any]]:
 
 
 def width(folder: Path, settings_in: Callable[[str], dict[str, Any]], *, hidden_size: int | None) -> int | None:
-    """How many dimensions the vectors have, as the modules' settings tell; None where they do not. `settings_in` reads
-    a file of the folder, as `CheckpointFiles.json` does. Raises BadInput."""
+    """Returns how many dimensions the vectors have, as the modules' settings tell; None if they do not. `settings_in`
+    reads a file of the folder, as `CheckpointFiles.json` does. Raises BadInput."""
     size = hidden_size
     for module in stored_modules(folder)[1:]:
         settings = settings_in(f"{module['path']}/config.json")
@@ -65,7 +65,7 @@ def load(row: Model, hardware: Hardware, folder: Path) -> SimpleNamespace:
     model = model.to(hardware.torch_dtype).eval()
 
     def prepare(modality: str, item: str) -> str:
-        """The text itself. Raises CannotDo for other items."""
+        """Returns the text itself. Raises CannotDo for other items."""
         if modality != "text":
             raise CannotDo(f"{row.key} embeds texts only, not a {modality}")
         return item

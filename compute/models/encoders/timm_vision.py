@@ -32,7 +32,8 @@ LITE = {
 
 
 def load(row: Model, hardware: Hardware, folder: Path) -> Towers:
-    """A folder with timm's config.json. The vector is the pooled state before the head, pooled as the checkpoint says.
+    """Returns a folder with timm's config.json. The vector is the pooled state before the head, pooled as the
+    checkpoint says.
 
     Option: `image_size` in pixels instead of its own.
     """
@@ -96,7 +97,7 @@ def towers(
     pooling: str,
     head: bool = False,
 ) -> Towers:
-    """The model behind the preprocessing of its configuration, with `shown` overriding it."""
+    """Returns the model behind the preprocessing of its configuration, with `shown` overriding it."""
     import timm
 
     hardware.placed(model)

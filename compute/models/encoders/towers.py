@@ -51,7 +51,7 @@ class TextTower:
 
 
 def buckets(limit: int) -> tuple[int, ...]:
-    """The lengths that texts of at most `limit` tokens are padded to, where any would do."""
+    """Returns the lengths that texts of at most `limit` tokens are padded to, if any would do."""
     return (*(size for size in BUCKETS if size < limit), limit)
 
 
@@ -99,7 +99,7 @@ class Towers:
         self.settings = json.loads(json.dumps(self.settings))  # as they are stored: lists, not tuples
 
     def prepare(self, modality: str, item: Item) -> Any:
-        """An image's tensors or a text's tokens. Raises CannotDo for what no tower takes."""
+        """Returns an image's tensors or a text's tokens. Raises CannotDo for what no tower takes."""
         tower = {"image": self.image, "text": self.text}.get(modality)
         if tower is None:
             takes = " and ".join(f"{name}s" for name in ("image", "text") if getattr(self, name) is not None)
@@ -127,7 +127,7 @@ class Towers:
         return self.image.run({name: self._batch([item[name] for item in prepared]) for name in prepared[0]})
 
     def _batch(self, values: list[torch.Tensor]) -> torch.Tensor:
-        """The stacked values on the device; by way of pinned memory to CUDA, from which copies are fast."""
+        """Returns the stacked values on the device; by way of pinned memory to CUDA, from which copies are fast."""
         import torch
 
         if not self.hardware.device.startswith("cuda"):
@@ -161,5 +161,5 @@ class Towers:
 
 
 def in_rgb(image: Image.Image) -> Image.Image:
-    """The image itself where it is RGB already."""
+    """Returns the image itself where it is RGB already."""
     return image if image.mode == "RGB" else image.convert("RGB")

@@ -34,8 +34,8 @@ PREFIX: dict[str, Any] = {"text_prefix": "", "max_tokens": None}
 class TowerFamily(NamedTuple):
     """How checkpoints of one family become towers.
 
-    `see` and `read` give the library's output for images, and for tokens with a mask (None where padding is seen).
-    `pooling` is a key of POOLINGS, empty where it depends on the network; an option may name one of `poolings`.
+    `see` and `read` give the library's output for images, and for tokens with a mask (None if padding is seen).
+    `pooling` is a key of POOLINGS, empty if it depends on the network; an option may name one of `poolings`.
     """
 
     kinds: tuple[str, ...] = ()  # the library's `model_type`; empty: any
@@ -44,7 +44,7 @@ class TowerFamily(NamedTuple):
     see: Callable[..., Any] | None = None
     read: Callable[..., Any] | None = None
     pooling: str = "pooler"
-    pooled: str = "the model's own, projected"  # in words, where no option names the pooling
+    pooled: str = "the model's own, projected"  # in words, if no option names the pooling
     poolings: tuple[str, ...] = tuple(POOLINGS)
     padding: str = MASKED
     lowered: tuple[str, ...] = ()  # tokenizers that keep capitals, of models trained without them
@@ -52,7 +52,7 @@ class TowerFamily(NamedTuple):
 
 
 def load(row: Model, hardware: Hardware, folder: Path, *, family: TowerFamily, module: bool = False) -> Towers:
-    """The family's towers; a row that embeds images alone has no text tower, and needs no tokenizer.
+    """Returns the family's towers; a row that embeds images alone has no text tower, and needs no tokenizer.
 
     `module`: the library's model is needed behind the towers, even where torch alone could run them; images and texts
     are then still made ready without the library.
@@ -114,7 +114,8 @@ def towers_of(
     prefix: str = "",
     remedy: str,
 ) -> Towers:
-    """The towers of a loaded model: `pixels` makes an image ready, and says how; `tokenizer` is one of the library.
+    """Returns the towers of a loaded model: `pixels` makes an image ready, and says how; `tokenizer` is one of the
+    library.
 
     A text is cut to the tokenizer's own length where it names one, never more than `limit`. Raises BadInput with the
     remedy where neither says a length.
@@ -171,15 +172,15 @@ def pooled(output: Any, pooling: str, mask: torch.Tensor | None = None) -> torch
 
 
 def usual_pooling(config: Any) -> str:
-    """What an image network's vector is where nobody says: its first token, or what it has instead."""
+    """Returns what an image network's vector is where nobody says: its first token, or what it has instead."""
     if not hasattr(config, "num_attention_heads"):
         return "pooler"
     return "mean" if config.model_type in WITHOUT_CLS else "cls"
 
 
 def _of_states(model: torch.nn.Module, **inputs: torch.Tensor) -> Any:
-    """The network's output; ViT-MAE sees every patch, in its order and none masked. Hiera has a ratio too, and masks
-    nothing by it."""
+    """Returns the network's output; ViT-MAE sees every patch, in its order and none masked. Hiera has a ratio too, and
+    masks nothing by it."""
     import torch
 
     if model.config.model_type != "vit_mae":
@@ -191,7 +192,7 @@ def _of_states(model: torch.nn.Module, **inputs: torch.Tensor) -> Any:
 
 
 def _first(projection: torch.nn.Module, output: Any) -> SimpleNamespace:
-    """The projected first token alone, as an output."""
+    """Returns the projected first token alone, as an output."""
     return SimpleNamespace(last_hidden_state=projection(output[0][:, :1]))
 
 
@@ -221,7 +222,7 @@ BLIP = TwoTowers(
     spare=("itm_head.",),
 )
 # Images alone: MIEB takes DINOv2's first token; for others no source says. Option `pooling`: by default cls, mean
-# without such a token (I-JEPA), and pooler where a network has no attention and its states are maps.
+# without such a token (I-JEPA), and pooler if a network has no attention and its states are maps.
 VISION = TowerFamily(options={"pooling": ""}, see=_of_states, pooling="", spare=("pooler.",))
 # BERT, RoBERTa, XLM-R, ALBERT, ModernBERT. No source says how cFreD pooled texts (Table B.2): the mean, which every one
 # of its families can give.

@@ -23,7 +23,7 @@ SETTINGS = {"tokenizer": Path(TOKENIZER).name, "special_tokens": False, "max_tok
 
 
 def load(row: Model, hardware: Hardware, folder: Path) -> Towers:
-    """The vector (256,) is the mean of the tokens' vectors, not normalised."""
+    """Returns the vector (256,) is the mean of the tokens' vectors, not normalised."""
     chosen(row, {})
     return Towers(
         name=row.key,
@@ -34,7 +34,7 @@ def load(row: Model, hardware: Hardware, folder: Path) -> Towers:
 
 
 def text_tower(folder: Path, hardware: Hardware) -> TextTower:
-    """The tower of the package in `folder`. Raises NotHere for a missing file."""
+    """Returns the tower of the package in `folder`. Raises NotHere for a missing file."""
     import torch
     from safetensors.torch import load_file
     from tokenizers import Tokenizer

@@ -19,7 +19,7 @@ REQUIRED = RequiredFiles(weights=("adapter_model.safetensors", "adapter_model.bi
 
 
 def config(folder: Path) -> dict[str, Any]:
-    """What the folder's adapter_config.json says. Raises NotHere where it is missing, BadInput for another kind."""
+    """What the folder's adapter_config.json says. Raises NotHere if it is missing, BadInput for another kind."""
     try:
         content = json.loads(existing(folder / CONFIG).read_text(encoding="utf-8"))
     except ValueError as error:
@@ -31,7 +31,7 @@ def config(folder: Path) -> dict[str, Any]:
 
 
 def merged(model: torch.nn.Module, folder: Path) -> torch.nn.Module:
-    """The model with the folder's LoRA weights added to its own.
+    """Returns the model with the folder's LoRA weights added to its own.
 
     Raises NotHere without peft, and BadInput where the weights are not of this model: peft would omit them.
     """

@@ -45,7 +45,8 @@ SHOWN = (
 def model(
     row: Model, kind: str, *, folder: Path, hardware: Hardware, options: Mapping[str, Any], spare: Sequence[str] = ()
 ) -> tuple[torch.nn.Module, set[str]]:
-    """The library's class `kind` with the folder's weights, on the device and ready to run; and the weights it lacks.
+    """Returns the library's class `kind` with the folder's weights, on the device and ready to run; and the weights it
+    lacks.
 
     Weights that the checkpoint lacks would be drawn at random: BadInput, but for names that begin with one of `spare`,
     which the caller does not use; those are returned.
@@ -109,7 +110,7 @@ def loaded(row: Model, kind: str, *, folder: Path, **more: Any) -> Any:
 
 
 def image_ready(processor: Any) -> tuple[Callable[[Image.Image], dict[str, Any]], dict[str, Any]]:
-    """The preprocessing of one RGB image by a processor in memory, and what it does."""
+    """Returns the preprocessing of one RGB image by a processor in memory, and what it does."""
     described = json.loads(processor.to_json_string())
 
     def ready(image: Image.Image) -> dict[str, Any]:

@@ -52,7 +52,7 @@ OF_MODULES = (  # settings and weights of its other modules, such as 1_Pooling a
     "[1-9]_*/model.safetensors",
     "[1-9]_*/pytorch_model.bin",
 )
-OPTIONAL = ("*",)  # whatever is in the folder, where a row names one
+OPTIONAL = ("*",)  # whatever is in the folder, if a row names one
 ANSWER = 10.0  # seconds that the hub has to list its files
 
 
@@ -74,7 +74,7 @@ class RequiredFiles:
         return (*self.needs, self.weights) if self.weights else self.needs
 
     def missing(self, names: Sequence[str]) -> list[str]:
-        """The groups without a file among `names`, in words; every part of a split checkpoint must be there."""
+        """Returns the groups without a file among `names`, in words; every part of a split checkpoint must be there."""
         missing = [" or ".join(group[:2]) for group in self.groups if not _first(names, group)]
         for name in _first(names, self.weights):
             if split := re.fullmatch(r"(?s)(.*-)(\d+)-of-(\d+)(\..+)", name):
@@ -94,7 +94,7 @@ class RequiredFiles:
 
 
 def is_downloaded(row: Model, *, required: RequiredFiles) -> bool:
-    """Whether the row's files are all in its own folder or in the hub's cache. Never asks the network."""
+    """Returns whether the row's files are all in its own folder or in the hub's cache. Never asks the network."""
     try:
         folder = own_folder(row) or cached_folder(row)
     except NotHere:
@@ -103,7 +103,7 @@ def is_downloaded(row: Model, *, required: RequiredFiles) -> bool:
 
 
 def revision(row: Model, *, required: RequiredFiles | None = None) -> str:
-    """The identity of these files: the pinned or cached commit, or `files-` and a digest of an own folder's.
+    """Returns the identity of these files: the pinned or cached commit, or `files-` and a digest of an own folder's.
 
     Never asks the network; for a branch that was not fetched yet, its name. A missing own folder raises NotHere.
     """
@@ -115,8 +115,8 @@ def revision(row: Model, *, required: RequiredFiles | None = None) -> str:
 
 
 def own_folder(row: Model) -> Path | None:
-    """The folder that `weights` names: an absolute path, one within the repository, or `package:` and the name of an
-    installed package, none of whose code is run; None for a hub id. Raises NotHere where it is missing."""
+    """Returns the folder that `weights` names: an absolute path, one within the repository, or `package:` and the name
+    of an installed package, none of whose code is run; None for a hub id. Raises NotHere if it is missing."""
     if not row.weights:
         raise BadInput(f"{row.key} has no weights")
     if row.weights.startswith(PACKAGE):
@@ -133,8 +133,8 @@ def own_folder(row: Model) -> Path | None:
 
 
 def with_folders(row: Model, change: Callable[[str], str]) -> Model:
-    """The row with every folder that it names changed: absolute paths, and those that begin with a dot, of the row's
-    checkpoint and of those that options name."""
+    """Returns the row with every folder that it names changed: absolute paths, and those that begin with a dot, of the
+    row's checkpoint and of those that options name."""
 
     def changed(name: str) -> str:
         return change(name) if name.startswith(".") or Path(name).is_absolute() else name
@@ -149,7 +149,7 @@ def with_folders(row: Model, change: Callable[[str], str]) -> Model:
 
 
 def by_name(row: Model) -> Model:
-    """The row as others may see it: folders go by their names, wherever on this machine they lie."""
+    """Returns the row as others may see it: folders go by their names, wherever on this machine they lie."""
     return with_folders(row, lambda folder: Path(folder).name)
 
 
@@ -162,12 +162,12 @@ def _package_folder(row: Model) -> Path:
 
 
 def _first(names: Sequence[str], group: Sequence[str]) -> list[str]:
-    """All names of the first pattern of a group that any name matches."""
+    """Returns all names of the first pattern of a group that any name matches."""
     return next(filter(None, (fnmatch.filter(names, pattern) for pattern in group)), [])
 
 
 def listing(folder: Path) -> list[str]:
-    """The names of all files below a folder, hidden ones apart, sorted."""
+    """Returns the names of all files below a folder, hidden ones apart, sorted."""
     return sorted(
         path.relative_to(folder).as_posix()
         for path in folder.rglob("*")
@@ -183,7 +183,7 @@ def cache_home(row: Model) -> Path:
 
 
 def commit_of(row: Model) -> str:
-    """The commit that the row's revision stands for, as far as it is pinned or cached; else empty."""
+    """Returns the commit that the row's revision stands for, as far as it is pinned or cached; else empty."""
     if COMMIT.fullmatch(row.revision):
         return row.revision
     reference = cache_home(row) / "refs" / (row.revision or "main")
@@ -191,7 +191,7 @@ def commit_of(row: Model) -> str:
 
 
 def cached_folder(row: Model) -> Path | None:
-    """The folder of the hub's cache with the files of the row's revision, complete or not; None where there is none."""
+    """The folder of the hub's cache with the files of the row's revision, complete or not; None if there is none."""
     commit = commit_of(row)
     folder = cache_home(row) / "snapshots" / commit
     return folder if commit and folder.is_dir() else None
@@ -213,7 +213,7 @@ def _remembered(path: Path, size: int, changed: int) -> str:
 
 
 def existing(file: Path) -> Path:
-    """`file` itself. Raises NotHere where it is missing."""
+    """`file` itself. Raises NotHere if it is missing."""
     if not file.is_file():
         raise NotHere(f"{file.name} is missing from {file.parent}. Fetch the whole checkpoint again")
     return file
@@ -230,12 +230,12 @@ def tensors(file: Path) -> dict[str, Any]:
 
 
 def under(state: Mapping[str, torch.Tensor], prefix: str) -> dict[str, torch.Tensor]:
-    """The entries whose names begin with `prefix`, without it."""
+    """Returns the entries whose names begin with `prefix`, without it."""
     return {name.removeprefix(prefix): value for name, value in state.items() if name.startswith(prefix)}
 
 
 def fill(module: torch.nn.Module, state: Mapping[str, torch.Tensor], *, of: str) -> None:
-    """Loads every weight of a module. Raises BadInput where one is missing, unknown or of another shape."""
+    """Loads every weight of a module. Raises BadInput if one is missing, unknown or of another shape."""
     try:
         module.load_state_dict(state)
     except RuntimeError as error:
@@ -243,7 +243,7 @@ def fill(module: torch.nn.Module, state: Mapping[str, torch.Tensor], *, of: str)
 
 
 def architecture(folder: Path) -> str:
-    """The `model_type` that the folder's config.json names; empty for none."""
+    """Returns the `model_type` that the folder's config.json names; empty for none."""
     return json.loads((folder / "config.json").read_text(encoding="utf-8")).get("model_type", "")
 
 
@@ -258,12 +258,12 @@ def seeded(seed: int) -> Iterator[None]:
 
 
 def one_line(error: BaseException) -> str:
-    """The beginning of an error's message, at most 300 characters."""
+    """Returns the beginning of an error's message, at most 300 characters."""
     return " ".join(str(error).split())[:300]
 
 
 def local_folder(row: Model, *, required: RequiredFiles) -> Path:
-    """The folder with the row's files, fetched into the hub's cache if need be; nothing is written elsewhere.
+    """Returns the folder with the row's files, fetched into the hub's cache if need be; nothing is written elsewhere.
 
     A branch means the commit that the cache knows it by, so that one machine's runs agree until it is fetched again.
     Raises NotHere naming what is missing and how to fetch it.
@@ -279,10 +279,10 @@ def local_folder(row: Model, *, required: RequiredFiles) -> Path:
 
 
 def checkpoint_of(row: Model, named: Mapping[str, str] | None, *, option: str, required: RequiredFiles) -> Path:
-    """The local folder of a second checkpoint, `{"weights": ..., "revision": ...}` in the row's `option`.
+    """Returns the local folder of a second checkpoint, `{"weights": ..., "revision": ...}` in the row's `option`.
 
     The revision of a folder or a package is the digest of its files, as `weights.revision` has it.
-    Raises NotHere where it is not on this machine and cannot be fetched, BadInput where the row does not name it, and
+    Raises NotHere if it is not on this machine and cannot be fetched, BadInput where the row does not name it, and
     ChangedFiles where its files have another digest.
     """
     if not named or set(named) - {"weights", "revision"} or not named.get("weights"):
@@ -316,8 +316,8 @@ def list_files(row: Model, *, required: RequiredFiles) -> list[RepoSibling]:
 
 
 def _fetched(row: Model, *, required: RequiredFiles, missing: list[str]) -> Path:
-    """The snapshot in the hub's cache with the row's files, by branch where there is one, so that the cache records the
-    commit it stood for. Raises NotHere: offline with what is `missing` and the command that fetches it."""
+    """Returns the snapshot in the hub's cache with the row's files, by branch if there is one, so that the cache
+    records the commit it stood for. Raises NotHere: offline with what is `missing` and the command that fetches it."""
     from huggingface_hub import constants
 
     if constants.is_offline_mode():
@@ -331,8 +331,8 @@ def _fetched(row: Model, *, required: RequiredFiles, missing: list[str]) -> Path
 
 
 def fetch_configuration(row: Model, *, offline: bool = False) -> Path:
-    """The snapshot in the hub's cache with the configurations and the card of the row's repository, and no weights: its
-    name is the commit. Raises NotHere, as a sentence."""
+    """Returns the snapshot in the hub's cache with the configurations and the card of the row's repository, and no
+    weights: its name is the commit. Raises NotHere, as a sentence."""
     from huggingface_hub import constants
 
     if offline or constants.is_offline_mode():
@@ -397,7 +397,7 @@ def _readable_errors(row: Model) -> Iterator[None]:
 
 
 def _readable(row: Model, error: Exception) -> NotHere:
-    """The failure as a sentence that anyone may read: no address, no folder of this machine."""
+    """Returns the failure as a sentence that anyone may read: no address, no folder of this machine."""
     from huggingface_hub import errors
 
     if isinstance(error, errors.LocalEntryNotFoundError) and isinstance(error.__cause__, Exception):

@@ -31,12 +31,12 @@ Ask = Callable[[Sequence[Question]], Iterable[tuple[int, Reply]]]  # yields the 
 
 
 def usual_root() -> Path:
-    """The folder with the answers of all judges."""
+    """Returns the folder with the answers of all judges."""
     return Path(os.environ.get(VARIABLE) or paths.RESULTS / "answers")
 
 
 def lines(file: Path) -> Iterator[tuple[str, dict[str, Any] | None]]:
-    """Each line of a log with the answer in it; None for a line that is damaged or half-written."""
+    """Yields each line of a log with the answer in it; None for a line that is damaged or half-written."""
     for text in file.read_bytes().decode(errors="replace").split("\n"):
         if text.strip():
             try:
@@ -87,7 +87,7 @@ class AnswerLog:
         return [replace(replies[key], item=question.item) for key, question in zip(keys, questions, strict=True)]
 
     def _read(self) -> dict[str, Reply]:
-        """Every answer of the folder; what a killed process left half-written is skipped."""
+        """Returns every answer of the folder; what a killed process left half-written is skipped."""
         if self._stored is None:
             self._stored = {}
             for file in sorted(self.folder.glob("*.jsonl")):

@@ -91,7 +91,8 @@ class BoundedClient(httpx2.Client):
 def connect(
     url: str, *, concurrency: int, attempts: int, timeout: float, proxies: bool, redacted: Callable[[str], str]
 ) -> openai.OpenAI:
-    """A client of the endpoint below `url`, which may end with the version or with the path of chat completions.
+    """Returns a client of the endpoint below `url`, which may end with the version or with the path of chat
+    completions.
 
     What the environment says of openai's own service is not for this address: its key is never read. A request states
     the key in its headers, or omits it.
@@ -118,9 +119,9 @@ def connect(
 
 
 def read(data: str | bytes) -> Reply:
-    """The answer in a chat completion, and what it took. Raises openai.OpenAIError where it has no text, which asking
-    again does not change; httpx2.RemoteProtocolError where it reports a failure; a LookupError, a TypeError or the like
-    for anything else.
+    """Returns the answer in a chat completion, and what it took. Raises openai.OpenAIError if it has no text, which
+    asking again does not change; httpx2.RemoteProtocolError where it reports a failure; a LookupError, a TypeError or
+    the like for anything else.
 
     A refusal is the API's own word, in the field `refusal` or by `finish_reason`, and never guessed from the text.
     """
@@ -153,7 +154,7 @@ def read(data: str | bytes) -> Reply:
 
 
 def said(error: Any) -> str:
-    """An endpoint's own words about a failure, from the `error` or the whole body of its reply."""
+    """Returns an endpoint's own words about a failure, from the `error` or the whole body of its reply."""
     if isinstance(error, dict):
         error = error.get("message") or error.get("detail") or error
     return str(error or "")

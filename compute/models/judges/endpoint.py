@@ -40,9 +40,10 @@ DEFAULTS: dict[str, Any] = {
     "extra": {},  # further fields of every request, such as {"chat_template_kwargs": {"enable_thinking": false}}
 }
 RECENT = 32  # images that are held as they are sent: questions that follow one another share some
-DENIED = (401, 403)  # no judge gets in with this key: the whole run stops
+DENIED = (401, 403)  # the key is refused for every judge: the whole run stops
 FINAL = (402, 404, 405)  # no question to this model can succeed; nor where it redirects to
-# Fields that some endpoints refuse, and how a refusal names them: they are not sent from then on, and recorded as None;
+# Fields that some endpoints refuse, and how a refusal names them: they are not sent from then onward, and recorded as
+# None;
 # for max_tokens goes `max_completion_tokens`, which counts a model's thinking too.
 OPTIONAL = {
     "seed": re.compile("seed", re.IGNORECASE),
@@ -99,7 +100,7 @@ class Endpoint:
     def reply(self, questions: Sequence[Question]) -> list[Reply]:
         """One reply a question, in order; what has been answered before is not asked.
 
-        A question the endpoint refuses or garbles comes back with an `error`. Raises NoService where nobody is there or
+        A question the endpoint refuses or garbles comes back with an `error`. Raises NoService if nobody is there or
         the key is refused, another LikenessError where no question can succeed, and BadItem for an image that cannot be
         read; answers that came before are stored.
         """
@@ -216,7 +217,7 @@ class Endpoint:
 
 
 def _hiding(secrets: list[str]) -> Callable[[str], str]:
-    """A function that removes secrets from a text: as they are, in JSON or percent-encoded, wholly or in part.
+    """Returns a function that removes secrets from a text: as they are, in JSON or percent-encoded, wholly or in part.
 
     One shorter than 8 characters is removed only as a word: else it would take letters out of answers.
     """
@@ -230,9 +231,10 @@ def _hiding(secrets: list[str]) -> Callable[[str], str]:
 
 
 def load(row: Model, hardware: Hardware, folder: Path | None) -> Endpoint:
-    """The endpoint that the environment names. It runs elsewhere: `hardware` and the local weights are not used.
+    """Returns the endpoint that the environment names. It runs elsewhere: `hardware` and the local weights are not
+    used.
 
-    Raises NotHere where none is named, BadInput for a setting that is none.
+    Raises NotHere if none is named, BadInput for a setting that is none.
     """
     options, url = options_of(row, DEFAULTS), _address()
     if not url:
@@ -267,17 +269,17 @@ def _address() -> str:
 
 
 def host() -> str:
-    """The host of the endpoint that the environment names, without its port; empty: none. Raises BadInput."""
+    """Returns the host of the endpoint that the environment names, without its port; empty: none. Raises BadInput."""
     return urlsplit(_address()).hostname or ""
 
 
 def is_offline() -> bool:
-    """Whether this process is to ask no other machine: `--offline`, or HF_HUB_OFFLINE."""
+    """Returns whether this process is to ask no other machine: `--offline`, or HF_HUB_OFFLINE."""
     return os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "ON", "YES", "TRUE")
 
 
 def offline_problem() -> str:
-    """Why the endpoint that the environment names is not asked offline; empty where it is on this machine."""
+    """Why the endpoint that the environment names is not asked offline; empty if it is on this machine."""
     url = os.environ.get(URL, "").strip()
     if not url or not _is_address(url) or is_loopback(url):
         return ""
@@ -288,7 +290,7 @@ def offline_problem() -> str:
 
 
 def is_loopback(url: str) -> bool:
-    """Whether an address is this machine's own, so that asking it leaves no trace on any network."""
+    """Returns whether an address is this machine's own, so that asking it leaves no trace on any network."""
     host = urlsplit(url).hostname or ""
     try:
         return host == "localhost" or ip_address(host).is_loopback
@@ -305,7 +307,7 @@ def _is_address(url: str) -> bool:
 
 
 def _number(name: str, default: float, *, lowest: float = 1) -> float:
-    """A number from `lowest` on from LIKENESS_ENDPOINT_<name>."""
+    """Returns a number from `lowest` on from LIKENESS_ENDPOINT_<name>."""
     given = os.environ.get(f"{URL}_{name}", "")
     try:
         number = float(given or default)

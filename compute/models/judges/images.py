@@ -13,7 +13,7 @@ SENT_AS_IS = {"PNG": "png", "JPEG": "jpeg", "WEBP": "webp"}  # where decoding ch
 
 
 def image_part(picture: Picture) -> dict[str, Any]:
-    """An image within a message, as endpoints take it. Raises BadInput for one that is damaged."""
+    """Returns an image within a message, as endpoints take it. Raises BadInput for one that is damaged."""
     return {"type": "image_url", "image_url": {"url": data_url(picture.data)}}
 
 

@@ -75,7 +75,7 @@ class LocalJudge:
                 ready = following
 
     def _inputs(self, question: Question) -> Any:
-        """The processor's tensors."""
+        """Returns the processor's tensors."""
         # A caption is data: what looks like a control token in it is read as plain text.
         return self._processor.apply_chat_template(
             [question.chat(self._part)],
@@ -122,7 +122,7 @@ class LocalJudge:
 
 
 def load(row: Model, hardware: Hardware, folder: Path) -> LocalJudge:
-    """The row's model on the device. Raises NotHere, BadInput, or CannotDo for one that needs custom code."""
+    """Returns the row's model on the device. Raises NotHere, BadInput, or CannotDo for one that needs custom code."""
     from transformers.models.auto.modeling_auto import MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES as KNOWN
 
     options = options_of(row, DEFAULTS)

@@ -75,7 +75,7 @@ class CheckpointFiles(NamedTuple):
     names: tuple[str, ...]
 
     def json(self, name: str) -> dict[str, Any]:
-        """A configuration; empty where there is none. Raises BadInput for one that cannot be read."""
+        """Returns a configuration; empty if there is none. Raises BadInput for one that cannot be read."""
         if name not in self.names:
             return {}
         try:
@@ -87,14 +87,14 @@ class CheckpointFiles(NamedTuple):
         return content
 
     def has(self, patterns: Sequence[str]) -> bool:
-        """Whether there are weights of these patterns."""
+        """Returns whether there are weights of these patterns."""
         return not weights.RequiredFiles(weights=tuple(patterns)).missing(self.names)
 
 
 def from_folder(
     folder: Path, *, name: str = "", family: str = "", options: Mapping[str, Any] | None = None, offline: bool = False
 ) -> NamedModel:
-    """The checkpoint in a folder. `name` instead of the folder's; `family` instead of what its files tell.
+    """Returns the checkpoint in a folder. `name` instead of the folder's; `family` instead of what its files tell.
 
     `offline` matters to a LoRA, whose base model may have to be looked up. Raises NotHere, BadInput, CannotDo.
     """
@@ -109,7 +109,7 @@ def from_folder(
 def from_hub(
     text: str, *, name: str = "", family: str = "", options: Mapping[str, Any] | None = None, offline: bool = False
 ) -> NamedModel:
-    """The hub's checkpoint `org/name` or `org/name@revision`, its revision resolved to a commit.
+    """Returns the hub's checkpoint `org/name` or `org/name@revision`, its revision resolved to a commit.
 
     Only configurations are fetched here, weights when the model is loaded. Raises NotHere, BadInput, CannotDo.
     """
@@ -171,7 +171,7 @@ def _checkpoint(
 
 
 def _row(start: Model, files: CheckpointFiles, family: str, options: Mapping[str, Any]) -> Model:
-    """The row of a family, with the length of vectors that the configuration states."""
+    """Returns the row of a family, with the length of vectors that the configuration states."""
     abilities = FAMILIES[family]
     if family in TWO_TOWERS and files.has(weights.PROCESSOR) and not files.has(weights.TOKENIZER):
         abilities = IMAGES
@@ -203,11 +203,11 @@ def _row(start: Model, files: CheckpointFiles, family: str, options: Mapping[str
 def _over_base(
     start: Model, files: CheckpointFiles, family: str, options: dict[str, Any], offline: bool
 ) -> tuple[Model, str]:
-    """The row of a LoRA: the base model that it names, changed by it."""
+    """Returns the row of a LoRA: the base model that it names, changed by it."""
     if "modules.json" in files.names:
         raise CannotDo(
             f"{files.name} has modules.json and {lora.CONFIG}: a LoRA within a SentenceTransformer. Merge it first, or "
-            "load it and hand it over in Python: compute.evaluate(model, ...)"
+            "load it and pass it in Python: compute.evaluate(model, ...)"
         )
     content = lora.config(files.folder)
     base = options.pop("base", None) or {
@@ -249,7 +249,7 @@ def _listed(folder: Path, name: str) -> CheckpointFiles:
 
 
 def _family(files: CheckpointFiles) -> tuple[str, str]:
-    """The family that the files tell, and what told it. Raises BadInput, CannotDo where they leave it open."""
+    """Returns the family that the files tell, and what told it. Raises BadInput, CannotDo if they leave it open."""
     if "modules.json" in files.names:
         return "sentence_transformer", "modules.json of sentence-transformers"
     config = files.json("config.json")
@@ -279,7 +279,7 @@ def _family(files: CheckpointFiles) -> tuple[str, str]:
 
 
 def _dimensions(family: str, files: CheckpointFiles) -> int | None:
-    """How many numbers a vector has, where the configuration states it."""
+    """Returns how many numbers a vector has, where the configuration states it."""
     if family == "vlm":
         return None
     if family == "open_clip":
@@ -332,8 +332,8 @@ def _parameters_m(files: CheckpointFiles, names: Sequence[str]) -> float | None:
 
 
 def card_datasets(folder: Path) -> tuple[str, ...]:
-    """The training data sets that a checkpoint's card names, in the YAML at its top: the hub's ids where its rules are
-    kept. None where the card says nothing that can be read."""
+    """Returns the training data sets that a checkpoint's card names, in the YAML at its top: the hub's ids where its
+    rules are kept. None if the card says nothing that can be read."""
     from huggingface_hub import metadata_load
 
     try:

@@ -1,5 +1,5 @@
 """What identifies an object in memory: the digest of its weights, classes, settings and preprocessing, and the versions
-of packages; or a `version=` beside the weights. User functions, and objects without weights, need one."""
+of packages; or a `version=` next to the weights. User functions, and objects without weights, need one."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Unknown(Exception):
 def identity(
     given: Given, *, parts: Mapping[str, Any], settings: Mapping[str, Any], kind: str, packages: set[str], version: str
 ) -> dict[str, Any]:
-    """All that decides the numbers, wherever the object runs. With a `version`, that and the weights alone.
+    """Returns all that decides the numbers, wherever the object runs. With a `version`, that and the weights alone.
 
     `parts`: what prepares its items, besides its arguments. Raises BadInput for an object that neither its content nor
     a version identifies.
@@ -82,7 +82,7 @@ def identity(
 
 
 def own_line(error: BaseException) -> str:
-    """The last line of user code that an error passed through, as `model.py, line 12, in embed`; else empty."""
+    """Returns the last line of user code that an error passed through, as `model.py, line 12, in embed`; else empty."""
     where = ""
     for frame, line in traceback.walk_tb(error.__traceback__):
         code = frame.f_code
@@ -110,8 +110,8 @@ def _weights(module: torch.nn.Module) -> dict[str, str]:
 
 
 def _described(value: Any, used: set[str], inside: tuple[int, ...] = ()) -> Any:
-    """The value's content, as JSON holds it; distributions of what was read are added to `used`. `inside`: ids of what
-    holds it."""
+    """Returns the value's content, as JSON holds it; distributions of what was read are added to `used`. `inside`: ids
+    of what holds it."""
     import torch
 
     if isinstance(value, (*PLAIN, torch.dtype, torch.device)):
@@ -151,7 +151,7 @@ def _described(value: Any, used: set[str], inside: tuple[int, ...] = ()) -> Any:
 
 
 def _class(kind: Any, used: set[str]) -> Any:
-    """What a package defines by its name; a user class by its methods' code and what it inherits from."""
+    """Returns what a package defines by its name; a user class by its methods' code and what it inherits from."""
     if not _is_own(kind):
         module = kind.__module__ or "builtins"
         used.update(_distributions().get(module.partition(".")[0], ()))
@@ -168,7 +168,7 @@ def _class(kind: Any, used: set[str]) -> Any:
 
 
 def _module(module: torch.nn.Module, described: Callable[[Any], Any], used: set[str]) -> Any:
-    """Weights; and of each part its class, its settings and, outside of packages, all its attributes."""
+    """Returns the weights, and each part's class and settings; outside packages, all its attributes too."""
     import torch
 
     weights, usual = _weights(module), vars(torch.nn.Module())
@@ -191,7 +191,7 @@ def _module(module: torch.nn.Module, described: Callable[[Any], Any], used: set[
 
 
 def _saved(value: Any) -> Any:
-    """What a configuration, tokenizer or processor would be saved as; None for other objects."""
+    """Returns what a configuration, tokenizer or processor would be saved as; None for other objects."""
     if hasattr(value, "image_processor") and hasattr(value, "tokenizer"):
         return [value.image_processor, value.tokenizer]
     backend = getattr(value, "backend_tokenizer", value)
@@ -213,7 +213,7 @@ def _is_plain(value: Any) -> bool:
 
 
 def _is_own(thing: Any) -> bool:
-    """Whether a class or function is of a script, a notebook or a file next to it."""
+    """Returns whether a class or function is of a script, a notebook or a file next to it."""
     module = sys.modules.get(thing.__module__)
     file = getattr(module, "__file__", None)
     return thing.__module__ == "__main__" or module is None or (file is not None and _is_own_file(file))

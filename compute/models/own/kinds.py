@@ -40,7 +40,7 @@ class Kind(NamedTuple):
 
 
 def _of(library: str, *names: str) -> Callable[[Any], bool]:
-    """Whether an object is of one of these classes; a library that is not loaded made none."""
+    """Returns whether an object is of one of these classes; a library that is not loaded made none."""
     return lambda model: (
         (module := sys.modules.get(library)) is not None
         and isinstance(model, tuple(getattr(module, name) for name in names))
@@ -48,7 +48,7 @@ def _of(library: str, *names: str) -> Callable[[Any], bool]:
 
 
 def _open_clip(given: Given) -> OwnEncoder:
-    """The projected outputs, not normalised, as for the open_clip models of the catalogue."""
+    """Returns the projected outputs, not normalised, as for the open_clip models of the catalogue."""
     import open_clip
 
     model, preprocess, tokenizer = given.model, given.preprocess, given.tokenizer
@@ -77,7 +77,8 @@ def _open_clip(given: Given) -> OwnEncoder:
 
 
 def _sentence_transformer(given: Given) -> OwnEncoder:
-    """What its own `encode` gives, with the model's default prompt where it has one, for both queries and documents.
+    """Returns what its own `encode` gives, with the model's default prompt if it has one, for both queries and
+    documents.
 
     A MultiVectorEncoder (late interaction) gets texts as queries and images as documents.
     """
@@ -120,8 +121,8 @@ def _methods_of(model: Any) -> dict[str, Any]:
 
 
 def _module(given: Given) -> OwnEncoder:
-    """What `forward` gives for a batch on the module's device and in its precision: (n, d). A timm model that comes
-    without preprocessing takes that of its own configuration."""
+    """Returns what `forward` gives for a batch on the module's device and in its precision: (n, d). A timm model that
+    comes without preprocessing takes that of its own configuration."""
     _one_input(given)
     model, preprocess, tokenizer = given.model, given.preprocess, given.tokenizer
     if preprocess is not None or tokenizer is not None:
@@ -147,7 +148,7 @@ def _module(given: Given) -> OwnEncoder:
 
 
 def _comparer(given: Given) -> OwnComparer:
-    """The function's values, negated where lower is nearer."""
+    """Returns the function's values, negated where lower is nearer."""
     if not callable(given.model) or inputs_of(given.model) not in (2, None):
         raise BadInput(f"{given.of}: higher_is_better= is for a function distance(a, b) of two images")
     images = "PIL images" if given.preprocess is None else "the caller's transform"

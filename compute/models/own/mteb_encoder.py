@@ -1,6 +1,6 @@
 """An encoder of mteb's protocol: `encode(inputs, *, task_metadata, hf_split, hf_subset, prompt_type, **kwargs)`.
 
-The protocol hands over a loader of batches, which are mappings of `image` (a list of PIL images) and `text` (a list).
+The protocol passes a loader of batches, which are mappings of `image` (a list of PIL images) and `text` (a list).
 Source: mteb 2.26, models/models_protocols.py and _create_dataloaders.py.
 """
 
@@ -15,8 +15,8 @@ from compute.types import BadInput
 
 
 def matches(model: Any) -> bool:
-    """Whether the object has the protocol's `encode`, known by its argument `task_metadata`; or by `mteb_model_meta`
-    next to it, where `encode` only hands its arguments on."""
+    """Returns whether the object has the protocol's `encode`, known by its argument `task_metadata`; or by
+    `mteb_model_meta` next to it, where `encode` only hands its arguments on."""
     if isinstance(model, type) or not (encode := _encode(model)):
         return False
     return hasattr(model, "mteb_model_meta") or "task_metadata" in inspect.signature(encode).parameters
@@ -60,7 +60,7 @@ class Rows(list):
 
 
 def _encode(model: Any) -> Any:
-    """The protocol's `encode`, private in mteb's wrapper of multi-vector models; None where it is missing."""
+    """Returns the protocol's `encode`, private in mteb's wrapper of multi-vector models; None if it is missing."""
     found = (getattr(model, name, None) for name in ("encode", "_encode"))
     return next((encode for encode in found if callable(encode)), None)
 

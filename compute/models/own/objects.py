@@ -49,7 +49,7 @@ Side = tuple[Callable[[Sequence[Any]], Any], Callable[[Any], Any]]
 
 
 def as_it_is(item: Any) -> Any:
-    """The item, which needs no preparation."""
+    """Returns the item, which needs no preparation."""
     return item
 
 
@@ -61,15 +61,15 @@ class OwnEncoder:
     sides: Mapping[str, Side]
     settings: dict[str, Any]
     parts: Mapping[str, Any] = field(default_factory=dict)  # what is digested besides the arguments, by its role
-    late_interaction: bool = False  # gives many vectors an item
+    late_interaction: bool = False  # gives many vectors per item
     remark: str = ""
 
     def prepare(self, modality: str, item: Item) -> Any:
-        """An item made ready. Raises BadInput where the preparation fails."""
+        """Returns an item made ready. Raises BadInput if the preparation fails."""
         return _prepared(self.sides[modality][1], item)
 
     def embed(self, modality: str, prepared: Sequence[Any]) -> np.ndarray | list[np.ndarray]:
-        """(n, d) float32, or (vectors, d) an item. Raises what the model raises, and BadInput for other output."""
+        """Returns (n, d) float32, or (vectors, d) per item. Raises the model's errors, BadInput for other output."""
         import torch
 
         with torch.inference_mode():
@@ -102,7 +102,7 @@ class OwnComparer:
 
     @property
     def sign(self) -> float:
-        """-1 where lower is nearer."""
+        """-1 if lower is nearer."""
         return 1.0 if self.given.higher_is_better else -1.0
 
     def compare(self, first: Sequence[Item] | None, second: Sequence[Item]) -> np.ndarray:
@@ -158,8 +158,8 @@ class OwnJudge:
 
 
 def encoder_of(given: Given, *, image: Callable[..., Any] | None, text: Callable[..., Any] | None) -> OwnEncoder:
-    """The encoder of two functions: `image` gets a list of PIL images, or with `preprocess` the batch that its outputs
-    are stacked to; `text` a list of texts, or with `tokenizer` the batch of their tokens."""
+    """Returns the encoder of two functions: `image` gets a list of PIL images, or with `preprocess` the batch that its
+    outputs are stacked to; `text` a list of texts, or with `tokenizer` the batch of their tokens."""
     read = None if given.tokenizer is None else tokens_of(given.tokenizer)
     settings, sides = {}, {}
     for modality, function, ready, items, made in (
@@ -174,14 +174,15 @@ def encoder_of(given: Given, *, image: Callable[..., Any] | None, text: Callable
 
 
 def of_towers(towers: Towers, **parts: Any) -> OwnEncoder:
-    """The encoder of a library's own model, whose items go through towers."""
+    """Returns the encoder of a library's own model, whose items go through towers."""
     has = [modality for modality in ("image", "text") if getattr(towers, modality) is not None]
     sides = {side: (partial(towers.embed, side), partial(towers.prepare, side)) for side in has}
     return OwnEncoder(name=towers.name, sides=sides, settings=towers.settings, parts=parts)
 
 
 def tokens_of(tokenizer: Callable[..., Any]) -> Callable[[str], Any]:
-    """A text's tokens, padded to one length: by a tokenizer of transformers as a mapping, by another as a tensor.
+    """Returns a text's tokens, padded to one length: by a tokenizer of transformers as a mapping, by another as a
+    tensor.
 
     A tokenizer of transformers pads to its `model_max_length`; another gets a list of one text and gives (1, length).
     """
@@ -200,7 +201,7 @@ def tokens_of(tokenizer: Callable[..., Any]) -> Callable[[str], Any]:
 
 
 def stacked(items: Sequence[Any], *, hardware: Hardware) -> Any:
-    """(n, ...) on the device, of n tensors or arrays of one shape; for n mappings a mapping of such."""
+    """(n, ...) on the device, of n tensors or arrays of one shape; for n mappings, a mapping of them."""
     if isinstance(items[0], Mapping):
         return {name: stacked([item[name] for item in items], hardware=hardware) for name in items[0]}
     import torch
@@ -229,13 +230,13 @@ def as_array(output: Any, *, of: str) -> np.ndarray:
 
 
 def worded(error: BaseException) -> str:
-    """An error of the caller's own code in one line: its class and what it says."""
+    """Returns an error of the caller's own code in one line: its class and what it says."""
     text = " ".join(str(error).split())[:300]
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
 def modules_of(model: Any) -> list[Any]:
-    """The torch modules that an object is or holds as its attributes."""
+    """Returns the torch modules that an object is or holds as its attributes."""
     torch = sys.modules.get("torch")
     if torch is None:
         return []
@@ -244,14 +245,14 @@ def modules_of(model: Any) -> list[Any]:
 
 
 def weight_of(model: Any) -> torch.Tensor | None:
-    """The largest floating-point weight, which tells where a model is and in what precision; None where none is."""
+    """The largest floating-point weight, which tells where a model is and in what precision; None if none is."""
     weights = (weight for module in modules_of(model) for weight in module.parameters() if weight.is_floating_point())
     return max(weights, key=lambda weight: weight.numel(), default=None)
 
 
 def inputs_of(function: Callable[..., Any]) -> int | None:
-    """The number of inputs without a default, which tells a metric from a judge; None where the function does not say,
-    as with *args."""
+    """Returns the number of inputs without a default, which tells a metric from a judge; None if the function does not
+    say, as with *args."""
     try:
         parameters = inspect.signature(getattr(function, "forward", function)).parameters.values()
     except (TypeError, ValueError):

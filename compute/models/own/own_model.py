@@ -1,4 +1,4 @@
-"""What an own model is to the rest: a row like the catalogue's, how it is loaded, and what decides its numbers."""
+"""How the other modules see a user's own model: a row like the catalogue's, its loader, and what decides its scores."""
 
 from __future__ import annotations
 
@@ -45,5 +45,5 @@ class OwnModel:
 
 
 def key_of(name: str) -> str:
-    """The key of an own model of this name; `own/model` where nothing of it can be in a key."""
+    """Returns the key of an own model of this name; `own/model` where nothing of it can be in a key."""
     return f"{PREFIX}{slug(name, default='model', marks='._')}"

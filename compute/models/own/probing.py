@@ -83,7 +83,7 @@ def vectors(
 
 
 def values(comparer: OwnComparer, *, advice: str) -> None:
-    """Compares a few images. Raises BadInput where that fails, for NaN, for values that depend on more than their own
+    """Compares a few images. Raises BadInput if that fails, for NaN, for values that depend on more than their own
     pair, and where an image is nearer to another one than to itself."""
     of, pictures = comparer.given.of, images()
     others = [*pictures[1:], pictures[0]]
@@ -128,7 +128,7 @@ def _embedded(encoder: OwnEncoder, modality: str, items: Sequence[Any], *, most:
 
 
 def _distance(expected: np.ndarray, other: np.ndarray) -> float:
-    """The largest difference of two vectors of the same item, as a share of the expected vector's length."""
+    """Returns the largest difference of two vectors of the same item, as a share of the expected vector's length."""
     if expected.shape[1] != other.shape[1]:
         return float("inf")
     lengths = np.linalg.norm(expected, axis=1)

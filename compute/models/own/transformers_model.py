@@ -26,7 +26,7 @@ PARTS = {
 
 
 def matches(model: Any) -> bool:
-    """Whether the object is a model of the library, or has such methods and a configuration."""
+    """Returns whether the object is a model of the library, or has such methods and a configuration."""
     transformers = sys.modules.get("transformers")
     if transformers is not None and isinstance(model, transformers.PreTrainedModel):
         return True
@@ -36,7 +36,7 @@ def matches(model: Any) -> bool:
 def read(given: Given) -> OwnEncoder:
     """Images and texts into the pooled outputs, projected where the model projects them, and not normalised.
 
-    A model of both whose processor or folder prepares one of them alone embeds that one. Raises BadInput where no
+    A model of both whose processor or folder prepares one of them alone embeds that one. Raises BadInput if no
     preprocessing is known, and where the model's kind does not say which vector it gives.
     """
     model, of = given.model, given.of
@@ -99,7 +99,7 @@ def _pooling(model: Any) -> tuple[str, str]:
 
 
 def _passed(given: Given, modality: str) -> Any:
-    """What the caller passed to prepare a modality, alone or in `processor=`; None for nothing."""
+    """Returns what the caller passed to prepare a modality, alone or in `processor=`; None for nothing."""
     attribute, method, *_ = PARTS[modality]
     passed = given.preprocess if modality == "image" else given.tokenizer
     own = given.processor if hasattr(given.processor, method) else None
@@ -107,7 +107,7 @@ def _passed(given: Given, modality: str) -> Any:
 
 
 def _is_prepared(given: Given, modality: str) -> bool:
-    """Whether the modality's preprocessing is passed, or lies with the checkpoint."""
+    """Returns whether the modality's preprocessing is passed, or lies with the checkpoint."""
     name = getattr(given.model.config, "_name_or_path", "") or ""
     if _passed(given, modality) is not None:
         return True
@@ -117,8 +117,8 @@ def _is_prepared(given: Given, modality: str) -> bool:
 
 
 def _part(given: Given, modality: str) -> Any:
-    """What prepares a modality: what is passed; else read from the model's own folder, or from the hub's files on this
-    machine. Raises BadInput."""
+    """Returns what prepares a modality: what is passed; else read from the model's own folder, or from the hub's files
+    on this machine. Raises BadInput."""
     import transformers
 
     if (passed := _passed(given, modality)) is not None:

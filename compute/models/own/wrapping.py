@@ -17,9 +17,9 @@ from compute.types import BadInput, Model, shortened
 
 
 def hardware_of(model: Any, *, device: str = "", dtype: str = "") -> Hardware:
-    """The device and precision of an object's parameters; those of `compute.models.hardware` where it has none.
+    """Returns the device and precision of an object's parameters; those of `compute.models.hardware` if it has none.
 
-    Raises BadInput where another device or precision is named than the object's: nothing is moved, and to change it is
+    Raises BadInput if another device or precision is named than the object's: nothing is moved, and to change it is
     the caller's to do.
     """
     dtype, of = model_rows.DTYPES.get(dtype, dtype), type(model).__name__
@@ -46,7 +46,7 @@ def wrap(
     hardware: Hardware,
     batch_size: int | None = None,
 ) -> OwnModel:
-    """The object as a model, ready for the engine, after a check on a few images or texts.
+    """Returns the object as a model, ready for the engine, after a check on a few images or texts.
 
     `name`: what its key is made of, by default its class or function. `version`: for an object whose content does not
     identify it, such as a function; it then decides with the weights whose results these are. `preprocess`: from an RGB

@@ -208,13 +208,13 @@ def questions(pairs: RatedPairs) -> list[Question]:
 
 
 def pairing(first: Column, second: Column) -> str:
-    """What a pair is of: `image-image`, `image-text` in either order, `text-text`."""
+    """Returns what a pair is of: `image-image`, `image-text` in either order, `text-text`."""
     return "-".join(sorted((first.modality, second.modality)))
 
 
 def prompt(kind: str, *, template: int, condition: str, transformations: tuple[str, ...]) -> str:
-    """A template of a kind of pair (a key of TEMPLATES) with its conditions; "data1" and "data2" still stand for the
-    pair. Raises CannotDo for a condition that no text is written for."""
+    """Returns a template of a kind of pair (a key of TEMPLATES) with its conditions; "data1" and "data2" still stand
+    for the pair. Raises CannotDo for a condition that no text is written for."""
     if not condition:
         return PLAIN[kind]
     listed = "\n".join(f"- {text(kind, condition=condition, transformation=name)}" for name in transformations)
@@ -223,7 +223,7 @@ def prompt(kind: str, *, template: int, condition: str, transformations: tuple[s
 
 
 def text(kind: str, *, condition: str, transformation: str) -> str:
-    """The condition's text. Raises CannotDo where there is none."""
+    """Returns the condition's text. Raises CannotDo if there is none."""
     if (kind, condition, transformation) not in TEXTS:
         known = ", ".join(name for pair, of, name in TEXTS if (pair, of) == (kind, condition)) or "none"
         raise CannotDo(f"No prompt makes a judge {condition} to {transformation!r} in {kind} pairs; there are: {known}")
@@ -231,7 +231,7 @@ def text(kind: str, *, condition: str, transformation: str) -> str:
 
 
 def parts(prompt: str, first: Column, second: Column, row: int) -> Iterator[str | Picture]:
-    """The prompt with the pair's contents where it says data1 and data2, neighbouring texts joined."""
+    """Yields the prompt with the pair's contents where it says data1 and data2, neighbouring texts joined."""
     written = ""
     for piece in re.split(f"({_FIRST}|{_SECOND})", prompt):
         column = {_FIRST: first, _SECOND: second}.get(piece)
@@ -247,5 +247,5 @@ def parts(prompt: str, first: Column, second: Column, row: int) -> Iterator[str 
 
 
 def picture(column: Column, row: int) -> Picture:
-    """A row's image, read when the model answers."""
+    """Returns a row's image, read when the model answers."""
     return Picture(key=bytes(column.keys[row]), name=column.name(row), read=lambda: column.read(row))

@@ -52,7 +52,7 @@ def embed(subject: Subject, mixed: Mixed, *, how: str) -> Floats32 | Many:
 
 
 def _strung(parts: Sequence[tuple[Many, Ints]]) -> Many:
-    """Items with the vectors of every part that has them: at (n,), -1 where it does not."""
+    """Items with the vectors of every part that has them: at (n,), -1 if it does not."""
 
     def read(items: Ints) -> list[Floats32]:
         found: list[list[Floats32]] = [[] for _ in items]

@@ -76,7 +76,7 @@ _TURN = re.compile(
 
 
 def read(text: str, choices: Sequence[str], *, finish: str = "") -> int | None:
-    """Which of `choices` (`(A) Image 2`, ...; a bare letter too) a text answers, or None.
+    """Returns which of `choices` (`(A) Image 2`, ...; a bare letter too) a text answers, or None.
 
     Read are: a line that is only an answer (`A`, `(A)`, `a.`, `Answer: (B)`, `**B**`, `B) Image 3`, `{"answer": "B"}`,
     `Image 2` where an option is called so), alone or with an explanation that does not answer otherwise; or one line
@@ -98,7 +98,7 @@ def read(text: str, choices: Sequence[str], *, finish: str = "") -> int | None:
 
 
 def _chosen(line: str, option: int | None, offered: dict[str, tuple[int, str]]) -> int | None:
-    """The only option that a line names, where the line says that it is the one."""
+    """Returns the only option that a line names, where the line says that it is the one."""
     names = {index: rf"{letter}|(?i:{re.escape(label or letter)})" for letter, (index, label) in offered.items()}
     if option is None:
         return None
@@ -109,7 +109,7 @@ def _chosen(line: str, option: int | None, offered: dict[str, tuple[int, str]]) 
 
 
 def _of_json(match: re.Match[str]) -> str:
-    """An object's answer as its own line; what is not JSON, or does not give one answer, as it is."""
+    """Returns an object's answer as its own line; what is not JSON, or does not give one answer, as it is."""
     try:
         found = json.loads(match[0])
     except ValueError:
@@ -140,7 +140,7 @@ def _plain(text: str) -> str:
 
 
 def _split(line: str, offered: dict[str, tuple[int, str]]) -> list[str]:
-    """A line as it is, or the answer that it begins with and the rest."""
+    """Returns a line as it is, or the answer that it begins with and the rest."""
     match = _HEAD.fullmatch(line)
     return [match[1], match[3]] if match and _answer(line, offered) is None else [line]
 
@@ -162,7 +162,7 @@ def _answer(line: str, offered: dict[str, tuple[int, str]]) -> int | None:
 
 
 def _agreed(answers: Sequence[tuple[str, int | None]], offered: dict[str, tuple[int, str]]) -> int | None:
-    """The one option of all answering lines, unless another line answers otherwise or takes it back."""
+    """Returns the one option of all answering lines, unless another line answers otherwise or takes it back."""
     options = {option for _, option in answers if option is not None}
     for line, option in answers:
         if option is None:
@@ -186,7 +186,7 @@ def _option_index(letter: str, offered: dict[str, tuple[int, str]]) -> int:
 
 
 def _only(options: set[int]) -> int | None:
-    """The only member of a set, unless it is an option that was not offered."""
+    """Returns the only member of a set, unless it is an option that was not offered."""
     return next(iter(options)) if len(options) == 1 and _NOT_OFFERED not in options else None
 
 

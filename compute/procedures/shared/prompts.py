@@ -91,7 +91,8 @@ OPTION = re.compile(r"\([A-H]\) (?:Image|Caption) \d+")
 
 
 def template(kind: str, *, options: int) -> str:
-    """The prompt of a kind of question (a key of TABLE_7) with so many options: the paper's own where it prints one.
+    """Returns the prompt of a kind of question (a key of TABLE_7) with so many options: the paper's own where it prints
+    one.
 
     Raises CannotDo beyond 8 options.
     """
@@ -113,7 +114,7 @@ def template(kind: str, *, options: int) -> str:
 
 
 def questions(data: Choices | OddOneOut) -> list[Question]:
-    """One question an item, in order; an option's index in `choices` is its alternative's number.
+    """One question per item, in order; an option's index in `choices` is its alternative's number.
 
     Images are read when the model answers, not here. Raises CannotDo for items no prompt is made for.
     """

@@ -60,7 +60,7 @@ _REFUSAL = re.compile(
 
 
 def read(text: str, *, finish: str = "", lenient: bool = False) -> Rating:
-    """The score from 1 to 10 that an answer states, as `Score: 8`.
+    """Returns the score from 1 to 10 that an answer states, as `Score: 8`.
 
     Read are other cases, spaces, emphasis, brackets, full-width digits, `8/10`, `\\boxed{8}`, what follows thinking.
     A decimal counts as the whole number it equals (`8.0`); any other is not an integer. The same score stated twice
@@ -89,7 +89,7 @@ def read(text: str, *, finish: str = "", lenient: bool = False) -> Rating:
 
 
 def _ratings(text: str, form: re.Pattern[str], *, rounded: bool = False) -> Iterator[Rating]:
-    """Each stated score with digits in it, read from its colon to the reason or the end of the line."""
+    """Yields each stated score with digits in it, read from its colon to the reason or the end of the line."""
     stated = list(form.finditer(text))
     for match, following in zip_longest(stated, stated[1:]):
         line = text[match.end() : following.start() if following else len(text)].lstrip().partition("\n")[0]
@@ -100,7 +100,7 @@ def _ratings(text: str, form: re.Pattern[str], *, rounded: bool = False) -> Iter
 
 
 def _rating(line: str, *, rounded: bool) -> Rating:
-    """The number that a line begins with, where nothing after it says otherwise."""
+    """Returns the number that a line begins with, where nothing after it says otherwise."""
     number = _NUMBER.match(line)
     if number is None:
         return Rating(problem="several" if len(set(_NUMBERS.findall(line))) > 1 else "missing")

@@ -52,7 +52,7 @@ def ask(
 
 
 def problem_of(line: Mapping[str, Any]) -> str:
-    """Why a stored answer (a line of an answer log) cannot be read, by any reader; empty where it can."""
+    """Why a stored answer (a line of an answer log) cannot be read, by any reader; empty if it can."""
     prompt, text, finish = line.get("prompt", ""), line["text"], line.get("finish", "")
     if not is_answer(text, finish):
         return "empty"
@@ -65,7 +65,7 @@ def problem_of(line: Mapping[str, Any]) -> str:
 
 
 def choices(subject: Subject, questions: Sequence[Question]) -> tuple[list[Reply], list[int | None]]:
-    """The judge's reply to each question, and the option that it names. Raises Undefined where none came."""
+    """Returns the judge's reply to each question, and the option that it names. Raises Undefined if none came."""
     answers = received(subject, questions)
     return answers, [
         None if reply.error else parsing.read(reply.text, question.choices, finish=reply.finish)
@@ -74,7 +74,7 @@ def choices(subject: Subject, questions: Sequence[Question]) -> tuple[list[Reply
 
 
 def received(subject: Subject, questions: Sequence[Question]) -> list[Reply]:
-    """The judge's reply to each question. Raises Undefined where none came."""
+    """Returns the judge's reply to each question. Raises Undefined if none came."""
     answers = subject.choose(questions)
     if answers and all(reply.error for reply in answers):
         raise Undefined(unreadable(subject.row.key, answers))
@@ -82,7 +82,8 @@ def received(subject: Subject, questions: Sequence[Question]) -> list[Reply]:
 
 
 def totals(answers: Sequence[Reply]) -> dict[str, Any]:
-    """What all replies that came took, where the runner counts it: tokens, seconds of requests, cost in US dollars.
+    """Returns what all replies that came took, where the runner counts it: tokens, seconds of requests, cost in US
+    dollars.
 
     What only some of them state is not a total: it is under `in_part` as the least it can be, with how many of how
     many replies it is of, so that no cost of a run is too low unawares.

@@ -21,11 +21,11 @@ ROWS = 4096  # rows taken to float64 at a time
 CROWDED = 1000  # the mean's squared length over the variance, above which float32 loses three digits of distances
 LENGTHS = (1e-6, 1e6)  # of vectors that float32 arithmetic and optimisers' tolerances are made for
 COMMON = 0.99  # the squared length of the mean of directions, above which their cosines differ by little
-QUERY_VECTORS, DOCUMENT_VECTORS = 512, 32768  # vectors a side that MaxSim multiplies at once
+QUERY_VECTORS, DOCUMENT_VECTORS = 512, 32768  # vectors per side that MaxSim multiplies at once
 
 
 def embeds(subject: Subject, *columns: Column) -> bool:
-    """Whether the model has embeddings for all of these."""
+    """Returns whether the model has embeddings for all of these."""
     return all(subject.can(ability) for column in columns for ability in ABILITY[column.modality])
 
 
@@ -33,7 +33,7 @@ def against(subject: Subject, reference: Column, alternatives: Sequence[Column])
     """(n, k): how like the reference of its row each of k alternatives is; higher is nearer.
 
     By embeddings where the model has them for both sides, else by its comparison of reference and alternative, in that
-    order. Raises CannotDo where it has neither.
+    order. Raises CannotDo if it has neither.
     """
     if embeds(subject, reference, *alternatives):
         first = subject.embed(reference)
@@ -111,7 +111,7 @@ class MaxSim:
         return np.zeros(rows.stop - rows.start)
 
     def __call__(self, rows: slice, columns: slice) -> torch.Tensor:
-        """A block, made in smaller ones: padded vectors are multiplied, padding never wins and never counts."""
+        """Returns a block, made in smaller ones: padded vectors are multiplied, padding never wins and never counts."""
         import torch
 
         if rows != self.rows:
@@ -128,7 +128,7 @@ class MaxSim:
 
     def _parts(self, many: Many, rows: slice, most: int) -> Iterator[tuple[slice, torch.Tensor, torch.Tensor]]:
         """Some items after others, about `most` vectors at once: where among `rows`, their vectors (n, longest, d), and
-        which of them are no padding (n, longest)."""
+        which of them are not padding (n, longest)."""
         import torch
 
         step = max(1, most // int(many.lengths[rows].max(initial=1)))

@@ -42,12 +42,12 @@ def article(words: str) -> str:
 
 
 def plural(shape: str) -> str:
-    """A shape in the plural: circles, crosses."""
+    """Returns a shape in the plural: circles, crosses."""
     return shape + ("es" if shape.endswith("s") else "s")
 
 
 def ground(background: Background) -> str:
-    """The background in words: `red and white dots`, `a photo of a cat`, `plain blue`."""
+    """Returns the background in words: `red and white dots`, `a photo of a cat`, `plain blue`."""
     if background.photograph:
         return f"a photo of {background.name}"
     if background.texture == "plain":
@@ -56,14 +56,14 @@ def ground(background: Background) -> str:
 
 
 def ground_facts(background: Background) -> frozenset[str]:
-    """The facts that a caption states when it names the background."""
+    """Returns the facts that a caption states when it names the background."""
     if background.photograph or background.texture == "plain":
         return frozenset({f"ground {background.name}", *(() if background.photograph else {"texture plain"})})
     return frozenset({f"texture {background.texture}", f"paint {background.first}", f"paint {background.second}"})
 
 
 def caption(scene: Scene, rng: Random) -> Caption:
-    """A true statement about the scene, of a random kind."""
+    """Returns a true statement about the scene, of a random kind."""
     if scene.words:
         return _words(scene, rng)
     if not scene.things:
@@ -124,7 +124,7 @@ def _with_ground(scene: Scene, rng: Random) -> Caption:
 
 
 def _count(scene: Scene, rng: Random) -> Caption:
-    """How many there are of a kind, a shape, a colour, or in all."""
+    """Returns how many there are of a kind, a shape, a colour, or in all."""
     thing, total = rng.choice(scene.things), len(scene.things)
     level = rng.choice(("name", "name", "shape", "things"))
     if level == "things":

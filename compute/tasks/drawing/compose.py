@@ -76,7 +76,7 @@ class Scene:
 
 
 def relation(first: Thing, second: Thing) -> str:
-    """Where `first` stands from `second`: the direction that differs most, empty when they are too close to tell."""
+    """Where `first` stands from `second`: the direction that differs most, empty if they are too close to tell."""
     across, down = first.x - second.x, first.y - second.y
     if max(abs(across), abs(down)) < APART or abs(abs(across) - abs(down)) < APART / 2:
         return ""
@@ -86,7 +86,7 @@ def relation(first: Thing, second: Thing) -> str:
 
 
 def place(thing: Thing) -> str:
-    """Which corner or middle of the image a thing is in; empty near a border between two."""
+    """Returns which corner or middle of the image a thing is in; empty near a border between two."""
     rows, columns = _third(thing.y, "top", "bottom"), _third(thing.x, "left", "right")
     return "" if None in (rows, columns) else (f"{rows} {columns}".strip() or "middle")
 
@@ -126,7 +126,7 @@ def facts(scene: Scene) -> frozenset[str]:
 
 
 def differing(first: Scene, second: Scene) -> int:
-    """How many facts hold for one of two scenes and not for the other."""
+    """Returns how many facts hold for one of two scenes and not for the other."""
     return len(facts(first) ^ facts(second))
 
 
@@ -142,7 +142,7 @@ def background(rng: Random, *, part: str, photographs: float = 0.3, textures: fl
 
 
 def photograph(rng: Random, *, part: str, name: str = "") -> Background:
-    """A random crop of a photograph."""
+    """Returns a random crop of a photograph."""
     crop = (round(rng.random(), 3), round(rng.random(), 3), round(rng.uniform(0.5, 0.95), 3))
     return Background(photograph=name or rng.choice(_PHOTOGRAPHS), part=part, crop=crop)
 
@@ -165,7 +165,7 @@ def names(rng: Random, ground: Background, count: int) -> list[tuple[str, str]]:
 
 
 def placed(rng: Random, kinds: list[tuple[str, str]], *, size: str = "") -> tuple[Thing, ...]:
-    """Things that do not touch; of the given size, else each of a random size, smaller where there are many."""
+    """Things that do not touch; of the given size, else each of a random size, smaller if there are many."""
     while True:
         things = []
         for shape, colour in kinds:
@@ -194,7 +194,7 @@ def furnished(rng: Random, ground: Background, count: int, *, size: str = "") ->
 
 
 def single(rng: Random, *, part: str) -> Scene:
-    """A scene with one thing."""
+    """Returns a scene with one thing."""
     return furnished(rng, background(rng, part=part), 1)
 
 
@@ -218,12 +218,12 @@ def counted(rng: Random, *, part: str) -> Scene:
 
 
 def view(rng: Random, *, part: str, name: str = "") -> Scene:
-    """A photograph, of this name or of any, and nothing else."""
+    """Returns a photograph, of this name or of any, and nothing else."""
     return Scene(photograph(rng, part=part, name=name))
 
 
 def pattern(rng: Random, *, part: str) -> Scene:
-    """A texture and nothing else."""
+    """Returns a texture and nothing else."""
     return Scene(background(rng, part=part, photographs=0.0, textures=1.0))
 
 
@@ -259,7 +259,8 @@ def scene(rng: Random, *, part: str, kind: Callable[..., Scene] | None = None) -
 
 
 def edited(scene: Scene, rng: Random) -> Scene:
-    """The scene with one change that a caption can tell: another colour, shape, number, position, word or background.
+    """Returns the scene with one change that a caption can tell: another colour, shape, number, position, word or
+    background.
 
     What is held out for evaluation stays so, and what is not is not.
     """
@@ -349,7 +350,7 @@ def _other_word(scene: Scene, rng: Random) -> Scene:
 
 
 def sentence(rng: Random, *, part: str) -> Scene:
-    """A text of four words."""
+    """Returns a text of four words."""
     return scene(rng, part=part, kind=partial(written, count=4))
 
 

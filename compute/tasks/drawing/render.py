@@ -56,7 +56,7 @@ _MOON = tuple((math.cos(math.radians(angle)), math.sin(math.radians(angle))) for
     (0.35 + 0.72 * math.cos(math.radians(angle)), 0.8 * math.sin(math.radians(angle))) for angle in range(270, 89, -15)
 )
 _TONE = (0.82, 0.66, 0.52, 0.4, 0.3)
-# By strength 1..5: blur's radius and noise's deviation in pixels and grey levels, JPEG's quality, pixels a side,
+# By strength 1..5: blur's radius and noise's deviation in pixels and grey levels, JPEG's quality, pixels per side,
 # and the share of contrast, light or colour that remains.
 LEVELS = {
     "blur": (0.5, 0.8, 1.2, 1.8, 2.6),
@@ -73,7 +73,7 @@ _LUMA = np.array([0.299, 0.587, 0.114], dtype=np.float32)
 
 
 def draw(scene: Scene, *, shift: tuple[float, float] = (0.0, 0.0)) -> Pixels:
-    """The scene; `shift` moves everything on the background by shares of the image."""
+    """Returns the scene; `shift` moves everything on the background by shares of the image."""
     canvas = _background(scene.background).copy()
     pen = ImageDraw.Draw(canvas)
     for thing in scene.things:
@@ -147,14 +147,14 @@ _OUTLINES = {
 
 @lru_cache(maxsize=256)
 def _written(word: str) -> Image.Image:
-    """A word as a mask, in the font that Pillow itself carries."""
+    """Returns a word as a mask, in the font that Pillow itself carries."""
     mask = Image.new("L", (SIDE // CELLS[1] - 2, SIDE // CELLS[0]), 0)
     ImageDraw.Draw(mask).text((0, -1), word, fill=255, font=ImageFont.load_default(FONT_SIZE))
     return mask
 
 
 def photo_path(name: str) -> Path:
-    """The path of a photograph in scikit-image's package. Raises NotHere where it is missing."""
+    """Returns the path of a photograph in scikit-image's package. Raises NotHere if it is missing."""
     package = importlib.util.find_spec("skimage")
     path = Path(package.submodule_search_locations[0]) / "data" / name if package else Path(name)
     if not path.is_file():
@@ -164,7 +164,7 @@ def photo_path(name: str) -> Path:
 
 @cache
 def photograph(name: str, part: str) -> Image.Image:
-    """One part (a key of PARTS) of a photograph, RGB. Raises NotHere where scikit-image's files are missing."""
+    """One part (a key of PARTS) of a photograph, RGB. Raises NotHere if scikit-image's files are missing."""
     with Image.open(photo_path(name)) as stored:
         whole = stored.convert("RGB")
     scale = SHORT_SIDE / min(whole.size)
@@ -182,7 +182,7 @@ def crop(name: str, *, part: str, x: float, y: float, side: float, size: int) ->
 
 
 def distort(image: Pixels, *, kind: str, strength: int, seed: int = 0) -> Pixels:
-    """The image with one distortion of strength 1..5; strength 0 is the image itself."""
+    """Returns the image with one distortion of strength 1..5; strength 0 is the image itself."""
     if strength == 0:
         return image
     level = LEVELS[kind][strength - 1]
@@ -228,10 +228,10 @@ class Shown(NamedTuple):
 
 
 def shift(rng: Random) -> tuple[float, float]:
-    """A move by up to 6% of the image, each way."""
+    """Returns a move by up to 6% of the image, each way."""
     return rng.uniform(-0.06, 0.06), rng.uniform(-0.06, 0.06)
 
 
 def distorted(scene: Scene, kind: str, strength: int, rng: Random) -> Shown:
-    """The scene under one distortion, with its own seed."""
+    """Returns the scene under one distortion, with its own seed."""
     return Shown(scene, kind=kind, strength=strength, seed=rng.getrandbits(32))

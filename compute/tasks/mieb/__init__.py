@@ -14,7 +14,7 @@ from compute.types import Task
 
 LOADER_VERSION = 2  # part of every run's fingerprint: raise it when the items change
 
-# Of an image, for estimates of data sets without a published size: small ones are stored without loss, others as JPEG.
+# Bytes per image, to estimate data sets without a published size: small images are lossless, others are JPEG.
 # Published sizes give 2.2 (CIFAR) to 3.3 (GTSRB), and 0.11 (RP2k) to 1.0 (Country211), their median 0.2.
 BYTES_PER_PIXEL = {"small": 2.2, "large": 0.2}
 SMALL = 96 * 96  # pixels
@@ -32,7 +32,7 @@ PROCEDURES = {
 
 
 def load(task: Task, *, source: Source, options: Mapping[str, Any]) -> dict[str, Data]:
-    """A task's items, a subset (language, or `default`) at a time."""
+    """Returns a task's items, a subset (language, or `default`) at a time."""
     row = rows.row(task)
     return {subset: PROCEDURES[task.procedure](row, source, subset, options) for subset in task.subsets}
 
@@ -43,14 +43,14 @@ def options_of(task: Task) -> Mapping[str, tuple[Any, ...]]:
 
 
 def identity(task: Task, *, source: Source) -> dict[str, Any]:
-    """The loader's version, the task's facts, and the files where no pinned revision identifies them."""
+    """Returns the loader's version, the task's facts, and the files where no pinned revision identifies them."""
     row = rows.row(task)
     return {"loader": LOADER_VERSION, "facts": rows.digest(row), "files": source.state(row.repo, revision=row.revision)}
 
 
 def needs(task: Task, *, source: Source) -> Need:
-    """What the task takes: bytes of downloaded files, else the published size or an estimate; of a probe both splits,
-    and the items that its draws are expected to take."""
+    """Returns what the task takes: bytes of downloaded files, else the published size or an estimate; of a probe both
+    splits, and the items that its draws are expected to take."""
     row: Row = rows.row(task)
     folder = row.present(source, procedure=task.procedure)
     known = rows.contents(task)
@@ -80,8 +80,9 @@ def _bytes(images: int | None, pixels: int | None) -> int | None:
 
 
 def drawn(items: int, *, classes: int, each: int, draws: int) -> int:
-    """How many distinct training items a probe's draws take of a split, expected for classes of equal size: of a class
-    of m items, one stays out of a draw of k with probability 1 - k / m, and out of all with that to their number."""
+    """Returns how many distinct training items a probe's draws take of a split, expected for classes of equal size: of
+    a class of m items, one stays out of a draw of k with probability 1 - k / m, and out of all with that to their
+    number."""
     of_class = items / classes
     return round(items * (1 - (1 - min(1.0, each / of_class)) ** draws))
 

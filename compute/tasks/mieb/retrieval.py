@@ -53,7 +53,7 @@ def load(row: Row, source: Source, subset: str, options: Mapping[str, Any]) -> R
 
 
 def three_tables(row: Row, source: Source, subset: str) -> Parts:
-    """The common layout: configurations `corpus`, `queries` or `query`, and `qrels` or the default one."""
+    """Returns the common layout: configurations `corpus`, `queries` or `query`, and `qrels` or the default one."""
     folder, repo = row.where(source)
     present = parquet.configs(folder)
     before = "" if subset == "default" else f"{subset}-"

@@ -30,7 +30,7 @@ class Row:
     text_columns: tuple[str, ...] = ()
     label_column: str = ""
     template: str = ""  # with one placeholder for a class's name
-    fixed: tuple[str, ...] = ()  # whole prompts, where they are not templates
+    fixed: tuple[str, ...] = ()  # whole prompts, if they are not templates
     keeps_line_ends: bool = False  # the public code leaves the line ends of class names in the prompts
     samples_per_label: int = 0
     draws: int = 0
@@ -38,7 +38,7 @@ class Row:
     skip_first: bool = False
 
     def where(self, source: Source, *splits: str) -> tuple[Path, str]:
-        """The data set's folder and name; of a large one only the splits that its card lists are fetched."""
+        """Returns the data set's folder and name; of a large one only the splits that its card lists are fetched."""
         card = None
         if splits:
             with contextlib.suppress(NotHere):  # no card, or nothing at all: the next line says so
@@ -46,7 +46,7 @@ class Row:
         return source.folder(self.repo, revision=self.revision, files=_files(card, splits)), self.repo
 
     def present(self, source: Source, *, procedure: str) -> Path | None:
-        """The data set's folder where all that its procedure reads is downloaded; nothing is fetched."""
+        """Returns the data set's folder where all that its procedure reads is downloaded; nothing is fetched."""
         splits = {"probe": (self.train_split, self.split), "clustering": (self.split,), "zero_shot": (self.split,)}
         needed = splits.get(procedure, ())
         card = source.present(self.repo, revision=self.revision, files=(CARD,))
@@ -65,7 +65,7 @@ def _rows() -> dict[str, Row]:
 
 
 def row(task: Task) -> Row:
-    """The facts of a task. Raises BadInput for a task that is not MIEB's or ViDoRe's."""
+    """Returns the facts of a task. Raises BadInput for a task that is not MIEB's or ViDoRe's."""
     if task.benchmark == "vidore":
         listed = Row(name=task.title, image_columns=("corpus.image",), text_columns=("queries.text",))
     elif task.title in _rows():
@@ -115,5 +115,5 @@ def _contents() -> dict[str, Contents]:
 
 
 def contents(task: Task) -> Contents:
-    """What a task holds, known without its files."""
+    """Returns what a task holds, known without its files."""
     return _contents().get(task.key, Contents())

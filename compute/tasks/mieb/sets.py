@@ -105,7 +105,7 @@ FALSE_IMAGES = 9  # of ImageCoDe, besides the right one
 
 
 def matches(row: Row, source: Source, subset: str, options: Mapping[str, Any]) -> Matches:
-    """Images and captions a row: the right one first; with two of each, i goes with i (Winoground)."""
+    """Images and captions per row, the right one first; if there are two of each, i belongs to i (Winoground)."""
     folder, repo = row.where(source)
     if "corpus" in parquet.configs(folder):
         return _pooled(row, source)

@@ -54,7 +54,7 @@ PAIRS: dict[str, Callable[[], dict[str, Data]]] = {
 
 
 def load(task: Task, *, source: Source | None = None, options: Mapping[str, Any] | None = None) -> dict[str, Data]:
-    """The task's items by subset, drawn once a process. Nothing is read but scikit-image's photographs.
+    """Returns the task's items by subset, drawn once a process. Nothing is read but scikit-image's photographs.
 
     Raises NotHere without scikit-image.
     """
@@ -63,7 +63,7 @@ def load(task: Task, *, source: Source | None = None, options: Mapping[str, Any]
 
 @cache
 def drawn(key: str) -> dict[str, Data]:
-    """The items by subset of a key of TASKS or PAIRS, drawn once a process. Not to be changed."""
+    """Returns the items by subset of a key of TASKS or PAIRS, drawn once a process. Not to be changed."""
     made = (TASKS | PAIRS)[key]()
     return made if isinstance(made, dict) else {"default": made}
 
@@ -74,11 +74,11 @@ def edition() -> str:
 
 
 def identity(task: Task, *, source: Source) -> dict[str, Any]:
-    """The version of what is drawn; of pairs also those of their drawing and of the transformations."""
+    """Returns the version of what is drawn; of pairs also those of their drawing and of the transformations."""
     drawn = {"pairs": making.VERSION, "perturb": PERTURB_VERSION} if task.key in PAIRS else {}
     return {"generator": GENERATOR_VERSION + CHANGED.get(task.key, 0), **drawn}
 
 
 def needs(task: Task, *, source: Source) -> Need:
-    """Nothing to fetch; of pairs how many comparisons and questions they take."""
+    """Nothing is fetched; pairs count the comparisons and questions they take."""
     return Need(**(pairbench.asked(task) if task.key in PAIRS else {}))

@@ -19,34 +19,34 @@ from compute.tasks.drawing.render import Pixels, Shown
 
 
 def lots(task: str, number: int) -> Random:
-    """The random numbers of one item of a task."""
+    """Returns the random numbers of one item of a task."""
     return Random(f"mini {task} {number}")
 
 
 def draws(task: str, count: int) -> Iterator[tuple[int, Random]]:
-    """The number and the random numbers of each item of a task."""
+    """Yields the number and the random numbers of each item of a task."""
     return ((number, lots(task, number)) for number in range(count))
 
 
 def scene(rng: Random, kind: Callable[..., Scene] | None = None) -> Scene:
-    """A scene of the given kind, else of any; one that training never draws."""
+    """Returns a scene of the given kind, else of any; one that training never draws."""
     return compose.scene(rng, part="test", kind=kind)
 
 
 def png(pixels: Pixels) -> bytes:
-    """The image as a PNG file."""
+    """Returns the image as a PNG file."""
     file = io.BytesIO()
     Image.fromarray(pixels).save(file, "PNG", compress_level=1)
     return file.getvalue()
 
 
 def files(shown: Sequence[Shown | Scene]) -> list[bytes]:
-    """An image file a scene."""
+    """Returns an image file a scene."""
     return [png((image if isinstance(image, Shown) else Shown(image)).pixels()) for image in shown]
 
 
 def column(shown: Sequence[Shown | Scene], *, of: str) -> Column:
-    """A column of images, one a scene."""
+    """Returns a column of images, one a scene."""
     return items.images(files(shown), of=of)
 
 

@@ -20,7 +20,7 @@ TRIES = 20  # single changes tried before a scene is changed twice
 
 
 def choice(task: str) -> Choices:
-    """The items of a task of DRAWN, with the right alternative in a random position."""
+    """Returns the items of a task of DRAWN, with the right alternative in a random position."""
     draw, reference, count = DRAWN[task]
     items = [draw(rng, number) for number, rng in draws(task, count)]
     *given, right, wrong = zip(*items, strict=True)
@@ -67,7 +67,7 @@ def _textures(rng: Random) -> tuple[Scene, ...]:
 
 
 def _things(rng: Random) -> tuple[Scene, ...]:
-    """The same thing twice and another, each somewhere on some plain background."""
+    """Returns the same thing twice and another, each somewhere on some plain background."""
     shared, odd = compose.names(rng, Background(), 2)
     return tuple(single(rng, *name) for name in (odd, shared, shared))
 
@@ -98,7 +98,7 @@ def _distortions(rng: Random) -> tuple[Shown, Shown, Shown]:
 
 
 def _changes(rng: Random) -> tuple[Shown, Shown, Shown]:
-    """The same scene moved and a little lighter or darker, or with one change; the other has three.
+    """Returns the same scene moved and a little lighter or darker, or with one change; the other has three.
 
     Drawn again where the nearer scene does not differ in fewer facts: changes may undo each other, and one may replace
     all there is.
@@ -117,8 +117,8 @@ def _changes(rng: Random) -> tuple[Shown, Shown, Shown]:
 
 
 def _image_for_text(rng: Random, number: int) -> tuple[str, Scene, Scene]:
-    """A caption, its image and another that it does not hold for: the same scene with as few changes as needed, or any
-    other."""
+    """Returns a caption, its image and another that it does not hold for: the same scene with as few changes as needed,
+    or any other."""
     shown = scene(rng)
     true = caption(shown, rng)
     other, tried = shown, 0
@@ -131,7 +131,7 @@ def _image_for_text(rng: Random, number: int) -> tuple[str, Scene, Scene]:
 
 
 def _text_for_image(rng: Random, number: int) -> tuple[Scene, str, str]:
-    """An image, its caption, and a caption of the scene changed, or of another, that is false of it."""
+    """Returns an image, its caption, and a caption of the scene changed, or of another, that is false of it."""
     shown = scene(rng)
     true, known = caption(shown, rng), facts(shown)
     while True:
@@ -166,7 +166,7 @@ def _sharpness(rng: Random, number: int) -> list[Shown]:
     ]
 
 
-# By task: what draws an item, what its reference is called, where it has one, and how many items the suite has.
+# By task: what draws an item, what its reference is called, if it has one, and how many items the suite has.
 DRAWN: dict[str, tuple[Callable[[Random, int], Sequence], str, int]] = {
     "image-choice": (_image_choice, "reference", ITEMS),
     "image-for-text": (_image_for_text, "caption", ITEMS),

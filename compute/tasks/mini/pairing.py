@@ -77,7 +77,7 @@ def sentences() -> Sentences:
 
 
 def texts() -> Sentences:
-    """The words of `sentences`, as texts."""
+    """Returns the words of `sentences`, as texts."""
 
     def side(scenes: Sequence[Scene], *, of: str) -> Column:
         return items.texts([" ".join(filter(None, each.words)) for each in scenes], of=of)

@@ -48,7 +48,7 @@ def _items(kind: str) -> tuple[image_lists.Images, list[SourceItem]]:
 
 
 def _related() -> list[tuple[str, Scene, Shows | None]]:
-    """EACH scenes of every group: a background and two shapes, each time in another relation."""
+    """Returns EACH scenes per group: a background and two shapes in a new relation each time."""
     out = []
     for group in range(GROUPS):
         rng = lots("related pairs", group)

@@ -20,24 +20,24 @@ PROCEDURES = (*dict.fromkeys(shape.procedure for shape in SHAPES), *pairbench.PR
 
 
 def load(task: Task, *, source: Source, options: Mapping[str, Any]) -> dict[str, Data]:
-    """A task's items. Raises NotHere for data that is gone or has changed, and BadInput."""
+    """Returns a task's items. Raises NotHere for data that is gone or has changed, and BadInput."""
     return opened(task, source=source).items()
 
 
 def identity(task: Task, *, source: Source) -> dict[str, Any]:
-    """The version of what reads the file; its content is the task's revision. Raises NotHere where it has changed."""
+    """Returns the loader's version; the file's content is the task's revision. Raises NotHere if that has changed."""
     opened(task, source=source)
     return {"loader": VERSION}
 
 
 def needs(task: Task, *, source: Source) -> Need:
-    """What the task's items take, all of them here."""
+    """Returns what the task's items take, all of them here."""
     facts = opened(task, source=source).facts
     return Need(comparisons=facts.comparisons, questions=facts.questions)
 
 
 def opened(task: Task, *, source: Source) -> OwnData:
-    """A task's data, read once for all tasks and models of a run. Raises NotHere where it is gone or has changed."""
+    """A task's data, read once for all tasks and models of a run. Raises NotHere if it is gone or has changed."""
     file = source.own.get(task.revision)
     if file is None:
         raise NotHere(_remedy(task, file))
@@ -57,7 +57,7 @@ def opened(task: Task, *, source: Source) -> OwnData:
 
 
 def _remedy(task: Task, file: OwnFile | None) -> str:
-    """What to do about data that cannot be read as they are recorded."""
+    """Returns what to do about data that cannot be read as they are recorded."""
     if file is not None and file.elsewhere and (file.path is None or file.path.exists()):
         folders = " ".join(f"--images {shlex.quote(printable(str(folder)))}" for folder in file.elsewhere)
         return (
@@ -74,7 +74,7 @@ def _remedy(task: Task, file: OwnFile | None) -> str:
 
 
 def manifest_of_pairs(data: Path | str) -> bool:
-    """Whether a file is a manifest of pairs, as `likeness pairs make` writes it."""
+    """Returns whether a file is a manifest of pairs, as `likeness pairs make` writes it."""
     path = Path(data)
     if path.suffix.lower() != ".parquet" or not path.is_file():
         return False

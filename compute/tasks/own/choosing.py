@@ -93,7 +93,7 @@ def votes(rows: OwnRows) -> OwnFacts | None:
 
 
 def _alternatives(rows: OwnRows, names: Sequence[str] = ()) -> list[OwnContent]:
-    """The alternatives, of these columns; of different kinds they are a fault."""
+    """Returns the alternatives, of these columns; of different kinds they are a fault."""
     alternatives = [rows.content(name) for name in names or rows.numbered("alternative")]
     first = alternatives[0]
     unlike = next((part for part in alternatives if part.modality != first.modality), None)

@@ -17,7 +17,7 @@ FOUND = ("captions", "images")  # what is searched, each by the other
 
 
 def retrieval(tables: Mapping[str, OwnRows]) -> OwnFacts:
-    """The queries with a judgement, as the layout has one list of queries for all splits; all documents; the
+    """Returns the queries that have a judgement (the layout lists those of all splits together), all documents, and the
     judgements."""
     import pandas as pd
 
@@ -93,8 +93,8 @@ def captions(rows: OwnRows) -> OwnFacts:
 
 
 def _side(rows: OwnRows) -> dict[str, OwnContent]:
-    """The images and the texts of queries or documents; a row with neither is a fault. Title and text are one, as BEIR
-    has it."""
+    """Returns the images and the texts of queries or documents; a row with neither is a fault. Title and text are one,
+    as BEIR has it."""
     rows.check_names()
     contents = {"image": rows.content("image", only="image", required=False)} if rows.has("image") else {}
     if present := [name for name in ("title", "text") if rows.has(name)]:

@@ -30,7 +30,7 @@ HubDataSet = tuple[str, str, TaskShape | None, Mapping[str, OwnTable] | Path]
 
 
 def read(text: str, *, shape: TaskShape | None, given: Mapping[str, str], source: Source) -> HubDataSet:
-    """A data set at a revision, fetched if it must be.
+    """Returns a data set at a revision, fetched if it must be.
 
     Of several splits `test` is read; a table of items and classes with `train` and `test` is a probe. Raises NotHere
     with the command that fetches it, BadInput for a name that is none and a configuration or split that is not there.
@@ -69,7 +69,7 @@ def read(text: str, *, shape: TaskShape | None, given: Mapping[str, str], source
         return parts[0] if len(parts) == 1 else _joined(parts, splits)
 
     def chosen(config: str) -> str:
-        """Which split of a configuration is read."""
+        """Returns which split of a configuration is read."""
         splits = parquet.splits(place, config=config)
         named = split or (TEST if TEST in splits else splits[0] if len(splits) == 1 else "")
         if not named:
@@ -101,7 +101,7 @@ def read(text: str, *, shape: TaskShape | None, given: Mapping[str, str], source
 
 
 def _joined(parts: list[OwnTable], splits: tuple[str, ...]) -> OwnTable:
-    """The rows of several splits, with a column of which each is of."""
+    """Returns the rows of several splits, with a column of which each is of."""
     import pyarrow as pa
 
     names = np.repeat(np.array(splits, dtype=object), [len(part) for part in parts])

@@ -19,8 +19,8 @@ UNUSED = ("val", "valid", "validation", "dev")  # splits that neither train nor 
 
 
 def _classes(rows: OwnRows) -> tuple[str, np.ndarray, list[str], Callable[[], Labelled], Callable[..., OwnFacts]]:
-    """The items' modality; (n,) int their classes, -1 for a row without; the classes' names, sorted; the items; and the
-    facts of all of them, but for what follows from how they are asked."""
+    """Returns the items' modality; (n,) int their classes, -1 for a row without; the classes' names, sorted; the items;
+    and the facts of all of them, but for what follows from how they are asked."""
     content, codes = rows.content("item"), rows.texts("label")
     rows.check_names()
     names = sorted(codes.distinct)
@@ -45,7 +45,7 @@ def _classes(rows: OwnRows) -> tuple[str, np.ndarray, list[str], Callable[[], La
 
 
 def zero_shot(rows: OwnRows) -> OwnFacts:
-    """Items that are given the class of the nearest prompt; rows of one class with unlike prompts are faults."""
+    """Items that get the class of the nearest prompt; rows of one class must have the same prompt."""
     modality, labels, names, tested, facts = _classes(rows)
     start, about = PROMPTS[modality], "prompts in the file"
     if rows.has("prompt"):

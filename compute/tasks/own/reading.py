@@ -51,17 +51,17 @@ class OwnData:
 
     @property
     def facts(self) -> OwnFacts:
-        """What the task's row says of the items. Raises BadInput with the problems where there are any."""
+        """What the task's row says of the items. Raises BadInput with the problems if there are any."""
         self.check()
         return self.known
 
     def check(self) -> None:
-        """Raises BadInput with the first problems, where there are any."""
+        """Raises BadInput with the first problems, if there are any."""
         if self.faults:
             raise BadInput(sentence(self.title, self.problems, self.faults))
 
     def items(self) -> dict[str, Data]:
-        """The items by subset. Raises BadInput with the problems where there are any."""
+        """Returns the items by subset. Raises BadInput with the problems if there are any."""
         items = self.facts.items()
         return items if isinstance(items, dict) else {WHOLE: items}
 
@@ -104,7 +104,7 @@ def read(
     """Reads and checks a manifest, a folder or a data set of the hub (`hub:org/name@revision`).
 
     The shape follows from the columns unless it is named (one of shapes.KEYS); `columns` maps the shape's names to the
-    file's; `images` are further folders that images by path may be in. Raises BadInput where there is nothing that
+    file's; `images` are further folders that images by path may be in. Raises BadInput if there is nothing that
     could be checked row by row: no file, no columns of a shape. What is wrong with rows is in `problems`.
     """
     source = source or Source()

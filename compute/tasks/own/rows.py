@@ -22,6 +22,7 @@ import numpy as np
 from compute.content.items import Column, content_key
 from compute.io.images import SUCH_AS, endings, is_image_name
 from compute.io.numbers import has_decimal_comma, read_numbers
+from compute.progress import followed
 from compute.tasks.data import Data
 from compute.tasks.image_lists import MAX_FILE, content
 from compute.tasks.own.table import OwnTable
@@ -76,7 +77,7 @@ class Faults:
 
 
 def sentence(title: str, listed: list[RowFault] | tuple[RowFault, ...], count: int) -> str:
-    """The first faults and how many there are, as an error has them."""
+    """Returns the first faults and how many there are, as an error has them."""
     first = " ".join(f"{fault}{'' if fault.what.endswith(('?', '.')) else '.'}" for fault in listed[:SHOWN])
     if count == 1:
         return str(listed[0])
@@ -117,7 +118,7 @@ def located(names: Sequence[str], *, folders: Sequence[Path]) -> tuple[list[str]
 
 
 def _status(path: str) -> tuple[os.stat_result | None, str]:
-    """A file's status, None where there is none, and what is wrong with it."""
+    """Returns a file's status, None if there is none, and what is wrong with it."""
     try:
         status = os.stat(path)
     except (FileNotFoundError, NotADirectoryError):
@@ -145,10 +146,10 @@ class Codes(NamedTuple):
     """A column of texts as its distinct values: row i has `distinct[codes[i]]`."""
 
     distinct: list[str]
-    codes: np.ndarray  # (n,) int; -1 where the row has none
+    codes: np.ndarray  # (n,) int; -1 if the row has none
 
     def at(self, row: int) -> str:
-        """A row's text, empty where it has none."""
+        """Returns a row's text, empty if it has none."""
         code = int(self.codes[row])
         return "" if code < 0 else self.distinct[code]
 
@@ -177,13 +178,13 @@ class OwnContent:
     label: Callable[[int], str]  # a row in messages
 
     def distinct(self, cache: Path | None) -> tuple[Column, np.ndarray]:
-        """Every content once, and which of them each row has (n,), -1 for none."""
+        """Returns every content once, and which of them each row has (n,), -1 for none."""
         used, first, at = np.unique(self.at, return_index=True, return_inverse=True)
         empty = int(bool(len(used)) and used[0] < 0)
         return self.column(cache).take(first[empty:]), at - empty
 
     def column(self, cache: Path | None) -> Column:
-        """The items, one a row; a row without any has no content."""
+        """Returns the items, one a row; a row without any has no content."""
         keys = self.keys(cache)[self.at]
         return Column(modality=self.modality, keys=keys, read=lambda row: self.read(int(self.at[row])), name=self.label)
 
@@ -205,11 +206,11 @@ class OwnRows:
         return len(self.table)
 
     def has(self, name: str) -> bool:
-        """Whether the file has a column for this one of the shape."""
+        """Returns whether the file has a column for this one of the shape."""
         return name in self.columns
 
     def numbered(self, name: str) -> tuple[str, ...]:
-        """The shape's columns name_1, name_2, ... that are there."""
+        """Returns the shape's columns name_1, name_2, ... that are there."""
         return tuple(column for column in self.columns if re.fullmatch(rf"{name}_\d+", column))
 
     def fault(self, name: str, wrong: np.ndarray, what: Callable[[int], str]) -> None:
@@ -251,7 +252,7 @@ class OwnRows:
         return np.where(np.isnan(values), -1, values).astype(np.int64) if whole else values
 
     def content(self, name: str, *, only: str = "", required: bool = True) -> OwnContent:
-        """A column of images or texts; `only` one of these. Images by path, or bytes inside Parquet.
+        """Returns a column of images or texts; `only` one of these. Images by path, or bytes inside Parquet.
 
         A column is of images whose values mostly are paths: of a file that is there, by an image's ending, or by their
         form. Empty rows are faults where `required`.
@@ -308,7 +309,8 @@ class OwnRows:
         )
 
         def keys() -> np.ndarray:  # each file is read once and never again while it stays the same
-            return np.array([content_key(content(path)) if path else NO_KEY for path in paths], dtype="S32")
+            read = followed(paths, "Reading images", unit="image")
+            return np.array([content_key(content(path)) if path else NO_KEY for path in read], dtype="S32")
 
         self.images[name] = OwnContent(
             modality="image",
@@ -328,7 +330,7 @@ class OwnRows:
         return self._content_of(Codes.of(values), column)
 
     def _content_of(self, codes: Codes, column: str) -> OwnContent:
-        """The contents of a column of texts."""
+        """Returns the contents of a column of texts."""
         return OwnContent(
             modality="text",
             name=column,
@@ -339,7 +341,7 @@ class OwnRows:
         )
 
     def names(self) -> tuple[str, ...]:
-        """The items' names: those of the column `name`, else the rows' numbers from 1."""
+        """Returns the items' names: those of the column `name`, else the rows' numbers from 1."""
         if not self._named_by:
             return tuple(map(str, range(1, len(self) + 1)))
         codes = self.texts(self._named_by)
@@ -366,7 +368,7 @@ class OwnRows:
         return next((name for name in ("id", "name") if self.has(name)), "")
 
     def _as_texts(self, name: str) -> pd.Series:
-        """A column's values as texts; lists and objects are a fault, and nothing."""
+        """Returns a column's values as texts; lists and objects are a fault, and nothing."""
         import pandas as pd
 
         if (texts := self.table.texts(self.columns[name])) is None:

@@ -243,7 +243,7 @@ def shape_of(present: tuple[str, ...], given: Mapping[str, str], *, title: str) 
 
 
 def of_table(given: Mapping[str, str], table: str, every: tuple[str, ...]) -> dict[str, str]:
-    """Which columns of one of several tables are which of the shape's: `corpus.text=body`. Raises BadInput."""
+    """Returns which columns of one of several tables are which of the shape's: `corpus.text=body`. Raises BadInput."""
     if every == ("",):
         return dict(given)
     for name in given:

@@ -52,7 +52,7 @@ class OwnTable:
         return (*self.values.column_names, *self.stored)
 
     def texts(self, column: str) -> pd.Series | None:
-        """A column as texts, numbers of classes as their names; None for one of lists or objects."""
+        """Returns a column as texts, numbers of classes as their names; None for one of lists or objects."""
         import pyarrow as pa
 
         values = self.values.column(column)
@@ -66,7 +66,7 @@ class OwnTable:
 
 
 def read(path: Path, *, folder: Path | None = None) -> OwnTable:
-    """A manifest by the end of its name, one of ENDINGS.
+    """Returns a manifest by the end of its name, one of ENDINGS.
 
     Paths of images begin at `folder`, by default the manifest's.
 
@@ -100,7 +100,7 @@ def digest_of(path: Path) -> str:
 
 
 def of_parquet(table: parquet.Table, *, folder: Path | None, digest: str) -> OwnTable:
-    """The rows of a Parquet table, a file's or a hub data set's. Raises BadInput for a damaged file."""
+    """Returns the rows of a Parquet table, a file's or a hub data set's. Raises BadInput for a damaged file."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

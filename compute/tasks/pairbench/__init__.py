@@ -20,14 +20,14 @@ PRINTED = ("pairbench/aggregate",)  # scores of the paper that have no items
 
 
 def load(task: Task, *, source: Source, options: Mapping[str, Any]) -> dict[str, RatedPairs]:
-    """A task's pairs by condition. Raises NotHere and BadInput."""
+    """Returns a task's pairs by condition. Raises NotHere and BadInput."""
     if task.benchmark in OWN:
         return pairs.load(_manifest(task, source), split=task.split, source=source)
     return hub.load(task, source=source)
 
 
 def identity(task: Task, *, source: Source) -> dict[str, Any]:
-    """The manifest's digest or the published files, and the versions of what draws from them."""
+    """Returns the manifest's digest or the published files, and the versions of what draws from them."""
     versions = {"pairs": making.VERSION, "perturb": PERTURB_VERSION}
     if task.benchmark in OWN:
         path = _manifest(task, source)
@@ -36,7 +36,7 @@ def identity(task: Task, *, source: Source) -> dict[str, Any]:
 
 
 def needs(task: Task, *, source: Source) -> Need:
-    """What a task takes; how many images are shown is not known before its pairs are read."""
+    """Returns what a task takes; how many images are shown is not known before its pairs are read."""
     if task.benchmark in OWN:
         return Need(present=_manifest(task, source).is_file(), **asked(task))
     config = hub.part_of(task)[0]
@@ -51,7 +51,8 @@ def needs(task: Task, *, source: Source) -> Need:
 
 
 def asked(task: Task) -> dict[str, int]:
-    """How often a model without vectors compares, and how many questions a judge answers, under both conditions.
+    """Returns how often a model without vectors compares, and how many questions a judge answers, under both
+    conditions.
 
     A task's n_items are a condition's pairs in both orders, as the paper counts comparisons. Under the invariant
     condition a distance compares random applications of the transformation.

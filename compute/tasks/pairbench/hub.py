@@ -1,8 +1,8 @@
 """PairBench's published data set, `feiziaarash/pairbench`.
 
 Known from its card: configurations coco and in100 with a split a transformation, wu_img_img and wu_img_text with
-splits `subset_a_pos`, `subset_a_pos_colorjitter` ..., a row an item, images in columns img1, img2, ... (four of them in
-coco and in100).
+splits `subset_a_pos`, `subset_a_pos_colorjitter` ..., a row per item, images in columns img1, img2, ... (four of them
+in coco and in100).
 
 Assumed, for the card does not say it: img1 is the original; of the others the one of 95% of its size is the identical
 pair's, the last one the irrelevant pair's, those between show the transformed pairs in order. Texts are in columns
@@ -92,7 +92,7 @@ def load(task: Task, *, source: Source) -> dict[str, RatedPairs]:
 
 
 def _columns(table: parquet.Table) -> tuple[list[str], list[str]]:
-    """The columns of images, the original's first, and of texts."""
+    """Returns the columns of images, the original's first, and of texts."""
     import pyarrow as pa
 
     images = table.in_bytes
@@ -105,7 +105,7 @@ def _columns(table: parquet.Table) -> tuple[list[str], list[str]]:
 
 
 def _types(names: Sequence[str], table: parquet.Table, *, identical: Sequence[str]) -> dict[str, str]:
-    """Each second column's type of pair."""
+    """Returns each second column's type of pair."""
     if len(names) not in (3, 4) or not identical:
         raise BadInput(
             f"{table.title} has an unknown layout: of its columns {', '.join(table.columns)}, three or four "
@@ -118,7 +118,7 @@ def _types(names: Sequence[str], table: parquet.Table, *, identical: Sequence[st
 
 
 def _is_resized(first: Column, second: Column) -> bool:
-    """Whether most of the second images have SHARE of each side of the first, give or take a pixel."""
+    """Returns whether most of the second images have SHARE of each side of the first, give or take a pixel."""
     shares = []
     for row in range(min(LOOKED_AT, len(first))):
         sizes = [decoding.opened(column.read(row)).size for column in (first, second)]

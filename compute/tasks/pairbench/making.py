@@ -32,7 +32,7 @@ from compute.types import BadInput, BadItem
 VERSION = 1  # raise it when other pairs are drawn from the same seed
 STRENGTHS = (0.3, 1.0)  # of the transformations; the paper gives none
 APPLICATIONS = 5  # k of section 4.2.2
-SMALLEST = 16  # pixels a side of a source: at 95% of it every metric can still compare
+SMALLEST = 16  # pixels per side of a source: at 95% of it every metric can still compare
 
 # Table 8 of the paper counts eight comparisons for an item of What's Up; its text names three types of pairs, six
 # comparisons in both orders. Which the fourth pair is, is unknown. Here it shows a second counterpart: the same objects
@@ -43,7 +43,7 @@ COUNTERPARTS = 2
 
 @dataclass(frozen=True, kw_only=True)
 class SourceItem:
-    """One source image, with what it shows where that is known."""
+    """One source image, with what it shows if that is known."""
 
     name: str
     key: bytes
@@ -94,8 +94,8 @@ def draw(
     seed: int = 0,
     skipped: Callable[[BadItem], None] | None = None,
 ) -> Iterator[Pair]:
-    """The pairs of every split. Raises BadItem for an item without a partner; with `skipped`, which takes it, the
-    others go on."""
+    """Yields the pairs of every split. Raises BadItem for an item without a partner; with `skipped`, which takes it,
+    the others continue."""
     if spatial := [split.key for split in splits if split.spatial and not items[0].relation]:
         raise BadInput(f"Split {spatial[0]} needs a table of what the images show: --whatsup TABLE")
     if len(items) < 2:
@@ -177,7 +177,7 @@ def draw(
 
 
 def _random(seed: int, *names: str) -> tuple[int, np.random.Generator]:
-    """A pair's own seed, and the random numbers that follow from it."""
+    """Returns a pair's own seed, and the random numbers that follow from it."""
     data = json.dumps([VERSION, seed, *names]).encode()
     own = int.from_bytes(hashlib.blake2b(data, digest_size=4).digest(), "big")
     return own, np.random.default_rng(own)

@@ -1,6 +1,6 @@
 """The manifest of a set of pairs: every random choice written down, so that the same pairs can be made anywhere.
 
-A Parquet file with a row a pair, without order: a judge rates both. Another one next to it has the images, each once;
+A Parquet file with a row per pair, without order: a judge rates both. Another one next to it has the images, each once;
 variants are made when they are read.
 """
 
@@ -30,7 +30,7 @@ TEMPLATES = 5  # prompt templates of each kind of pair (Appendix C.1)
 HEADING = b"likeness.pairs"  # the key of the file's metadata that says what the pairs were made from, and how
 MOST_BYTES = 1 << 30  # of a manifest's texts
 AGAIN = "Make the pairs again: likeness pairs make"
-GROUP = 32  # images a row group: what is read at once
+GROUP = 32  # images per row group, which are read at once
 
 
 Strength = Annotated[float, Field(ge=0, le=1)]
@@ -78,7 +78,7 @@ class Pair:
         return first, second
 
     def variants(self, side: int) -> list[MadeImage]:
-        """The applications of the split's transformation to the first side, 0, or the second, 1."""
+        """Returns the applications of the split's transformation to the first side, 0, or the second, 1."""
         change, shown = SPLITS[self.split].change, self.sides[side]
         if not change or not self.second:
             return []
@@ -126,7 +126,7 @@ class Manifest(BaseModel):
         return len({pair.item for pair in self.pairs})
 
     def of(self, split: str) -> tuple[Pair, ...]:
-        """The pairs of a split. Raises BadInput for one that the manifest does not have."""
+        """Returns the pairs of a split. Raises BadInput for one that the manifest does not have."""
         return tuple(pair for pair in self.pairs if pair.split == split)
 
     def counts(self) -> dict[str, Counter[str]]:
@@ -147,7 +147,7 @@ def write(path: Path, pairs: Sequence[Pair], *, about: Mapping[str, Any]) -> Man
 
 
 def read(path: Path) -> Manifest:
-    """A manifest, which may come from anyone.
+    """Returns a manifest, which may come from anyone.
 
     Raises BadInput for a file that is none, is damaged, is of another version, or holds what no pair can.
     """
@@ -167,7 +167,7 @@ def read(path: Path) -> Manifest:
     try:
         rows = {"pairs": table.to_pylist(), "path": path, "digest": content_key(path.read_bytes()).decode()}
         return validated(parse_json(heading.decode(), name="the heading") | rows, Manifest)
-    except (ValueError, TypeError) as error:  # also of JSON that is no object
+    except (ValueError, TypeError) as error:  # also of JSON that is not an object
         raise BadInput(f"{path.name}: its heading or a row is damaged ({first_line(error)}). {AGAIN}") from error
 
 

@@ -67,7 +67,7 @@ def rated(pairs: Sequence[Pair], *, maker: ImageMaker, title: str) -> dict[str, 
 
 
 def column(made: Sequence[MadeImage], pairs: Sequence[Pair], *, maker: ImageMaker, of: str) -> Column:
-    """A column of images, one a row, none of them made yet."""
+    """Returns a column of images, one a row, none of them made yet."""
     return Column(
         modality="image",
         keys=np.array([image.key for image in made], dtype="S32"),

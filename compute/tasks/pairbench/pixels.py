@@ -36,7 +36,7 @@ class MadeImage:
 
     @property
     def key(self) -> bytes:
-        """The content key: the source's own where nothing is done, else of source and changes, so that it is known
+        """The content key: the source's own if nothing is done, else of source and changes, so that it is known
         before a pixel is made."""
         if not self.changes:
             return self.source
@@ -44,7 +44,7 @@ class MadeImage:
         return content_key(json.dumps([self.source.decode(), PERTURB_VERSION, changes]))
 
     def then(self, kind: str, strength: float, seed: int = 0) -> MadeImage:
-        """The image with one more change."""
+        """Returns the image with one more change."""
         return replace(self, changes=(*self.changes, (kind, strength, seed)))
 
 
@@ -60,12 +60,12 @@ class ImageMaker:
         self._lock, self._reading = threading.Lock(), threading.Lock()
 
     def file(self, made: MadeImage) -> bytes:
-        """The image's file: the source's own, or a PNG. Raises BadInput for what cannot be decoded."""
+        """Returns the image's file: the source's own, or a PNG. Raises BadInput for what cannot be decoded."""
         data = self._read(made)
         return png(self.image(made)) if data is None else data
 
     def image(self, made: MadeImage) -> Image.Image:
-        """The image, RGB, not to be changed: others read it too. Raises BadInput."""
+        """Returns the image, RGB, not to be changed: others read it too. Raises BadInput."""
         from PIL import Image as Images
 
         with self._lock:
@@ -90,7 +90,7 @@ class ImageMaker:
         return image
 
     def _read(self, made: MadeImage) -> bytes | None:
-        """The file of an image that need not be made."""
+        """Returns the file of an image that need not be made."""
         with self._reading:
             try:
                 return self._existing(made)
@@ -99,7 +99,7 @@ class ImageMaker:
 
 
 def png(image: Image.Image) -> bytes:
-    """The image as a PNG file."""
+    """Returns the image as a PNG file."""
     file = io.BytesIO()
     image.save(file, "PNG", compress_level=1)
     return file.getvalue()

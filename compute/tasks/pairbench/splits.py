@@ -21,7 +21,7 @@ class Split(NamedTuple):
 
     @property
     def change(self) -> str:
-        """The transformation that is applied to pixels; empty where there is none."""
+        """The transformation that is applied to pixels; empty if there is none."""
         return next((kind for kind in self.transformations if kind != POSITION), "")
 
     @property
@@ -31,7 +31,7 @@ class Split(NamedTuple):
 
 
 def in_sentence(title: str) -> str:
-    """A split's title as it stands within a sentence: `colour jitter`, `Gaussian blur`."""
+    """Returns a split's title as it stands within a sentence: `colour jitter`, `Gaussian blur`."""
     return title if title.startswith("Gauss") else title[0].lower() + title[1:]
 
 
@@ -60,7 +60,7 @@ def split_of(task: str, *, split: str) -> str:
 
 
 def named(keys: tuple[str, ...]) -> tuple[Split, ...]:
-    """The splits of these keys. Raises BadInput."""
+    """Returns the splits of these keys. Raises BadInput."""
     for key in keys:
         if key not in SPLITS:
             raise BadInput(f"There is no split {key!r}; there are: {', '.join(SPLITS)}")
@@ -68,7 +68,7 @@ def named(keys: tuple[str, ...]) -> tuple[Split, ...]:
 
 
 def expected(kind: str, condition: str) -> int:
-    """The true score of a pair type under a condition (section 3.1)."""
+    """Returns the true score of a pair type under a condition (section 3.1)."""
     if kind == "irrelevant":
         return 1
     return 8 if kind.startswith("transformed") and condition == "sensitive" else 10

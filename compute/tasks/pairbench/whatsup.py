@@ -48,7 +48,8 @@ class Shows(NamedTuple):
 
 
 def read(path: Path, *, images: Path | None = None) -> tuple[Images, dict[str, Shows]]:
-    """The images of a table, and what each shows by its name; `images` is their folder, by default the table's own.
+    """Returns the images of a table, and what each shows by its name; `images` is their folder, by default the table's
+    own.
 
     Raises BadInput naming the row and what it needs.
     """

@@ -41,7 +41,7 @@ class Questions(NamedTuple):
     reference: str = ""  # image | text | empty: the question is a quality
     alternatives: str = "image"
     question: str = "reference"
-    count: int = 2  # alternatives of a sample, where no option says
+    count: int = 2  # alternatives of a sample, if no option says
     look: Callable[..., samples.Look] = samples.looker  # look(files, cache=): how names become columns
     repo: str = REPO
     revision: str = ""  # empty: as the task's row says
@@ -83,7 +83,7 @@ QUESTIONS: dict[str, Questions] = {
 
 
 def load(task: Task, *, source: Source, options: Mapping[str, Any]) -> dict[str, Data]:
-    """A task's items; revisited Oxford and Paris have the subsets medium and hard."""
+    """Returns a task's items; revisited Oxford and Paris have the subsets medium and hard."""
     repo, revision, patterns = _where(task)
     files = Files.of(repo, source.folder(repo, revision=revision, files=patterns))
     if task.key in LANDMARKS:
@@ -104,7 +104,7 @@ def load(task: Task, *, source: Source, options: Mapping[str, Any]) -> dict[str,
 
 
 def options_of(task: Task) -> Mapping[str, tuple[Any, ...]]:
-    """`alternatives`: how many images a prompt of HPDv2 has to choose from."""
+    """`alternatives`: how many images per prompt of HPDv2 has to choose from."""
     return {"alternatives": ALTERNATIVES} if task.key == HPDV2 else {}
 
 

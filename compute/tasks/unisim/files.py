@@ -52,7 +52,7 @@ class Files:
         return cls(repo, folder, members, dict(by_folder))
 
     def read(self, name: str) -> bytes:
-        """A file's bytes. Raises NotHere or LikenessError naming it."""
+        """Returns a file's bytes. Raises NotHere or LikenessError naming it."""
         if name not in self.members:
             raise NotHere(
                 f"Data set {self.repo!r} has no file {name!r} in {self.folder}, neither as a file nor in a "
@@ -64,7 +64,7 @@ class Files:
             raise unreadable(f"{self.repo}, {name}", error) from error
 
     def text(self, name: str) -> str:
-        """A file as text. Raises BadInput for one that is not UTF-8."""
+        """Returns a file as text. Raises BadInput for one that is not UTF-8."""
         try:
             return self.read(name).decode("utf-8-sig")
         except UnicodeDecodeError as error:

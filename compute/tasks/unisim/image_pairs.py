@@ -27,19 +27,19 @@ KADID_IMAGES = {"train": range(1, 73), "test": range(73, 82)}
 KADID_DISTORTIONS, KADID_SEVERITIES = range(1, 26), range(1, 6)
 KADID_PAIRS = 5  # of a training image and distortion, so that there are as many pairs as distorted images
 PIPAL_REFERENCE_SCORE, PIPAL_REFERENCES = 1500, 5
-# References, distorted images, and scores by split; the scores of `train` are a file a reference.
+# References, distorted images, and scores by split; the scores of `train` are a file per reference.
 PIPAL_FILES = {"train": ("Train_Ref", "Dist_Imgs", "Train_Label"), "test": ("Val_Ref", "Val_Dist", "val_label.txt")}
 SICE_SHARE, SICE_SCALE = 0.1, 0.2
 
 
 def rows(files: Files, name: str) -> list[dict[str, str]]:
-    """A CSV as dictionaries, blanks around names and values dropped."""
+    """Returns a CSV as dictionaries, blanks around names and values dropped."""
     lines = csv.DictReader(io.StringIO(files.text(name)))
     return [{(key or "").strip(): (value or "").strip() for key, value in line.items()} for line in lines]
 
 
 def nights(files: Files, random: Random, count: int, *, split: str = "test") -> list[Sample]:
-    """A split's rows with at least 6 votes; the right one is what people voted for."""
+    """Returns a split's rows with at least 6 votes; the right one is what people voted for."""
     return [
         Sample(
             name=row["ref_path"],
@@ -53,7 +53,7 @@ def nights(files: Files, random: Random, count: int, *, split: str = "test") -> 
 
 
 def bapps(files: Files, random: Random, count: int) -> list[Sample]:
-    """The first 15% of each validation subset; the answer is the rounded share of votes for the second."""
+    """Returns the first 15% of each validation subset; the answer is the rounded share of votes for the second."""
     samples = []
     for subset in BAPPS_SUBSETS:
         folder = f"bapps/val/{subset}"
@@ -90,7 +90,7 @@ def _pieapp(files: Files, split: str) -> list[tuple[str, str, str, str, float]]:
 
 
 def pieapp(files: Files, random: Random, count: int, *, split: str = "test") -> list[Sample]:
-    """Which of two distorted images is nearer to the reference."""
+    """Returns which of two distorted images is nearer to the reference."""
     return [
         Sample(
             name=f"{first}/{second}",
@@ -103,7 +103,7 @@ def pieapp(files: Files, random: Random, count: int, *, split: str = "test") -> 
 
 
 def pieapp_quality(files: Files, random: Random, count: int, *, split: str = "test") -> list[Sample]:
-    """The reference against each distorted image: the reference always wins.
+    """Returns the reference against each distorted image: the reference always wins.
 
     To train, each comparison gives the reference against one of its two images: as many as Table 5 prints.
     """
@@ -165,7 +165,7 @@ def _scored_pairs(values: dict[str, float], random: Random, count: int, *, folde
 
 
 def pipal(files: Files, random: Random, count: int, *, split: str = "test") -> list[Sample]:
-    """Each low-scored image against its reference and the images that score 1500 or more, at most 5 of them."""
+    """Returns each low-scored image against its reference and the images that score 1500 or more, at most 5 of them."""
     references, distorted, labels = PIPAL_FILES[split]
     whole = "" if split == "train" else files.text(f"PIPAL/{labels}")
     pairs = []
@@ -206,7 +206,7 @@ def sice(files: Files, random: Random, count: int) -> list[Sample]:
 
 
 def _smaller(data: bytes) -> bytes:
-    """An exposure at a fifth of each side, as the published numbers show it."""
+    """Returns an exposure at a fifth of each side, as the published numbers show it."""
     from PIL import Image
 
     with Image.open(io.BytesIO(data)) as image:
@@ -229,7 +229,7 @@ def agiqa_prompts(files: Files, column: str, *, least: float = -math.inf) -> lis
 
 
 def agiqa_quality(files: Files, random: Random, count: int) -> list[Sample]:
-    """A random pair of one prompt's images, by perceptual quality."""
+    """Returns a random pair of one prompt's images, by perceptual quality."""
     usable = [values for _, values in agiqa_prompts(files, "mos_quality")]
     drawn = [
         _scored_pairs(random.choice(usable), random, 1, folder="agiqa-3k/images")[0] for _ in range(count) if usable

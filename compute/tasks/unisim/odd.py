@@ -74,5 +74,5 @@ def _cifar(files: Files) -> Table:
 
 
 def cifar_coarse_classes() -> tuple[int, ...]:
-    """The coarse class of each of CIFAR-100's fine classes, in the order of their names (Krizhevsky 2009)."""
+    """Returns the coarse class of each of CIFAR-100's fine classes, in the order of their names (Krizhevsky 2009)."""
     return tuple(map(int, read_csv(CATALOG / "cifar100_coarse_classes.csv")["coarse_class"]))

@@ -54,7 +54,7 @@ def imagereward(files: Files, random: Random, count: int) -> list[Sample]:
 
 
 def _existing(files: Files, *names: str) -> str:
-    """The first of the names that the data set has a file of, else the first."""
+    """Returns the first of the names that the data set has a file of, else the first."""
     return next((name for name in names if name in files.members), names[0])
 
 
@@ -86,7 +86,7 @@ def hpdv2(files: Files, random: Random, count: int, *, alternatives: int = 2, sp
 
 
 def agiqa(files: Files, random: Random, count: int) -> list[Sample]:
-    """A random pair of a prompt's images by alignment; images with an alignment below 1 are dropped."""
+    """Returns a random pair of a prompt's images by alignment; images with an alignment below 1 are dropped."""
     prompts = agiqa_prompts(files, "mos_align", least=AGIQA_LEAST_ALIGNMENT)
     samples = []
     while prompts and len(samples) < count:
@@ -125,7 +125,7 @@ def hq_edit(files: Files, random: Random, count: int, *, asks: str, split: str =
 
 
 def cd_coco(files: Files, random: Random, count: int) -> list[Sample]:
-    """A caption with at least 3 votes against each model caption that nobody voted for."""
+    """Returns a caption with at least 3 votes against each model caption that nobody voted for."""
     written, voted = (
         rows(files, _existing(files, f"coco-triplets/resources/{name}", f"resources/{name}")) for name in COCO_TABLES
     )

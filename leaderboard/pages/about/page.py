@@ -33,7 +33,7 @@ def draw(site: Site) -> None:
 
 @shared
 def body(site: Site) -> Markup:
-    """The whole page."""
+    """Returns the whole page."""
     sizes = site.db.query("benchmark_sizes")
     metrics = site.db.keyed("metrics")
     return render(
@@ -52,7 +52,7 @@ def body(site: Site) -> Markup:
         built=datetime.fromtimestamp(site.db.copy.stat().st_mtime, tz=UTC).strftime("%Y-%m-%d %H:%M UTC"),
         counts=site.db.query("counts").iloc[0],
         claims=site.db.records("claim_counts")[0],
-        data_version="".join(site.db.query("data_version")["version"]),
+        data_version=site.db.data,
         packages=", ".join(f"{name} {version(name)}" for name in PACKAGES),
     )
 

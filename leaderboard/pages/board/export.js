@@ -1,6 +1,7 @@
 /** Exports: files of the view or of everything, a link to the view, the citation. */
 
 import { scoresShown, shownKeys } from './columns.js';
+import { carried } from '../../js/address.js';
 import { button, copyLink, el, save } from '../../js/dom.js';
 import { filtersInWords } from './filters.js';
 import { popover } from './popover.js';
@@ -19,7 +20,7 @@ async function download(board, format) {
   const { payload, rows, source } = board;
   board.say(`Preparing ${format}…`);
   try {
-    const response = await fetch(source.url(`export/board/${encodeURIComponent(payload.suite.key)}`), {
+    const response = await fetch(carried(source.url(`export/board/${encodeURIComponent(payload.suite.key)}`), location.href), {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({

@@ -97,9 +97,11 @@ class BoardView:
     columns: list[str]
     suite_ranked: Ranking | None = None
     estimates: Estimates | None = None  # of rows without a rank, where they are shown
+    data: str = ""  # the version of the data
 
     def file(self, form: str, *, filters: Sequence[str] = (), beside: Collection[str] = USUAL) -> Response:
-        """The view as a file. For the formats that people read, `filters` say in words which rows are shown, and
+        """Returns the view as a file. For the formats that people read, `filters` say in words which rows are shown,
+        and
         `beside` are the columns shown other than scores."""
         table = self.table
         name = f"likeness-{table.suite['key']}{table.scope.suffix}"
@@ -152,7 +154,7 @@ class BoardView:
 
         `ranked_by` is the rule of the mean, `suite_rank` the rank by the suite's own rule; others are as in
         `payload.standing`. `trained` says whether the model saw any data set of the suite in training: yes, no, or
-        unknown where nobody states its training data. `synthetic` says whether a program drew the items.
+        unknown if nobody states its training data. `synthetic` says whether a program drew the items.
         `trained_on_tasks`, `suspect_columns` and `disputed_columns` list those of a row's columns, `;` between: the
         model was trained on the data set, a remark doubts the figure, another table prints another number.
         """
@@ -164,6 +166,7 @@ class BoardView:
         frame = facts.assign(
             trained=[table.trained(index) for index in self.indices],
             suite=str(table.suite["key"]),
+            data=self.data,
             synthetic=is_synthetic(table.suite["benchmark"]),
         )
         parts = [frame]
@@ -196,6 +199,7 @@ class BoardView:
         if changed := changed_rule(self.table, self.ranked):
             differ = int((frame["rank"].fillna(0) != frame["suite_rank"].fillna(0)).sum())
             words = f"{rule(self.table, changed)}. {differ} of {len(frame)} ranks differ from the suite's own."
+        words += f" Data {self.data}."
         rows = f" Only rows with {'; '.join(filters)}." if filters else ""
         return f"{named}. {described(words, about['benchmark'])}{rows} {legend[0].upper()}{legend[1:]}."
 
@@ -207,7 +211,7 @@ class BoardView:
         return [rank_range(one.rank_low, one.rank_high) if one else "" for one in rows]
 
     def to_read(self, *, beside: Collection[str], unit: bool) -> pd.DataFrame:
-        """The view for people: short titles, numbers at the digits the board shows, signs after them.
+        """Returns the view for people: short titles, numbers at the digits the board shows, signs after them.
 
         `beside` are the columns shown other than scores, as the board calls them; one without any value is dropped.
         `unit`: titles of columns in percent say so.
@@ -258,7 +262,7 @@ class BoardView:
 
 @shared
 def everything(db: Database, form: str) -> tuple[str, Path]:
-    """Every score of every suite, one row a score, as a name and a file; `duckdb` is the database itself.
+    """Returns every score of every suite, one row per score, as a name and a file; `duckdb` is the database itself.
 
     Raises CannotWrite for a full disk, BadInput for another form.
 
@@ -272,7 +276,7 @@ def everything(db: Database, form: str) -> tuple[str, Path]:
         if opening.folder is None:
             raise CannotWrite("There is no folder for temporary files")
         frame = db.query("everything")
-        frame = frame.assign(synthetic=frame["benchmark"].map(is_synthetic).astype(bool))
+        frame = frame.assign(data=opening.data, synthetic=frame["benchmark"].map(is_synthetic).astype(bool))
         path = opening.folder / f"likeness-scores.{form}"
         with replacing(path) as draft:
             draft.write_bytes(WRITERS[form](frame))

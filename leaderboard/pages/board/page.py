@@ -37,7 +37,7 @@ def draw(site: Site) -> None:
 
 
 def rows(site: Site, query: Mapping[str, str]) -> Markup:
-    """The best ranked models of the suite that an address names, or of the one that the board opens on."""
+    """Returns the best ranked models of the suite that an address names, or of the one that the board opens on."""
     suites, suite = site.suite_cache.suites(), query.get("suite", "")
     table = site.suite_cache.table(suite if suite in suites else HOME)
     ranked = site.suite_cache.ranked(table.suite["key"])
@@ -66,6 +66,6 @@ BOARD = View(
     group="Board",
     draw=draw,
     routes=routes,
-    about="suite",
+    about=("suite", "language"),
     subject=lambda site, key: (suites[key][0], SENTENCE) if key in (suites := site.suite_cache.suites()) else None,
 )

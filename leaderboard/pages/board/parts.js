@@ -30,7 +30,7 @@ export function createSuites(board) {
       tabs.replaceChildren(...[...groups].map(([name, [first]]) => {
         const tab = to(first, name, 'lk-suite');
         if (name === group) tab.setAttribute('aria-current', 'true');
-        if (first.synthetic) tab.append(el('span', { class: 'lk-badge lk-drawn' }, 'synthetic'));
+        if (first.synthetic) tab.append(' ', el('span', { class: 'lk-badge lk-drawn' }, 'synthetic'));
         return tab;
       }));
       const open = tabs.querySelector('[aria-current]');

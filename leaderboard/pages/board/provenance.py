@@ -25,7 +25,7 @@ Parts = tuple[list[tuple[str, str]], list[dict[str, Any]], list[str]]  # lines (
 
 
 def cell(db: Database, table: BoardTable, ranked: Ranking | None, *, row_id: str, key: str) -> dict[str, Any]:
-    """The sources behind one cell, ready to show. Raises UnknownKey for a row or column that is not there."""
+    """Returns the sources behind one cell, ready to show. Raises UnknownKey for a row or column that is not there."""
     position, column = table.row(row_id), table.by_key.get(key)
     if column is None:
         raise BadInput(f"{table.suite['key']} has no column {key!r}. Reload the page: its columns may have changed")
@@ -150,7 +150,7 @@ def _source(db: Database, score: Mapping[str, Any], column: SuiteColumn) -> dict
 
 
 def _shown(table: BoardTable, position: int, index: int) -> str:
-    """The score of a row in a column, or why there is none."""
+    """Returns the score of a row in a column, or why there is none."""
     value = table.scores.values[position, index]
     if math.isnan(value):
         return table.scores.reasons[table.scores.missing[position, index]]

@@ -72,6 +72,7 @@ def routes(site: Site) -> list[Route]:
             columns=asked.columns,
             suite_ranked=suite_cache.ranked(suite, RankChoice(scope=chosen.scope)),
             estimates=suite_cache.estimates(suite, chosen) if with_estimates(query) else None,
+            data=db.data,
         )
         return shown.file(asked.format, filters=asked.filters[:MOST_FILTERS], beside=asked.shown)
 

@@ -33,7 +33,7 @@ def tex(value: str) -> str:
 
 
 def markdown(frame: pd.DataFrame, best: np.ndarray, *, caption: str) -> str:
-    """The caption, then the frame; `best` [rows, columns] says whose number is bold."""
+    """Returns the caption, then the frame; `best` [rows, columns] says whose number is bold."""
 
     def text(value: str) -> str:
         return value.translate(MARKDOWN)
@@ -76,7 +76,7 @@ def latex(frame: pd.DataFrame, best: np.ndarray, *, caption: str, label: str) ->
 
 
 def _cells(frame: pd.DataFrame, best: np.ndarray, *, text: Callable[[str], str], bold: str) -> list[list[str]]:
-    """The cells by rows, written by `text`, the numbers of the best in `bold`."""
+    """Returns the cells by rows, written by `text`, the numbers of the best in `bold`."""
 
     def cell(value: object, is_best: bool) -> str:
         value = " ".join(str(or_dash(value)).splitlines())

@@ -92,14 +92,14 @@ def draw(site: Site) -> None:
 
 
 def suites(site: Site) -> list[tuple[str, str]]:
-    """The suites to choose by; first, the usual one of each need."""
+    """Returns the suites to choose by; first, the usual one of each need."""
     about = site.suite_cache.db.query("suites")
     ranked = about[about["aggregate"] != "human"]
     return [("The usual suite", ""), *zip(ranked["title"], ranked["key"], strict=True)]
 
 
 def most_parameters(size: str) -> float:
-    """The number of parameters that a text such as `500m` or `1.5 B` names. Raises BadInput."""
+    """Returns the number of parameters that a text such as `500m` or `1.5 B` names. Raises BadInput."""
     read = SIZE.fullmatch(size.strip())
     number = float(read[1]) * UNITS[read[2].lower()] if read else 0
     if number < UNITS["m"]:
@@ -118,7 +118,7 @@ def shown(
     order: str = "",
     suite: str = "",
 ) -> Markup:
-    """The shortlist for the answers, as markup."""
+    """Returns the shortlist for the answers, as markup."""
     if need == GENERATORS:
         return render("pages/choose/generators.html")
     limits = [most_parameters(size)] if size else []
@@ -148,7 +148,9 @@ CHOOSE = View(
     key="choose",
     title="Choose a model",
     sentence="Say what you need. The shortlist has at most five models: the best that fits, then models that are not "
-    "significantly worse than it, by their mean. Where no code here loads the best, the best that it loads is below.",
+    "significantly worse, by their mean. If no code here loads the best one, the best that it loads is added.",
     group="Choose",
     draw=draw,
+    about=(*CHOICES, "suite"),
+    subject=lambda site, key: (NEEDS[key].title if key in NEEDS else CHOOSE.title, CHOOSE.sentence),
 )

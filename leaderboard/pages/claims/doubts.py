@@ -1,4 +1,4 @@
-"""The doubtful scores of every suite, with a report for whoever keeps the results."""
+"""The doubtful scores of every suite, with a report for anyone who keeps the results."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ be of one file under two names."""
 
 @shared
 def doubts(site: Site) -> Markup:
-    """The section of doubtful scores and tasks."""
+    """Returns the section of doubtful scores and tasks."""
     found = findings(site.db)
     rows = [row for row in found if row["decision"] != RIGHT]
     suites = {key: title for key, (title, _) in site.suite_cache.suites().items()}
@@ -43,7 +43,8 @@ def doubts(site: Site) -> Markup:
 
 
 def findings(db: Database) -> list[dict[str, Any]]:
-    """The doubtful scores of a model of one kind as one row, the newest import first: `why`, `scores` as texts with
+    """Returns the doubtful scores of a model of one kind as one row, the newest import first: `why`, `scores` as texts
+    with
     `tasks` and `sources` of each, and the `origins`."""
     out: dict[tuple[str, ...], dict[str, Any]] = {}
     for row in db.records("doubtful"):
@@ -60,7 +61,7 @@ def findings(db: Database) -> list[dict[str, Any]]:
 
 
 def reports(rows: list[dict[str, Any]]) -> dict[str, str]:
-    """A report on each origin's doubtful scores, facts only, as its keepers' issue tracker can take it."""
+    """Returns a report on each origin's doubtful scores, facts only, as its keepers' issue tracker can take it."""
     out: dict[str, list[str]] = {}
     for row in rows:
         for origin in dict.fromkeys(origin for about in row["scores"].values() for origin in about):

@@ -40,7 +40,7 @@ def draw(site: Site) -> None:
 
 @shared
 def rows(site: Site) -> Markup:
-    """The first claims, before their table is there."""
+    """Returns the first claims, before their table is there."""
     data = claims(site.db)
     records = [dict(zip(data["fields"], row, strict=True)) for row in data["rows"]]
     headlines = [row["verdict"] for row in records if row["severity"] == "headline"]
@@ -48,7 +48,7 @@ def rows(site: Site) -> Markup:
 
 
 def routes(site: Site) -> list[Route]:
-    """The table of claims, and the published tables by name."""
+    """Returns the table of claims, and the published tables by name."""
     return [
         site.table("claims", lambda: claims(site.db)),
         Route("/published/{name}", site.guard(published)),

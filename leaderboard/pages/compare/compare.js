@@ -8,7 +8,7 @@ import { show } from '../../js/reveal.js';
 export function mount(root) {
   const status = el('p', { class: 'pg-unseen', role: 'status' });
   root.after(status);
-  // The field takes the titles of its list; the address, which is read anew, also hub ids and parts of names.
+  // The field takes the titles of its list; the address, which is parsed again, also hub ids and parts of names.
   document.addEventListener('keydown', (event) => {
     const typed = event.key === 'Enter' && event.target.closest?.('.bc-models input')?.value.trim();
     if (!typed || document.querySelector('.bc-models [role=option]')) return;

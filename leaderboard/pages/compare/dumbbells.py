@@ -1,4 +1,5 @@
-"""The positions of the marks of a dumbbell chart: a line a task, a dot a model, all on the axis of their category."""
+"""The positions of the marks of a dumbbell chart: a line per task, a dot per model, all on the axis of their
+category."""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ class ChartAxis(NamedTuple):
     high: float
 
     def position(self, value: float) -> str:
-        """The position of a value, in percent of the width."""
+        """Returns the position of a value, in percent of the width."""
         return rounded(100 * (value - self.low) / (self.high - self.low), 2)
 
     def marked(self) -> list[tuple[str, str]]:
@@ -31,7 +32,7 @@ class ChartAxis(NamedTuple):
 
 
 def axis(lines: Iterable[ComparedLine]) -> ChartAxis | None:
-    """The axis of some lines: all values and intervals; None where nothing has a value."""
+    """Returns the axis of some lines: all values and intervals; None if nothing has a value."""
     ends = [end for line in lines for value in line.values for end in (value.value, value.low, value.high)]
     known = [end for end in ends if math.isfinite(end)]
     if not known:
@@ -42,8 +43,8 @@ def axis(lines: Iterable[ComparedLine]) -> ChartAxis | None:
 
 
 def dumbbell(line: ComparedLine, *, on: ChartAxis) -> dict[str, Any]:
-    """A line's marks on an axis that spans them, in percent of its width: the dots, and `left` and `width` of the bar
-    from the first to the last of them.
+    """Returns a line's marks on an axis that spans them, in percent of its width: the dots, and `left` and `width` of
+    the bar from the first to the last of them.
 
     A dot has its row's `index`, its `position`, `left` and `width` of its interval (empty: not known), what it says on
     pointing at it, and `shift`: pixels below the middle, so that marks and intervals of two rows do not hide each

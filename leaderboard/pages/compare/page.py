@@ -102,7 +102,7 @@ def draw(site: Site) -> None:
 
 
 def address(models: Sequence[str], **rest: str) -> str:
-    """The address of a comparison."""
+    """Returns the address of a comparison."""
     query = {"models": ",".join(models)} | {key: value for key, value in rest.items() if value}
     return f"compare?{urlencode(query, safe='/:~,')}"
 
@@ -130,7 +130,7 @@ def start(suite_cache: SuiteCache, model: str = "") -> Markup:
 def shown(
     suite_cache: SuiteCache, *, models: Sequence[str], suite: str = "", origin: str = "", rule: dict[str, str]
 ) -> Markup:
-    """The result for some models: keys, with `~` and an origin after those whose row is named.
+    """Returns the result for some models: keys, with `~` and an origin after those whose row is named.
 
     suite, origin: empty for those in which they share most tasks. rule: the parameters of RULE.
     """
@@ -196,7 +196,7 @@ def shown(
 
 
 def in_words(test: Comparison) -> str:
-    """A test's outcome in a cell, with the reason where there is none."""
+    """Returns a test's outcome in a cell, with the reason if there is none."""
     if test.reading in ("unknown", "none"):
         return f"{'not comparable' if test.reading == 'none' else 'unknown'}: {test.reason}"
     same = "significant by itself only" if test.p <= ALPHA else "no significant difference"
@@ -206,7 +206,7 @@ def in_words(test: Comparison) -> str:
 
 
 def _chart(group: ComparedLine, found: ComparedLine) -> dict[str, Any] | None:
-    """A category's dumbbells, or those of a task, under its verdict; None where it has no value."""
+    """Returns a category's dumbbells, or those of a task, under its verdict; None if it has no value."""
     lines = (group, *group.parts)
     on = axis(lines)
     if on is None:
@@ -223,7 +223,7 @@ def _chart(group: ComparedLine, found: ComparedLine) -> dict[str, Any] | None:
 
 
 def subject(site: Site, keys: str) -> tuple[str, str] | None:
-    """The names of the models that an address compares, and what the page shows of them."""
+    """Returns the names of the models that an address compares, and what the page shows of them."""
     titles = site.db.keyed("models")["title"]
     models = list(dict.fromkeys(each.partition("~")[0] for each in keys.split(",")))
     known = 1 < len(models) <= MOST and all(key in titles for key in models)
@@ -237,6 +237,6 @@ COMPARE = View(
     cites=PAPERS,
     group="Compare",
     draw=draw,
-    about="models",
+    about=("models",),
     subject=subject,
 )

@@ -23,7 +23,7 @@ class AxisTable:
 
     scores: ScoreTable
     axes: tuple[Axis, ...]
-    origins: np.ndarray  # [models, axes], texts, empty where missing
+    origins: np.ndarray  # [models, axes], texts, empty if missing
     # [models, axes], of the scores (bits of data.board_table); of a category or suite TRAINED, where the model was
     # trained on a data set of any of its tasks
     marks: np.ndarray
@@ -34,7 +34,7 @@ class AxisTable:
         return origins_in(filter(None, self.origins.ravel().tolist()))
 
     def of_axes(self, indices: np.ndarray) -> AxisTable:
-        """The same models over some of the axes, in the order of `indices`."""
+        """Returns the same models over some of the axes, in the order of `indices`."""
         return replace(
             self,
             axes=tuple(self.axes[index] for index in indices),
@@ -45,7 +45,7 @@ class AxisTable:
 
 
 def check_origin(suite_cache: SuiteCache, query: CorrelationQuery) -> None:
-    """Raises BadInput where no chosen suite has scores of the chosen origin, naming the available ones."""
+    """Raises BadInput if no chosen suite has scores of the chosen origin, naming the available ones."""
     origins = origins_in(row.origin for suite in query.suites for row in suite_cache.table(suite).rows)
     if query.origin not in (ALL, USUAL, *origins):
         raise BadInput(
@@ -55,7 +55,7 @@ def check_origin(suite_cache: SuiteCache, query: CorrelationQuery) -> None:
 
 
 def gather(suite_cache: SuiteCache, query: CorrelationQuery) -> AxisTable:
-    """The chosen suites over the union of their models, matched by key. Raises BadInput where no column is left.
+    """Returns the chosen suites over the union of their models, matched by key. Raises BadInput if no column is left.
 
     Within a suite two origins of one model never mix.
     """
@@ -70,7 +70,7 @@ def gather(suite_cache: SuiteCache, query: CorrelationQuery) -> AxisTable:
     models = sorted({model for block in blocks for model in block.scores.models})
 
     def joined(parts: Iterable[np.ndarray], kind: type = float) -> np.ndarray:
-        """The blocks' arrays over all models, NaN for those not in a suite."""
+        """Returns the blocks' arrays over all models, NaN for those not in a suite."""
         frames = [
             pd.DataFrame(part, index=block.scores.models, dtype=kind) for part, block in zip(parts, blocks, strict=True)
         ]
@@ -91,7 +91,7 @@ def gather(suite_cache: SuiteCache, query: CorrelationQuery) -> AxisTable:
 
 
 def _block(suite_cache: SuiteCache, suite: str, query: CorrelationQuery) -> AxisTable:
-    """The axes of one suite, over its rows of the chosen origin; none where it has no such mean."""
+    """Returns the axes of one suite, over its rows of the chosen origin; none if it has no such mean."""
     table, ranked = suite_cache.table(suite), suite_cache.ranked(suite)
     rows, trained, about = table.rows_of(query.origin), (table.marks & TRAINED) > 0, table.suite
     columns: list[tuple[Axis, np.ndarray, np.ndarray]] = []  # axis, values [rows], marks [rows]

@@ -25,7 +25,7 @@ class CorrelationMatrix:
     left_out: tuple[str, ...]
 
     def index(self, key: str) -> int:
-        """The index of an axis. Raises BadInput for one that is not shown."""
+        """Returns the index of an axis. Raises BadInput for one that is not shown."""
         keys = [axis.key for axis in self.table.axes]
         if key not in keys:
             raise BadInput("The opened pair is not part of this choice, so it is closed")
@@ -74,11 +74,11 @@ class AxisPair:
     r: float
     low: float
     high: float
-    why: str  # empty where there is a correlation
+    why: str  # empty if there is a correlation
 
 
 def pair(matrix: CorrelationMatrix, first: str, second: str) -> AxisPair:
-    """The models behind one cell. Raises BadInput for an axis that is not shown."""
+    """Returns the models behind one cell. Raises BadInput for an axis that is not shown."""
     a, b = matrix.index(first), matrix.index(second)
     table, scores, correlation = matrix.table, matrix.table.scores, matrix.correlation
     both = np.flatnonzero(~np.isnan(scores.values[:, [a, b]]).any(axis=1))
@@ -99,7 +99,7 @@ def pair(matrix: CorrelationMatrix, first: str, second: str) -> AxisPair:
 
 
 def why_blank(matrix: CorrelationMatrix, a: int, b: int) -> str:
-    """Why a cell is blank; empty where it is not."""
+    """Why a cell is blank; empty if it is not."""
     if not np.isnan(matrix.correlation.r[a, b]):
         return ""
     n = int(matrix.correlation.n[a, b])

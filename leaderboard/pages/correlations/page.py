@@ -136,8 +136,8 @@ def draw(site: Site) -> None:
 
 
 def page(site: Site, known: Sequence[Parameter], *, pair: str, **values: Any) -> tuple:
-    """The outputs for a choice: what it finds, the ready views, the matrix with its legend and table, and the opened
-    pair."""
+    """Returns the outputs for a choice: what it finds, the ready views, the matrix with its legend and table, and the
+    opened pair."""
     matrix = matrix_of(site.suite_cache, query := query_of(values))
     choice = address.query(known, {**query._asdict(), "pair": ""})
     axes = matrix.table.axes
@@ -159,18 +159,18 @@ def page(site: Site, known: Sequence[Parameter], *, pair: str, **values: Any) ->
 
 
 def note(site: Site, suites: Iterable[str]) -> str:
-    """What is to be known of drawn items, where a suite has some."""
+    """Returns what is to be known of drawn items, if a suite has some."""
     benchmarks = (site.suite_cache.table(suite).suite["benchmark"] for suite in suites)
     return macro("note")(next(filter(is_synthetic, benchmarks), ""))
 
 
 def clicked(event: gr.EventData) -> str:
-    """The pair of a clicked cell; the page itself checks it."""
+    """Returns the pair of a clicked cell; the page itself checks it."""
     return str(payload_of(event).get("value", ""))[:400]
 
 
 def preset_of(query: CorrelationQuery, known: Sequence[Parameter]) -> str:
-    """The ready-made view that a choice is, empty if none."""
+    """Returns the ready-made view that a choice is, empty if none."""
     *of_query, _ = known  # the last is the opened pair
     written = {each.key: each.write(getattr(query, each.key)) for each in of_query}
     usual = {each.key: each.write(each.default) for each in of_query}
@@ -178,7 +178,7 @@ def preset_of(query: CorrelationQuery, known: Sequence[Parameter]) -> str:
 
 
 def finding(matrix: CorrelationMatrix, *, choice: str) -> str:
-    """The most and least similar pairs, each a link that opens it; `choice` is the page's query string."""
+    """Returns the most and least similar pairs, each a link that opens it; `choice` is the page's query string."""
     extremes = extreme_pairs(correlation=matrix.correlation, method=matrix.query.method)
     pairs = () if extremes is None else (extremes.most, extremes.least)
     axes = matrix.table.axes
@@ -193,7 +193,7 @@ def finding(matrix: CorrelationMatrix, *, choice: str) -> str:
 
 
 def legend(site: Site, matrix: CorrelationMatrix) -> str:
-    """What the matrix is computed from, its colours, what was excluded, and which of its tasks are doubtful."""
+    """Returns what the matrix is computed from, its colours, what was excluded, and which of its tasks are doubtful."""
     tables = map(site.suite_cache.table, matrix.query.suites)
     doubts = {task: doubt for table in tables for task, doubt in task_doubts(site.db, table).items() if doubt.severe}
     axes, correlation = matrix.table.axes, matrix.correlation
@@ -246,7 +246,7 @@ def opened_pair(site: Site, matrix: CorrelationMatrix, *, keys: str) -> tuple:
 
 
 def _scatter(opened: AxisPair, *, names: Sequence[str], kinds: Sequence[str]) -> go.Figure:
-    """Two columns against each other, one mark a model; its kind has a colour and a shape."""
+    """Two columns against each other, one mark per model; its kind has a colour and a shape."""
     figure, (x, y) = go.Figure(), opened.values.T
     sides = label_sides(names, x, y) if len(names) <= LABELLED else [""] * len(names)
     for at, kind in enumerate(dict.fromkeys(kinds)):
@@ -272,7 +272,7 @@ def _scatter(opened: AxisPair, *, names: Sequence[str], kinds: Sequence[str]) ->
 
 
 def _marks(opened: AxisPair, index: int) -> list[str]:
-    """The marks of a model's two scores, one line each; a category or suite: trained on a data set of it."""
+    """Returns the marks of a model's two scores, one line each; a category or suite: trained on a data set of it."""
     return [
         f"{axis.title}: {note if axis.task else '† trained on a data set of it'}"
         for marks, axis in zip(opened.marks[index], (opened.x, opened.y), strict=True)

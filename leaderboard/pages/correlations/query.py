@@ -49,7 +49,7 @@ class CorrelationQuery(NamedTuple):
 
 
 def parameters(*, suites: Sequence[str]) -> tuple[Parameter, ...]:
-    """The page's query parameters over the keys of the database."""
+    """Returns the page's query parameters over the keys of the database."""
     usual = CorrelationQuery()
     return (
         Choice(key="suites", default=usual.suites, choices=tuple(suites), least=1, noun="suite"),
@@ -63,7 +63,7 @@ def parameters(*, suites: Sequence[str]) -> tuple[Parameter, ...]:
 
 
 def query_of(values: Mapping[str, Any]) -> CorrelationQuery:
-    """The choice among a page's values."""
+    """Returns the choice among a page's values."""
     chosen = {name: values[name] for name in CorrelationQuery._fields}
     return CorrelationQuery(**chosen | {"suites": tuple(chosen["suites"])})
 

@@ -24,7 +24,7 @@ HEADS = ("first", "second", "correlation", "low", "high", "models", "note")
 
 
 def routes(site: Site) -> list[Route]:
-    """The routes; both take the page's own query string."""
+    """Returns the routes; both take the page's own query string."""
     suite_cache, db = site.suite_cache, site.db
 
     def matrix(request: Request) -> CorrelationMatrix:
@@ -52,7 +52,7 @@ def _parameters(db: Database) -> tuple[Parameter, ...]:
 
 
 def rows(matrix: CorrelationMatrix) -> list[list[Any]]:
-    """One row a pair: labels, correlation, interval, models, why it is blank, and the two keys."""
+    """One row per pair: labels, correlation, interval, models, why it is blank, and the two keys."""
     axes, correlation = matrix.table.axes, matrix.correlation
     return [
         [
@@ -69,7 +69,7 @@ def rows(matrix: CorrelationMatrix) -> list[list[Any]]:
 
 
 def listing(matrix: CorrelationMatrix) -> dict[str, Any]:
-    """The pairs as a sortable table, the strongest first."""
+    """Returns the pairs as a sortable table, the strongest first."""
     pairs = [row[:7] for row in rows(matrix)]
     pairs.sort(key=lambda row: (row[2] is None, -abs(row[2] or 0)))
     digits = {"correlation": 2, "low": 2, "high": 2, "models": 0}
@@ -84,7 +84,7 @@ def listing(matrix: CorrelationMatrix) -> dict[str, Any]:
 
 
 def sheet(matrix: CorrelationMatrix) -> bytes:
-    """The pairs as CSV with their keys."""
+    """Returns the pairs as CSV with their keys."""
     frame = pd.DataFrame(rows(matrix), columns=[*HEADS, "first_key", "second_key"])
     frame = frame.assign(method=matrix.query.method, origin=" and ".join(matrix.table.shown_origins))
     return csv_bytes(frame)

@@ -18,7 +18,7 @@ from leaderboard.web.parameters import Number, Text
 
 FIGURE = "cost-figure"
 SUITE = "unisim-core"  # the first with intervals and sizes
-RATE = 100.0  # items a second
+RATE = 100.0  # items per second
 MEAN, ALL = ("The suite's mean", ""), ("All", "")
 
 
@@ -63,7 +63,7 @@ def draw(site: Site) -> None:
         return (texts.calculator(suite_items(suite), suite=suite, rate=rate, size=size),)
 
     def without_it(**values: Any) -> dict[Any, Any]:
-        """The page without a model that does not exist, the suites for one of those."""
+        """Returns the page without a model that does not exist, the suites for one of those."""
         if not values["suite"]:
             return {head: instead("cost?suite=", listed())}
         return dict(zip(canvas.outputs, page(**values | {"model": ""}), strict=True))

@@ -39,18 +39,8 @@ class CostAxis(NamedTuple):
 
 
 def iso(day: float) -> str:
-    """A day since the year 1 as a date."""
+    """Returns a day since the year 1 as a date."""
     return date.fromordinal(int(day)).isoformat()
-
-
-def per_second(seconds: float) -> str:
-    """What takes these seconds an image, in images per second."""
-    return f"{rate_text(1 / seconds)}/s"
-
-
-def with_index(dimension: float) -> str:
-    """A dimension, with the bytes of a million float32 vectors."""
-    return f"{dimension:,.0f}, {memory_text(dimension * 4e6 / 2**20)}"
 
 
 VECTOR = "one vector of known dimension an item"
@@ -62,10 +52,13 @@ AXES = {
         CostAxis(SIZE, "Parameters", "a known size", "of the same size or smaller", "smallest", parameters_text),
         CostAxis(MEMORY, "Memory", "known memory", "of the same memory or less", "smallest", memory_text),
         *(
-            CostAxis(key, f"Images, {machine}", SPEED, FASTER, "fastest", per_second)
+            CostAxis(key, f"Images, {machine}", SPEED, FASTER, "fastest", lambda seconds: f"{rate_text(1 / seconds)}/s")
             for key, machine in MACHINES.items()
         ),
-        CostAxis(DIMENSION, "Dimension", VECTOR, "of the same dimension or smaller", "smallest", with_index),
+        CostAxis(
+            *(DIMENSION, "Dimension", VECTOR, "of the same dimension or smaller", "smallest"),
+            lambda size: f"{size:,.0f}, {memory_text(size * 4e6 / 2**20)}",  # of a million float32 vectors
+        ),
         CostAxis(AGE, "Release date", "a known release date", "of the same date or older", "oldest", iso),
     )
 }
@@ -91,10 +84,10 @@ class SuiteFront:
     points: tuple[Any, ...]
     unranked: list[tuple[str, str]]  # key and title of the models of this origin that have no rank
     categories: tuple[str, ...]  # to choose from
-    testable: list[str]  # categories in which something is known, where nothing is over the whole
+    testable: list[str]  # categories in which something is known, if nothing is over the whole
 
     def of(self, state: str) -> list[Any]:
-        """The points of one state, cheapest first, then by rank."""
+        """Returns the points of one state, cheapest first, then by rank."""
         return sorted((point for point in self.points if point.state == state), key=lambda p: (p.cost, p.rank))
 
     @property
@@ -114,7 +107,7 @@ class SuiteFront:
 
 
 def suites(db: Database) -> list[tuple[str, str]]:
-    """The suites to choose from: those that have a mean."""
+    """Returns the suites to choose from: those that have a mean."""
     every = db.query("suites")
     return suite_choices(every[(every["aggregate"] != "human") & (every["tasks"] > 0)])
 
@@ -176,7 +169,7 @@ def suite_front(suite_cache: SuiteCache, *, suite: str, category: str = "", axis
 
 @cache
 def suite_items(suite: str) -> Mapping[str, int]:
-    """What the tasks of a suite of the catalogue take, as a dry run counts it before anything is fetched."""
+    """Returns what the tasks of a suite of the catalogue take, as a dry run counts it before anything is fetched."""
     from compute import tasks
     from compute.engine.estimate import item_counts
     from compute.tasks.source import Source

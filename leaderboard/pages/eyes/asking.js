@@ -113,7 +113,7 @@ export class Asking {
   #progress() {
     const { count, goal, place, study } = this.visit;
     Object.assign(this.bar, { max: goal, value: place });
-    this.count.textContent = `${place} of ${goal} answers`;
+    this.count.textContent = `${place} of ${goal} answers to the ${count < FIRST_REPORT ? 'first' : 'next'} result`;
     if (count < Math.min(FIRST_REPORT, study.questions.length)) this.answer.setAttribute('aria-disabled', 'true');
     else this.answer.removeAttribute('aria-disabled');
     this.answer.title = this.answer.getAttribute('aria-disabled') ? `The first result needs ${goal} answers` : '';

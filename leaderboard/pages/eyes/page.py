@@ -1,4 +1,4 @@
-"""Your eyes: a visitor answers questions about images, and sees which models answer them alike."""
+"""Your eyes: a visitor answers questions about images, and sees which models give the same answers."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ TYPES = {
 
 
 def routes(site: Site) -> list[Route]:
-    """All of them."""
+    """Returns all of them."""
 
     def known(request: Request) -> StudyFolder | None:
         return own(site, request.query_params.get("key", ""))
@@ -44,7 +44,7 @@ def routes(site: Site) -> list[Route]:
         return opened(study, **of) | {"id": held}
 
     def stored(request: Request) -> Response:
-        """The shipped study of a kind, else the folder's."""
+        """Returns the shipped study of a kind, else the folder's."""
         query = request.query_params
         if (kind := query.get("kind", "")) in ASKS:
             seed = _seed(query)
@@ -109,7 +109,7 @@ def routes(site: Site) -> list[Route]:
 
 
 def answered(given: StudyFile, *, source: str = "") -> dict[str, str]:
-    """The report as markup, and the answers as the table of own data. Raises BadInput."""
+    """Returns the report as markup, and the answers as the table of own data. Raises BadInput."""
     found = report(given.study, given.judgments)
     ends = [end for each in found.models for end in (each.agreement.low, each.agreement.high) if end == end]
     lowest, highest = min(ends, default=0.0), max(ends, default=1.0)

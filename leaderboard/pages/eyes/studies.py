@@ -77,8 +77,8 @@ class Studies:
         self._own: WeakSet[TimedMaking] = WeakSet()
 
     def turn(self, payload: dict[str, Any], request: Any) -> dict[str, Any]:
-        """The next turn of a study: {session, source, kind, seed, early, key, file, study}. `file` comes only at the
-        start of a visitor's own, with the `study` if the browser has it; `early` is that of `asking.order`.
+        """Returns the next turn of a study: {session, source, kind, seed, early, key, file, study}. `file` comes only
+        at the start of a visitor's own, with the `study` if the browser has it; `early` is that of `asking.order`.
 
         How far it is, with the study once its questions are there, and in the end what models pick. Raises BadInput.
         """
@@ -117,7 +117,7 @@ class Studies:
         return facts
 
     def _of_visitor(self, payload: dict[str, Any], session: str, request: Any, *, kind: Kind) -> TimedMaking | str:
-        """The study of a session, or what it waits for."""
+        """Returns the study of a session, or what it waits for."""
         results, file = self._live.uploads.results(session), payload.get("file")
         timed = results.get(KEY)
         if what := self._waits(timed, sender(request)):
@@ -137,7 +137,7 @@ class Studies:
         return timed
 
     def _waits(self, timed: TimedMaking | None, sender: str) -> str:
-        """Why a session's study, None for its first, is not made now; empty where it is.
+        """Why a session's study, None for its first, is not made now; empty if it is.
 
         A sender has one place, and a study that got no turn for IDLE seconds has none until there is room again.
         """
@@ -151,7 +151,7 @@ class Studies:
 
 
 def own(site: Site, key: str) -> StudyFolder | None:
-    """The host's study, for those who may see it."""
+    """Returns the host's study, for those who may see it."""
     return site.study if compare_digest(key.encode(), site.study_key.encode()) or not site.study_key else None
 
 
@@ -163,7 +163,7 @@ def hold(site: Site, study: Study, *, session: str, request: Any) -> str:
 def opened(
     study: Study, *, source: str, seed: int, rater: str = "", judgments: Sequence[Judgment] = ()
 ) -> dict[str, Any]:
-    """A study as the browser takes it over, with a rater's order of the seed."""
+    """Returns a study as the browser takes it over, with a rater's order of the seed."""
     early = asking.early(study, [each for each in judgments if (each.rater, each.seed) == (rater, seed)])
     return {
         "source": source,
@@ -177,12 +177,13 @@ def opened(
 
 
 def ordered(study: Study, *, seed: int, early: int) -> list[tuple[int, str, int]]:
-    """A rater's questions, as (question, draw, left)."""
+    """Returns a rater's questions, as (question, draw, left)."""
     return [(each.question, each.draw, each.left) for each in asking.order(study, seed=seed, early=early)]
 
 
 def uploaded(data: bytes, *, kind: Kind) -> Materials:
-    """A visitor's ZIP of images, perhaps with one table: of prompts, or of questions, which then say their kind.
+    """Returns a visitor's ZIP of images, perhaps with one table: of prompts, or of questions, which then say their
+    kind.
 
     Raises BadInput.
     """

@@ -108,7 +108,7 @@ export class Visit {
     return last ? this.#add({ ...last, undone: true }) : null;
   }
 
-  /** Adds others' judgments of the same questions, where a newer one replaces an older; hands back a sentence, as the command's. */
+  /** Adds others' judgments of the same questions, where a newer one replaces an older; returns a sentence, as the command's. */
   merge(judgments) {
     const known = new Map(this.judgments.map((each) => [place(each), each]));
     const found = { added: [], changed: [], same: [], older: [] };

@@ -63,7 +63,7 @@ def choices(db: Database) -> list[tuple[str, str]]:
 
 @shared
 def load(db: Database, suite: str) -> BackboneSet | None:
-    """The agreement on a suite of `choices`; None where none is defined."""
+    """Returns the agreement on a suite of `choices`; None if none is defined."""
     frames = (db.query("generator_pairs"), db.query("generator_ratings", metrics=list(HUMAN_METRICS)))
     cells, ratings = (frame[frame["suite"] == suite] for frame in frames)
     if cells.empty or ratings.empty:
@@ -98,7 +98,7 @@ def load(db: Database, suite: str) -> BackboneSet | None:
 
 
 def section(db: Database, grid: BackboneSet | None) -> Markup:
-    """The answer and the heatmap."""
+    """Returns the answer and the heatmap."""
     if grid is None:
         return render("pages/generators/backbones.html", grid=None)
     effects = backbone_effects.effects(grid.cells, draws=grid.draws)

@@ -26,9 +26,9 @@ PRINTED = ("the printed mean over the splits",)  # the one task of a board witho
 
 
 class Board(NamedTuple):
-    """The judges by one metric: one row a judge and origin, best first, those without every split last.
+    """The judges by one metric: one row per judge and origin, best first, those without every split last.
 
-    `judges` has model, origin, title, kind, value, low and high (the 95% interval, NaN where it is not known), note
+    `judges` has model, origin, title, kind, value, low and high (the 95% interval, NaN if it is not known), note
     (its bias in words), splits (with a score), of (all), complete, recomputed (the paper does not print this mean), and
     place: the rank among the judges of the origin with most of them, 0 elsewhere.
     """
@@ -37,7 +37,7 @@ class Board(NamedTuple):
     reading: str  # how sure the lead is
 
     def at(self, place: int) -> pd.DataFrame:
-        """The judges at a place of those that are taken: 0 leads, 1 is next."""
+        """Returns the judges at a place of those that are taken: 0 leads, 1 is next."""
         places = sorted(set(self.judges["place"]) - {0})
         return self.judges[self.judges["place"] == places[place]] if place < len(places) else self.judges[:0]
 
@@ -87,7 +87,7 @@ def _evenness(scores: pd.DataFrame, *, tasks: Sequence[str]) -> pd.DataFrame:
 
 
 def _of_means(printed: pd.Series, even: pd.DataFrame) -> pd.DataFrame:
-    """The judges by printed means, and where there are none by those over the splits of `even`."""
+    """Returns the judges by printed means, and if there are none by those over the splits of `even`."""
     means = printed.combine_first(even.mean(axis=1))
     counts, splits = even.count(axis=1).reindex(means.index), even.shape[1]
     counts[printed.index] = splits
@@ -102,7 +102,7 @@ def _of_means(printed: pd.Series, even: pd.DataFrame) -> pd.DataFrame:
 
 
 def _judges(ranked: Ranking, *, means: pd.Series, splits: pd.Series) -> pd.DataFrame:
-    """The judges of a ranking; `means` of those that it does not rank."""
+    """Returns the judges of a ranking; `means` of those that it does not rank."""
     table = ranked.table
     return pd.DataFrame(
         {
@@ -141,7 +141,8 @@ def _reading(judges: pd.DataFrame) -> str:
 
 
 def agreements(boards: Mapping[str, Board]) -> list[tuple[str, str, dict[str, float]]]:
-    """Every two metrics that enough judges have, and Spearman's r over n judges with its 95% interval, low and high.
+    """Returns every two metrics that enough judges have, and Spearman's r over n judges with its 95% interval, low and
+    high.
 
     It is significant where 0 lies outside; NaN: not known.
     """

@@ -31,7 +31,7 @@ MOST_TEXT = 500  # characters of a reply
 
 @partial(shared, most=64)
 def diagnose(cache: SuiteCache, suite: str, model: str) -> dict[str, Any]:
-    """A judge's ratings of the pairs of a suite; empty without stored pairs.
+    """Returns a judge's ratings of the pairs of a suite; empty without stored pairs.
 
     `of`: the pairs of its tasks; of a partial run some were not put to it in both orders. `curve`: RelaxSym at 0..9.
     `bias`: a Figure, or in words why there is none. `scored`: pairs with two scores, `flipped` with unlike ones, `far`
@@ -67,9 +67,10 @@ def diagnose(cache: SuiteCache, suite: str, model: str) -> dict[str, Any]:
 
 
 def histograms(pairs: pd.DataFrame) -> list[dict[str, Any]]:
-    """How often a judge gave each score of 1..10 to the pairs of a type under a condition, both orders together.
+    """Returns how often a judge gave each score of 1..10 to the pairs of a type under a condition, both orders
+    together.
 
-    A row a condition and type, the types in reading order.
+    A row per condition and type, the types in reading order.
     """
     out = []
     parts = pairs.groupby(["condition", "type"])
@@ -89,7 +90,7 @@ def histograms(pairs: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def effort(runs: Sequence[Mapping[str, Any]]) -> dict[str, float | None]:
-    """Seconds and US dollars per 1,000 pairs, over the pairs whose answers state them; None where none does.
+    """Seconds and US dollars per 1,000 pairs, over the pairs whose answers state them; None if none does.
 
     A judge in words counts the requests of its answers that came, two a pair. The time of another model is its run's,
     over the pairs that it rated.
@@ -109,7 +110,7 @@ def effort(runs: Sequence[Mapping[str, Any]]) -> dict[str, float | None]:
 
 
 def _stated(part: dict[str, Any], name: str) -> tuple[float, float]:
-    """What the replies of a subset took, as far as they state it, and how many do."""
+    """Returns what the replies of a subset took, as far as they state it, and how many do."""
     if name in part:
         return part[name], part["asked"] - part.get("errors", 0)
     stated = part.get("in_part", {}).get(name, {"at_least": 0.0, "replies": 0})
@@ -118,7 +119,7 @@ def _stated(part: dict[str, Any], name: str) -> tuple[float, float]:
 
 def flips(db: Database, *, suite: str, model: str, tasks: list[str]) -> list[dict[str, Any]]:
     """The pairs whose orders are farthest apart of those that a page can open, with all their pictures; others where
-    none has. An image without a small picture is empty; replies are in both orders, empty where there are none."""
+    none has. An image without a small picture is empty; replies are in both orders, empty if there are none."""
     pictures = set(db.query("pictured_pairs", suite=suite).itertuples(index=False, name=None))
     rows = []
     for row in db.records("flips", suite=suite, model=model, tasks=tasks, most=LOOKED_THROUGH):
@@ -138,7 +139,7 @@ def flips(db: Database, *, suite: str, model: str, tasks: list[str]) -> list[dic
 
 
 def reading(found: Mapping[str, Any]) -> Sequence[str]:
-    """What the ratings show, in sentences."""
+    """Returns what the ratings show, in sentences."""
     out = []
     if not found["scored"]:
         return ["It gave no pair two scores."]
@@ -146,7 +147,7 @@ def reading(found: Mapping[str, Any]) -> Sequence[str]:
         out.append(f"All {found['scored']:,} pairs with two scores were rated the same in both orders.")
     else:
         pairs = "pair gets" if found["flipped"] == 1 else "pairs get"
-        far = "none" if not found["far"] else f"{found['far']:,}"
+        far = f"{found['far']:,}" if found["far"] else "none"
         out.append(
             f"{found['flipped']:,} of {found['scored']:,} {pairs} another score when the order is reversed, "
             f"{far} of them by more than one point."

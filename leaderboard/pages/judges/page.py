@@ -88,14 +88,14 @@ def draw(site: Site) -> None:
 
 @shared
 def pairs(cache: SuiteCache) -> str:
-    """The judges that say which of two images is better, beside people's votes."""
+    """Returns the judges that say which of two images is better, next to people's votes."""
     votes = cache.db.query("votes")
     tasks = [(origin, task, judged(own)) for (origin, task), own in votes.groupby(["origin", "task"], sort=False)]
     return render("pages/judges/pairs.html", tasks=sorted(tasks, key=lambda one: -one[2].first.n))
 
 
 def page(cache: SuiteCache, *, suite: str, splits: str, judge: str) -> tuple[str, str]:
-    """The two outputs: the answer with its picture, and one judge in detail."""
+    """Returns the two outputs: the answer with its picture, and one judge in detail."""
     found, metrics = boards(cache, suite, splits == IMAGES), cache.db.keyed("metrics")
     model = judge or next(iter(found["mmscore"].at(0)["model"]) if "mmscore" in found else iter(()), "")
     pairs = agreements(found)
@@ -116,14 +116,14 @@ def page(cache: SuiteCache, *, suite: str, splits: str, judge: str) -> tuple[str
 
 
 def _all_lead(boards: Mapping[str, Board]) -> str:
-    """The title of the judge that leads every metric, alone and among others; empty for none."""
+    """Returns the title of the judge that leads every metric, alone and among others; empty for none."""
     leads = [board.at(0) for board in boards.values() if (board.judges["place"] > 0).sum() > 1]
     titles = {title for lead in leads for title in lead["title"]}
     return titles.pop() if len(leads) == len(METRICS) and len(titles) == 1 else ""
 
 
 def _detail(cache: SuiteCache, *, model: str, suite: str) -> str:
-    """The judge in the chosen suite, else in the first that has it; empty where none has."""
+    """Returns the judge in the chosen suite, else in the first that has it; empty if none has."""
     suites = cache.db.keyed("judged_suites")
     asked = dict.fromkeys((suite, *suites.index)) if model else ()
     home = next((key for key in asked if model in set(cache.db.query("judged_scores", suite=key)["model"])), "")

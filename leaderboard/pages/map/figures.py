@@ -1,4 +1,4 @@
-"""A map of tasks or models: one mark a point, coloured by what is known of it."""
+"""A map of tasks or models: one mark per point, coloured by what is known of it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MOST = 17  # values with their own mark; rarer ones share one
 def points(facts: pd.DataFrame, *, values: pd.Series, unknown: str, meta: Mapping[str, Any]) -> go.Figure:
     """Points by a fact in words: a colour and a shape for each value; `unknown` values are grey.
 
-    facts: x, y and name, a row a point; values [points].
+    facts: x, y and name, a row per point; values [points].
     """
     counts = values[values != unknown].value_counts()
     ranked = sorted(counts.index, key=lambda value: (-counts[value], value))

@@ -37,7 +37,7 @@ MEASURED = ("size", "dimension", "mean")  # colours that are numbers
 
 
 def draw(site: Site) -> None:
-    """What the clusters are, the figure with what was picked in it, the controls, the settings, and the table."""
+    """What the clusters are, the controls, the figure with what was picked in it, the settings, and the table."""
     titles = site.db.keyed("suites")["benchmark_title"]
     offered = [(titles[suites[0]], ",".join(suites)) for suites in SHIPPED.values()]
     usual = Recipe()
@@ -51,8 +51,8 @@ def draw(site: Site) -> None:
         canvas.choose("suites", offered, **benchmarks, label="Benchmark", scale=2)
         titled = [(title, key) for key, title in MAP_COLOURS.items()]
         canvas.output(canvas.choose("colour", titled, default="cluster", label="Colour by", scale=2))
-    canvas.figure(elem_id=FIGURE)
     figure_bridge(site.assets, script="pages/map/selection.js", figure=FIGURE, silent=False)
+    canvas.figure(elem_id=FIGURE)
     canvas.html()
 
     def page(*, of: str, suites: str, colour: str) -> tuple:
@@ -134,7 +134,7 @@ def chart(
 
 
 def groups(facts: pd.DataFrame, noun: str) -> list[dict[str, Any]]:
-    """What can be selected without a mouse: every cluster, then every category or kind."""
+    """Returns what can be selected without a mouse: every cluster, then every category or kind."""
     return [
         {"name": value, "places": np.flatnonzero(facts[column] == value).tolist()}
         for column in ("cluster", "category" if noun == "tasks" else "kind")

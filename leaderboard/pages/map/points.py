@@ -16,7 +16,7 @@ OUTSIDE = "In no cluster"
 
 
 def described_points(site: Site, points: pd.DataFrame, recipe: Recipe) -> pd.DataFrame:
-    """The map's points with all that they can be coloured by; facts in words, size and mean as numbers."""
+    """Returns the map's points with all that they can be coloured by; facts in words, size and mean as numbers."""
     points = points.set_index("key", drop=False)
     if recipe.noun == "tasks":
         tasks = pd.concat([site.db.query("suite_tasks", suite=suite) for suite in recipe.suites]).drop_duplicates("key")
@@ -57,7 +57,8 @@ def means(site: Site, recipe: Recipe) -> pd.Series:
 
 
 def names_of(points: pd.DataFrame, *, by: Sequence[str]) -> list[str]:
-    """A name for the cluster of each point, by the first column of `by` that most of its points have a value of:
+    """Returns a name for the cluster of each point, by the first column of `by` that most of its points have a value
+    of:
     `Mostly Linear Probing` where one is that of more than half of them, else the two that are most common; outliers
     apart. Columns: cluster and those of `by`."""
     names: dict[int, str] = {}

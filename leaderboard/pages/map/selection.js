@@ -24,7 +24,7 @@ export function mount(owner, { id }) {
     'Clear selection');
   const panel = el('div', { class: 'pg-near', 'aria-live': 'polite' });
   const label = el('span', {});
-  owner.replaceChildren(el('label', {}, label, field), names, el('label', {}, 'Select ', pick), links, clear, panel);
+  owner.replaceChildren(el('label', {}, label, field), names, el('label', {}, 'Select ', pick), links, clear);
   let plot = null;
   let drawn = null;
   let settling = false; // while our own selection is drawn, which plotly reports too
@@ -129,6 +129,7 @@ export function mount(owner, { id }) {
     const { meta } = figure.layout;
     if (!meta?.groups) return;
     plot = figure;
+    if (!panel.isConnected) document.getElementById(id).after(panel);
     listen(plot, 'plotly_selected', onSelected);
     listen(plot, 'plotly_click', onClick);
     plot.dataset.listens = 'selection';

@@ -41,14 +41,15 @@ class Field:
 
 
 def suites_of(suite_cache: SuiteCache, model: str) -> list[str]:
-    """The suites in which the model has a row."""
+    """Returns the suites in which the model has a row."""
     scored = set(suite_cache.db.query("suites_of_model", model=model)["suite"])
     suites = [suite for suite in suite_cache.suites() if suite in scored]
     return [suite for suite in suites if suite_cache.table(suite).rows_of_model(model)]
 
 
 def field(suite_cache: SuiteCache, *, suite: str, model: str, origin: str = "") -> Field:
-    """The model among the rows of one origin: `origin`, else that of its fullest row (the papers' own when equal).
+    """Returns the model among the rows of one origin: `origin`, else that of its fullest row (the papers' own when
+    equal).
 
     Raises BadInput when it has no such row.
     """
@@ -74,14 +75,15 @@ def compared(column: SuiteColumn) -> bool:
 
 
 def nearest(field: Field) -> Neighbours:
-    """How far the rows of `field.rows` are from the model, over half of its tasks or more, at least five."""
+    """Returns how far the rows of `field.rows` are from the model, over half of its tasks or more, at least five."""
     values = field.table.scores.turned[np.ix_(field.rows, field.columns)]
     own = int((~np.isnan(values[field.own])).sum())
     return neighbours(values, row=field.own, minimum=max(5, -(-own // 2)))
 
 
 def against_field(field: Field, *, ranked: Ranking | None, by: str) -> go.Figure:
-    """A line a category or a task (`by`), of those that the model has a score of: it, and the middle of the others.
+    """Returns a line per category or a task (`by`), of those that the model has a score of: it, and the middle of the
+    others.
 
     Tasks without categories, or of different units, are in standard deviations.
     """

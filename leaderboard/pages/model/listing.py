@@ -30,7 +30,7 @@ COLUMNS = (
 
 
 def model_scores(suite_cache: SuiteCache, *, model: str) -> dict[str, Any]:
-    """Every score of one model, from all sources. Raises UnknownKey."""
+    """Returns every score of one model, from all sources. Raises UnknownKey."""
     db = suite_cache.db
     rows = db.records("model_scores", model=model)
     if not rows and db.query("model", key=model).empty:
@@ -45,7 +45,7 @@ def model_scores(suite_cache: SuiteCache, *, model: str) -> dict[str, Any]:
 
 
 def _ranks(suite_cache: SuiteCache, model: str) -> dict[tuple[str, str, str], Rank]:
-    """The model's ranks by (task, metric, origin), each from the first suite that has it."""
+    """Returns the model's ranks by (task, metric, origin), each from the first suite that has it."""
     ranks: dict[tuple[str, str, str], Rank] = {}
     for suite in suites_of(suite_cache, model):
         table = suite_cache.table(suite)
@@ -56,7 +56,7 @@ def _ranks(suite_cache: SuiteCache, model: str) -> dict[tuple[str, str, str], Ra
 
 
 def ranks_of(field: Field) -> dict[tuple[str, str, str], Rank]:
-    """The same for one suite and one origin."""
+    """Returns the same for one suite and one origin."""
     ranks = {}
     for at, index in enumerate(field.columns):
         rank = int(field.standing.place[at])

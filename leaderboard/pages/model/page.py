@@ -19,7 +19,7 @@ from leaderboard.data.payload import plain, standing
 from leaderboard.data.suite_cache import SuiteCache, by_language
 from leaderboard.html.components import lazy_tables
 from leaderboard.html.formatting import NOTHING, blank, number, or_dash, parameters_text, rank_range, span
-from leaderboard.html.labels import KIND_NOTES, SUSPECT, model_kind, suite_choices
+from leaderboard.html.labels import KIND_NOTES, SUSPECT, model_kind, plain_title, suite_choices
 from leaderboard.html.templates import macro, render
 from leaderboard.page import Canvas, Site, View, controls, instead, subject_heading
 from leaderboard.pages.model.field import Field, against_field, field, nearest, suites_of
@@ -28,6 +28,7 @@ from leaderboard.pages.model.listing import model_scores
 LEADS = "mieb"  # the default model leads this suite
 OUTSTANDING = 6  # strengths and weaknesses that are listed
 NEAREST = 8
+EARLIER = 6  # versions of the data
 UNKNOWN = "unknown"
 ANYWHERE = "mini"  # the suite that a model without scores can be run on with nothing to fetch
 NO_SCORE = "no score yet"
@@ -110,6 +111,7 @@ def page(site: Site, *, model: str, suite: str, by: str) -> tuple:
         "pages/model/rest.html",
         **facts,
         **outstanding,
+        **earlier_ranks(suite_cache, model),
         next=run_next(suite_cache, model),
         commands=commands(about["options"], title=about["title"], suites=computed or [ANYWHERE]),
         kind_note=KIND_NOTES.get(about["kind"], ""),
@@ -128,7 +130,7 @@ def page(site: Site, *, model: str, suite: str, by: str) -> tuple:
 
 
 def described(model: Mapping[str, Any]) -> str:
-    """What a model is, in a sentence: its kind, who made it, its size, licence and age."""
+    """Returns what a model is, in a sentence: its kind, who made it, its size, licence and age."""
     sizes = {"{} parameters": parameters_text(model["parameters_m"]), "{:.0f} dimensions": model["embed_dim"]}
     facts = sizes | {"{}": model["license"], "released {}": model["released"]}
     stated = [words.format(fact) for words, fact in facts.items() if or_dash(fact) != NOTHING]
@@ -138,7 +140,7 @@ def described(model: Mapping[str, Any]) -> str:
 
 
 def ranks(suite_cache: SuiteCache, model: str, suites: Iterable[str]) -> list[dict[str, Any]]:
-    """Its rank, interval, tie class and mean in each of its suites, by origin, in words; beside a row with an interval
+    """Its rank, interval, tie class and mean in each of its suites, by origin, in words; next to a row with an interval
     those without one are a remark."""
     out = []
     for suite in suites:
@@ -192,10 +194,22 @@ def _rank(suite_cache: SuiteCache, suite: str, index: int) -> dict[str, Any]:
     return out
 
 
+def earlier_ranks(suite_cache: SuiteCache, model: str) -> dict[str, Any]:
+    """The newest stored `versions`, and by suite the model's `past` ranks in them with their ranges."""
+    found = suite_cache.db.query("past_ranks", model=model)
+    versions = list(found["version"].unique())[:EARLIER]
+    ranges = map(rank_range, found["rank_low"], found["rank_high"])
+    texts = [f"{rank} ({each})" if each else str(rank) for rank, each in zip(found["rank"], ranges, strict=True)]
+    wide = found.assign(text=texts).pivot(index="suite", columns="version", values="text").reindex(columns=versions)
+    titles = {key: plain_title(*about) for key, about in suite_cache.suites().items()}
+    past = [[titles.get(suite, suite), *row.fillna(NOTHING)] for suite, row in wide.iterrows()]
+    return {"versions": versions, "past": past}
+
+
 @partial(shared, most=256)
 def run_next(suite_cache: SuiteCache, model: str) -> dict[str, Any] | None:
-    """The tasks that tell most of the model within an hour, and how much, in the first suite that does not rank it and
-    where their order is known; None without one."""
+    """Returns the tasks that tell most of the model within an hour, and how much, in the first suite that does not rank
+    it and where their order is known; None without one."""
     for suite in suites_of(suite_cache, model):
         table, ranked = suite_cache.table(suite), suite_cache.ranked(suite)
         own = table.rows_of_model(model)
@@ -267,7 +281,7 @@ def _outstanding(shown: Field) -> dict[str, Any]:
 
 
 def _fullest(suite_cache: SuiteCache, model: str, suites: list[str]) -> str:
-    """The suite with most of the model's scores; the earlier of equals."""
+    """Returns the suite with most of the model's scores; the earlier of equals."""
 
     def scores(suite: str) -> int:
         table = suite_cache.table(suite)

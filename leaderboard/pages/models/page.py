@@ -22,7 +22,7 @@ ORDER = ("image", "text", "audio", "video")
 
 
 def models(suite_cache: SuiteCache) -> dict[str, Any]:
-    """Every model, those with real scores first, then by title; and what each suite says of its models."""
+    """Returns every model, those with real scores first, then by title; and what each suite says of its models."""
     db = suite_cache.db
     spellings = db.query("spellings").groupby("model")["printed"].agg(list).to_dict()
     scored, rows = scored_by_benchmark(db), []
@@ -54,15 +54,15 @@ def models(suite_cache: SuiteCache) -> dict[str, Any]:
 
 
 def only_synthetic(tasks: Mapping[str, int]) -> bool:
-    """Whether a model has scores, by benchmark, and none on real items."""
+    """Returns whether a model has scores, by benchmark, and none on real items."""
     return bool(tasks) and all(map(is_synthetic, tasks))
 
 
 def standings(suite_cache: SuiteCache, suite: str) -> dict[str, Any]:
-    """A suite's categories and, by model, [rank, low, high, of, origin, values, levels] of its fullest row.
+    """Returns a suite's categories and, by model, [rank, low, high, of, origin, values, levels] of its fullest row.
 
     values: category means in shown units; levels: the same from 0 (lowest of the models that the rank is among) to 100
-    (highest). None where a rank, an interval or a mean does not exist.
+    (highest). None if a rank, an interval or a mean does not exist.
     """
     table, ranked = suite_cache.table(suite), suite_cache.ranked(suite)
     ranks = plain(standing(table, ranked)[["rank", "rank_low", "rank_high"]]).to_numpy()
@@ -94,7 +94,7 @@ def standings(suite_cache: SuiteCache, suite: str) -> dict[str, Any]:
 
 def _levels(table: BoardTable, means: np.ndarray, whole: np.ndarray) -> np.ndarray:
     """Category means [rows, categories] from 0 to 1, the worst and the best of one origin's; of the
-    `whole` ones, where there are any."""
+    `whole` ones, if there are any."""
     levels = np.full_like(means, np.nan)
     higher = np.array([column.higher for column in table.category_columns], bool)
     for origin in set(table.scores.origins):
@@ -124,7 +124,7 @@ def summary(db: Database) -> dict[str, Any]:
 
 
 def scored_by_benchmark(db: Database) -> dict[str, dict[str, int]]:
-    """The number of tasks with a score, by model and benchmark."""
+    """Returns the number of tasks with a score, by model and benchmark."""
     tasks: dict[str, dict[str, int]] = {}
     for row in db.query("scored_tasks").itertuples():
         tasks.setdefault(row.model, {})[row.benchmark] = int(row.tasks)

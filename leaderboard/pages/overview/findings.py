@@ -46,8 +46,8 @@ def findings(site: Site, suites: Sequence[str]) -> list[Facts]:
 
 
 def lead(table: BoardTable, ranked: Ranking) -> Facts | None:
-    """The first of the models with a rank, how far it is ahead of the second and whether significantly (None: `unknown`
-    says why), and of how many of the others that can be tested; None where no model has a rank."""
+    """Returns the first of the models with a rank, how far it is ahead of the second and whether significantly (None:
+    `unknown` says why), and of how many of the others that can be tested; None if no model has a rank."""
     rows = ranked_rows(table, ranked)
     if not rows:
         return None
@@ -65,8 +65,9 @@ def lead(table: BoardTable, ranked: Ranking) -> Facts | None:
 
 
 def unranked_ahead(table: BoardTable, ranked: Ranking) -> Facts | None:
-    """The model without a rank that is furthest ahead of the leader, where the difference of the two is significant by
-    itself; None where there is none. The two share tasks of every category: else the model answers fewer questions."""
+    """Returns the model without a rank that is furthest ahead of the leader, where the difference of the two is
+    significant by itself; None if there is none. The two share tasks of every category: else the model answers fewer
+    questions."""
     rows = ranked_rows(table, ranked)
     if not rows:
         return None
@@ -110,13 +111,13 @@ def people_first(table: BoardTable) -> Facts | None:
 
 
 def human_columns(table: BoardTable) -> tuple[int, int] | None:
-    """The indices of people's votes and of the benchmark's own metric; None without both."""
+    """Returns the indices of people's votes and of the benchmark's own metric; None without both."""
     metric = next((at for at, column in enumerate(table.columns) if column.metric == "cfred"), None)
     return None if table.people is None or metric is None else (table.people, metric)
 
 
 def _pair(table: BoardTable, column: SuiteColumn, rows: list[int], values: np.ndarray) -> Facts:
-    """The first two of some rows, and how far apart they are."""
+    """Returns the first two of some rows, and how far apart they are."""
     models = [table.models.loc[table.rows[row].model] for row in rows[:2]]
     gap = abs(values[rows[0]] - values[rows[1]]) if len(rows) > 1 else np.nan
     return {"first": models[0], "second": models[1] if len(rows) > 1 else None, "gap": column.number(gap)}

@@ -37,7 +37,7 @@ def draw(site: Site) -> None:
 
 
 def shown(site: Site) -> list[str]:
-    """The suites of this page that have scores in the database."""
+    """Returns the suites of this page that have scores in the database."""
     return [key for key in SUITES if key in site.suite_cache.suites() and site.suite_cache.table(key).rows]
 
 
@@ -53,7 +53,7 @@ def findings(site: Site) -> Markup:
 
 @shared
 def benchmarks(site: Site) -> Markup:
-    """The benchmarks with their first rows, then the newest models."""
+    """Returns the benchmarks with their first rows, then the newest models."""
     return render(
         "pages/overview/page.html",
         suites=[_summary(site, key) for key in shown(site)],
@@ -63,8 +63,8 @@ def benchmarks(site: Site) -> Markup:
 
 
 def newest(site: Site) -> list[dict[str, Any]]:
-    """The ranked models on real data that were released last, each with the suite where its rank is best for the number
-    of models."""
+    """Returns the ranked models on real data that were released last, each with the suite where its rank is best for
+    the number of models."""
     found = []
     for key, (title, benchmark) in site.suite_cache.suites().items():
         table, ranked = site.suite_cache.table(key), site.suite_cache.ranked(key)
@@ -81,7 +81,7 @@ def newest(site: Site) -> list[dict[str, Any]]:
 
 
 def _summary(site: Site, key: str) -> dict[str, Any]:
-    """What the template shows of a suite. Cells of its first rows are text in shown units."""
+    """Returns what the template shows of a suite. Cells of its first rows are text in shown units."""
     table, ranked = site.suite_cache.table(key), site.suite_cache.ranked(key)
     benchmark = site.db.query("benchmark", key=table.suite["benchmark"]).iloc[0]
     rows = _generators(table) if ranked is None else _leaders(table, ranked)
@@ -89,7 +89,7 @@ def _summary(site: Site, key: str) -> dict[str, Any]:
 
 
 def _leaders(table: BoardTable, ranked: Ranking) -> dict[str, Any]:
-    """The models ranked first among those of one origin, and how many models and tasks the ranking has."""
+    """Returns the models ranked first among those of one origin, and how many models and tasks the ranking has."""
     rows = leading(table, ranked)
     first = [leader["row"] for leader in rows[:LEADERS]]
     column = table.category_columns[0]

@@ -63,13 +63,13 @@ def draw(site: Site) -> None:
 
 
 def laboratories(db: Database) -> list[tuple[str, str]]:
-    """Every two origins that measured the same, those with most data first."""
+    """Returns every two origins that measured the same, those with most data first."""
     counts = data_of.pairs(db).groupby(["a", "b"]).size().sort_values(ascending=False)
     return [(f"{origin_title(a)} and {origin_title(b)}", f"{a},{b}") for a, b in counts.index]
 
 
 def one(db: Database, model: str, data: str) -> dict[str, Any]:
-    """What everyone measured of a model on a data set, and how it compares with the first of them."""
+    """Returns what everyone measured of a model on a data set, and how it compares with the first of them."""
     values = data_of.measured(db, model=model, data=data)
     found = []
     if values:
@@ -84,7 +84,7 @@ def one(db: Database, model: str, data: str) -> dict[str, Any]:
 
 
 def orders(rows: pd.DataFrame) -> Any:
-    """Kendall's tau of two laboratories' orders with its interval, a line a data set."""
+    """Kendall's tau of two laboratories' orders with its interval, a line per data set."""
     return strip(
         names=rows["title"].tolist(),
         **{end: rows[name].to_numpy(float) for end, name in (("value", "tau"), ("low", "low"), ("high", "high"))},

@@ -36,20 +36,20 @@ class SmallerSuiteQuery(NamedTuple):
 
 @partial(shared, most=32)
 def scores_of(db: Database, suite: str, origin: str) -> ScoreTable:
-    """The scores of a suite that a smaller one is chosen by."""
+    """Returns the scores of a suite that a smaller one is chosen by."""
     return of_suite(store.suite_frames(db.ask, suite=suite), origin=origin)
 
 
 @partial(shared, most=64)
 def choose(db: Database, query: SmallerSuiteQuery) -> Smaller:
-    """The chosen suite. Raises BadInput or Undefined where there is none."""
+    """Returns the chosen suite. Raises BadInput or Undefined if there is none."""
     scores = scores_of(db, query.suite, query.origin)
     return smaller.choose(scores, **_rule(query, scores))
 
 
 @partial(shared, most=64)
 def held_out(db: Database, query: SmallerSuiteQuery) -> HeldOut | None:
-    """The same choice made on half of the models and measured on the others; None where that fails."""
+    """Returns the same choice made on half of the models and measured on the others; None if that fails."""
     scores = scores_of(db, query.suite, query.origin)
     rule = _rule(query, scores)
     try:
@@ -59,7 +59,7 @@ def held_out(db: Database, query: SmallerSuiteQuery) -> HeldOut | None:
 
 
 def own(db: Database, suite: str, origin: str) -> Fidelity | None:
-    """How well the paper's own smaller suite represents the whole; None where there is none to compare."""
+    """Returns how well the paper's own smaller suite represents the whole; None if there is none to compare."""
     if suite not in OWN:
         return None
     try:
@@ -71,7 +71,7 @@ def own(db: Database, suite: str, origin: str) -> Fidelity | None:
 
 
 def _rule(query: SmallerSuiteQuery, scores: ScoreTable) -> dict[str, Any]:
-    """How many tasks (None: the knee). As many tasks as there are make no smaller suite: the knee again."""
+    """Returns how many tasks (None: the knee). As many tasks as there are make no smaller suite: the knee again."""
     known = 0 < query.size < min(len(whole(scores).candidates), len(scores.tasks))
     return {
         "size": query.size if known else None,
@@ -80,7 +80,7 @@ def _rule(query: SmallerSuiteQuery, scores: ScoreTable) -> dict[str, Any]:
 
 
 def answer(db: Database, query: SmallerSuiteQuery) -> str:
-    """How well one choice represents the whole suite. Raises BadInput or Undefined where it fails."""
+    """Returns how well one choice represents the whole suite. Raises BadInput or Undefined if it fails."""
     result = choose(db, query)
     return texts.answer(
         result=result,
@@ -91,7 +91,7 @@ def answer(db: Database, query: SmallerSuiteQuery) -> str:
 
 
 def export(db: Database, query: SmallerSuiteQuery) -> str:
-    """The chosen tasks as code for mteb, as CSV and as JSON."""
+    """Returns the chosen tasks as code for mteb, as CSV and as JSON."""
     result = choose(db, query)
     scores, path = result.scores, result.selection.path
     frame = pd.DataFrame(
@@ -115,12 +115,12 @@ def export(db: Database, query: SmallerSuiteQuery) -> str:
 
 
 def _data_address(kind: str, content: bytes) -> str:
-    """A file as an address, for a link that saves it."""
+    """Returns a file as an address, for a link that saves it."""
     return f"data:{kind};charset=utf-8,{quote(content)}"
 
 
 def tables(db: Database, query: SmallerSuiteQuery, *, titles: pd.Series) -> str:
-    """The tables of one choice; `titles` of models by key. Raises BadInput or Undefined where it fails."""
+    """Returns the tables of one choice; `titles` of models by key. Raises BadInput or Undefined if it fails."""
     result, of_paper = choose(db, query), own(db, query.suite, query.origin)
     scores, whole = result.scores, result.whole
     choosable = set(scores.codes[whole.candidates])

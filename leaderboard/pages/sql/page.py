@@ -58,13 +58,13 @@ def draw(site: Site) -> None:
 
 
 def first(query: Mapping[str, str]) -> Markup:
-    """The query of an address, the examples and the bounds, before the component is there."""
+    """Returns the query of an address, the examples and the bounds, before the component is there."""
     sql = query.get("query") or examples()[0]["sql"]
     return render("pages/sql/first.html", sql=sql, examples=examples(), bounds=BOUNDS)
 
 
 def routes(site: Site) -> list[Route]:
-    """The description of the database, and the queries."""
+    """Returns the description of the database, and the queries."""
     description = site.packed(lambda: described(site.db))
 
     async def answer(request: Request) -> Response:
@@ -86,7 +86,7 @@ def routes(site: Site) -> list[Route]:
 
 
 def described(db: Database) -> dict[str, Any]:
-    """The tables with their columns, the examples, and the bounds in words."""
+    """Returns the tables with their columns, the examples, and the bounds in words."""
     frame = db.query("columns")
     columns = {str(name): group for name, group in frame.groupby("table_name", sort=False)}
     words = table_words()
@@ -108,7 +108,7 @@ def described(db: Database) -> dict[str, Any]:
 
 @cache
 def table_words() -> dict[str, str]:
-    """What each table and view holds, as the documentation has it, in the order to list them."""
+    """Returns what each table and view holds, as the documentation has it, in the order to list them."""
     text = (DOCS / "results.md").read_text(encoding="utf-8")
     return {name: " ".join(words.split()) for name, words in TABLE.findall(text)}
 

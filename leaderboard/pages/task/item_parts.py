@@ -19,7 +19,7 @@ Part = dict[str, Any]  # role, label, image (content key or empty), text, right 
 
 
 def drawn(procedure: str, detail: Mapping[str, Any], *, expected: str, category: str) -> list[Part]:
-    """The question, in reading order."""
+    """Returns the question, in reading order."""
     images, texts = _list(detail, "images"), _list(detail, "texts")
     inputs = [(each, "") for each in images] + [("", each) for each in texts]
     if procedure in ("choice", "odd_one_out"):
@@ -45,7 +45,7 @@ def drawn(procedure: str, detail: Mapping[str, Any], *, expected: str, category:
 
 
 def answered(procedure: str, detail: Mapping[str, Any], *, answer: str) -> dict[str, Any]:
-    """What a model returned besides its answer: `scores` (label, text), `picked`, `hits`, a judge's `reply`.
+    """Returns what a model returned besides its answer: `scores` (label, text), `picked`, `hits`, a judge's `reply`.
 
     Of a pair rated in both orders `replies` (order, text, problem) instead, or the `scores` that a model's own numbers
     were before they became ratings.
@@ -85,10 +85,10 @@ def answered(procedure: str, detail: Mapping[str, Any], *, answer: str) -> dict[
 
 
 def choices(detail: Mapping[str, Any], *, category: str) -> tuple[Content | None, list[Content]]:
-    """The reference, if there is one, and the alternatives.
+    """Returns the reference, if there is one, and the alternatives.
 
     Images and texts are separate, each in the order of the columns. A single one with several of the other kind is
-    the reference; of one kind there is a reference where there is one more than there are scores, or, without scores,
+    the reference; of one kind there is a reference if there is one more than there are scores, or, without scores,
     where more than two are shown and the question is not of a quality.
     """
     images = [(each, "") for each in _list(detail, "images")]
@@ -102,12 +102,12 @@ def choices(detail: Mapping[str, Any], *, category: str) -> tuple[Content | None
 
 
 def letters(count: int) -> list[str]:
-    """The names of alternatives: letters, and beyond Z their numbers."""
+    """Returns the names of alternatives: letters, and beyond Z their numbers."""
     return [*LETTERS[:count], *map(str, range(len(LETTERS) + 1, count + 1))]
 
 
 def _list(detail: Mapping[str, Any], name: str) -> list[Any]:
-    """A list of an item's detail; empty where it has none by that name."""
+    """Returns a list of an item's detail; empty if it has none by that name."""
     values = detail.get(name)
     return values if isinstance(values, list) else []
 

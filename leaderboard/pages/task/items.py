@@ -29,7 +29,7 @@ NOTHING = pd.DataFrame({"why": [], "doubt": []})
 
 @partial(shared, most=16)
 def prepared(site: Any, run: str, task: str, kind: str) -> pd.DataFrame:
-    """The items of a run."""
+    """Returns the items of a run."""
     return with_margins(site.db.query("items", run=run, task=task), view=VIEWS[kind])
 
 
@@ -151,7 +151,7 @@ def kind_of(about: pd.Series) -> str:
 
 
 def how_to(db: Database, about: pd.Series) -> dict[str, str]:
-    """What the page shows where no run of a task has items: why, and the command that would make one."""
+    """Returns what the page shows where no run of a task has items: why, and the command that would make one."""
     if about["procedure"] == "cfred-grid":
         return {"empty": "Each score is over all prompts at once, so it has no single items.", "command": ""}
     # Only papers measure it, or it is a mean that one prints.
@@ -176,7 +176,7 @@ def model_for(db: Database, about: pd.Series) -> str:
 
 
 def with_margins(frame: pd.DataFrame, *, view: ItemView) -> pd.DataFrame:
-    """A run's items with `right` (True, False, None) and `margin` (NaN: none), by item."""
+    """Returns a run's items with `right` (True, False, None) and `margin` (NaN: none), by item."""
     out = frame.set_index("item")
     right = [None if blank(value) else bool(value) for value in out["correct"]]
     usual = {
@@ -194,7 +194,8 @@ def with_margins(frame: pd.DataFrame, *, view: ItemView) -> pd.DataFrame:
 
 
 def beside(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """The items that all runs have: `margin` and `apart` for sorting, `right0`, `right1`, `margin0`, ... a run each.
+    """Returns the items that all runs have: `margin` and `apart` for sorting, `right0`, `right1`, `margin0`, ... a run
+    each.
 
     Margins of two models are on unlike scales: they are added and compared in standard deviations of each.
     """
@@ -216,7 +217,7 @@ def beside(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
 
 
 def filters(pool: pd.DataFrame, *, titles: Sequence[str], view: ItemView) -> dict[str, tuple[str, np.ndarray]]:
-    """What can be filtered by: key -> title, and which items; `unread` only where there are some."""
+    """Returns what can be filtered by: key -> title, and which items; `unread` only if there are some."""
     every = np.ones(len(pool), bool)
     right, wrong = (
         [pool[f"right{at}"].map(lambda value, want=want: value is want).to_numpy(bool) for at in range(len(titles))]
@@ -238,7 +239,7 @@ def filters(pool: pd.DataFrame, *, titles: Sequence[str], view: ItemView) -> dic
             "both-right": ("Both right", right[0] & right[1]),
             "unread": ("Unread or tied", unread),
         }
-    found["all"] = ("All", every)  # keeps its place where it has one
+    found["all"] = ("All", every)  # keeps its place if it has one
     return {key: shown for key, shown in found.items() if key != "unread" or shown[1].any()}
 
 
@@ -299,7 +300,7 @@ def _items(db: Database, page: pd.DataFrame, *, about: pd.Series, runs: pd.DataF
 
 
 def margin_text(value: float, *, view: ItemView) -> str:
-    """A margin to read, with what it is; empty if missing."""
+    """Returns a margin to read, with what it is; empty if missing."""
     if blank(value) or not math.isfinite(value):
         return ""
     if view.margin is not None:

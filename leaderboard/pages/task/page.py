@@ -138,7 +138,7 @@ def described(task: Mapping[str, Any]) -> str:
 
 
 def ranked_points(table: BoardTable, index: int) -> pd.DataFrame:
-    """Every row with a score, best first: model, title, origin, marks, value, low, high in shown units."""
+    """Returns every row with a score, best first: model, title, origin, marks, value, low, high in shown units."""
     column, rows = table.columns[index], np.flatnonzero(~np.isnan(table.scores.values[:, index]))
     frame = pd.DataFrame([table.rows[row] for row in rows], columns=SuiteRow._fields).assign(
         marks=table.marks[rows, index],

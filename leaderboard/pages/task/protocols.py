@@ -26,13 +26,13 @@ SETTINGS = {
 
 
 def sentence(procedure: str, benchmark: str) -> str:
-    """The protocol in plain words; empty when none is written down."""
+    """Returns the protocol in plain words; empty if none is written down."""
     known = (WORDS.get(name, {}).get(procedure, "") for name in LIKE.get(benchmark, (benchmark,)))
     return next(filter(None, known), "")
 
 
 def settings(task: Mapping[str, Any]) -> str:
-    """What a task's own settings change, in words; settings that do not concern a reader are omitted."""
+    """Returns what a task's own settings change, in words; settings that do not concern a reader are omitted."""
     parts = [words.format(task[key]) for key, words in SETTINGS.items() if key in task]
     if task.get("skip_first_result"):
         parts.append("the first hit is dropped, taken to be the query itself")

@@ -33,11 +33,11 @@ MOST_PICTURES = 4096  # cached in memory, about 6 MB
 
 
 def routes(site: Site) -> list[Route]:
-    """The routes; a small picture never changes, since its name is a digest of the image."""
+    """Returns the routes; a small picture never changes, since its name is a digest of the image."""
     db, guard = site.db, site.guard
 
     def items(request: Request) -> Response:
-        """What cannot be read of the address becomes the default."""
+        """Returns what cannot be read of the address becomes the default."""
         params = request.query_params
         part = params.get("part", "")
         found = listing(
@@ -77,7 +77,7 @@ def _picture(db: Database, task: str, image: str) -> bytes | None:
 
 
 def task_scores(db: Database, *, task: str) -> dict[str, Any]:
-    """Every score on one task, best first within the headline metric. Raises UnknownKey."""
+    """Returns every score on one task, best first within the headline metric. Raises UnknownKey."""
     if db.query("task", key=task).empty:
         raise UnknownKey("task", task, db.query("listed_tasks")["key"])
     return scores.listing(COLUMNS, db.records("task_scores", task=task), empty="No model has a score on this task yet.")

@@ -101,7 +101,7 @@ def _run(run: Mapping[str, Any], settings: Mapping[str, Any]) -> list[Line]:
 
 
 def _text(value: Any) -> str:
-    """A setting in words: mappings as `name value`, lists with commas, numbers short."""
+    """Returns a setting in words: mappings as `name value`, lists with commas, numbers short."""
     if value is None or value in ("", {}, []):
         return ""
     match value:

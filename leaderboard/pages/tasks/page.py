@@ -26,7 +26,7 @@ ORDER = ("image", "text", "audio", "video")
 
 
 def tasks(suite_cache: SuiteCache) -> dict[str, Any]:
-    """Every task of the catalogue, benchmark by benchmark in the catalogue's order."""
+    """Returns every task of the catalogue, benchmark by benchmark in the catalogue's order."""
     db = suite_cache.db
     titles, every, rows = db.keyed("metrics")["title"], db.records("tasks"), []
     suites = {key: suite_cache.table(key) for key in db.query("suites")["key"]}
@@ -81,7 +81,7 @@ def types(db: Database) -> list[tuple[DrawnExample, int]]:
 
 
 def license_of(row: dict[str, Any]) -> str:
-    """The licence of a task's data, empty where our sources state none."""
+    """Returns the licence of a task's data, empty if our sources state none."""
     licenses = (row["license"], row["dataset_license"])
     return next((name for name in licenses if name and name != "not specified"), "")
 
@@ -116,7 +116,7 @@ def _scores(table: BoardTable | None, task: str) -> dict[str, Any]:
 
 
 def summary(db: Database) -> dict[str, Any]:
-    """What the page's first sentence counts: tasks with scores by benchmark, and which facts are not stated."""
+    """Returns what the page's first sentence counts: tasks with scores by benchmark, and which facts are not stated."""
     every = db.records("tasks")
     scored = [row for row in every if row["models"]]
     real = [row for row in scored if not is_synthetic(row["benchmark"])]
@@ -138,7 +138,7 @@ def summary(db: Database) -> dict[str, Any]:
 
 @shared
 def drawn_types(site: Site) -> Markup:
-    """What each type of task asks, by a drawn example."""
+    """Returns what each type of task asks, by a drawn example."""
     drawn = [(example, short_markup(example), tasks) for example, tasks in types(site.db)]
     return render("pages/tasks/types.html", types=drawn)
 

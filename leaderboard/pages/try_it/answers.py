@@ -1,4 +1,4 @@
-"""The Try page's answers: a headline, one line a model, and what is behind each line."""
+"""The Try page's answers: a headline, one line per model, and what is behind each line."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class Strip:
 
 
 def strip(answer: Answer) -> Strip | None:
-    """The axis of an answer: percentiles where a distribution gives them, else raw scores.
+    """Returns the axis of an answer: percentiles where a distribution gives them, else raw scores.
 
     None for a single raw score without any distribution, and for judges.
     """
@@ -123,8 +123,8 @@ def strip(answer: Answer) -> Strip | None:
 
 
 def raw(answer: Answer) -> tuple[float, ...]:
-    """A raw score for each option. Of odd one out its mean similarity to the others, as of percentiles: the odd one is
-    lowest; the answer's own scores there are how similar the others are among themselves."""
+    """Returns a raw score for each option. Of odd one out its mean similarity to the others, as of percentiles: the odd
+    one is lowest; the answer's own scores there are how similar the others are among themselves."""
     scores, pairs = answer.scores, answer.pairs
     if not pairs:
         return scores
@@ -134,7 +134,7 @@ def raw(answer: Answer) -> tuple[float, ...]:
 
 
 def measure(answer: Answer) -> str:
-    """What a raw score is."""
+    """Returns what a raw score is."""
     return "cosine" if answer.unit == "cosine" else "score"
 
 
@@ -161,7 +161,7 @@ def result(
     pending: Sequence[str],
     calibrations: Calibrations = Calibrations(),  # noqa: B008 (frozen)
 ) -> Markup:
-    """All answers to a page's question number `asked`. `pending` are titles of models still at work.
+    """Returns all answers to a page's question number `asked`. `pending` are titles of models still at work.
 
     Details list the domains of `calibrations`.
     """
@@ -186,7 +186,7 @@ def result(
 
 
 def headline(question: LiveQuestion, answers: Sequence[Answer]) -> Headline:
-    """The answer in one sentence: what most models say, and how many of them."""
+    """Returns the answer in one sentence: what most models say, and how many of them."""
     able = [each for each in answers if not each.problem]
     if not able:
         return "None of these models could answer; the reasons are below.", "", ""
@@ -223,17 +223,17 @@ def _counted(word: str, count: int) -> str:
 
 
 def pair_verdict(answer: Answer) -> str:
-    """What a model says of a pair, or of one image, in a word or two."""
+    """Returns what a model says of a pair, or of one image, in a word or two."""
     return f"{answer.scores[0]:g} of 10" if answer.unit == "rating" else VERDICTS.get(answer.reading, UNSURE)
 
 
 def pick_of(answer: Answer) -> str:
-    """Which option a model picks, in words."""
+    """Returns which option a model picks, in words."""
     return UNDECIDED if answer.pick is None else f"{PICKS}{LETTERS[answer.pick]}"
 
 
 def _reason(answer: Answer) -> str:
-    """Why it has no percentile; empty where it has, and for judges."""
+    """Why it has no percentile; empty if it has, and for judges."""
     if answer.problem or answer.reference or answer.unit in ("rating", "votes"):
         return ""
     return answer.why or UNCALIBRATED
@@ -269,14 +269,14 @@ def _row(question: LiveQuestion, answer: Answer, own: Calibrations) -> dict[str,
 
 
 def bare(answer: Answer) -> tuple[str, str]:
-    """The score of a pair or one image that has no axis, and what it is; empty for several, and for judges."""
+    """Returns the score of a pair or one image that has no axis, and what it is; empty for several, and for judges."""
     if answer.unit in ("rating", "votes") or len(answer.scores) != 1:
         return "", ""
     return f"{answer.scores[0]:.3g}".replace("-", "−"), measure(answer)
 
 
 def verdict(question: LiveQuestion, answer: Answer) -> str:
-    """The model's answer in a word or two."""
+    """Returns the model's answer in a word or two."""
     if question.mode == "pair" or len(question.inputs) == 1:
         return pair_verdict(answer)
     if answer.pick is None and answer.unit != "votes":
@@ -286,7 +286,7 @@ def verdict(question: LiveQuestion, answer: Answer) -> str:
 
 
 def _facts(question: LiveQuestion, answer: Answer) -> list[str]:
-    """What is behind a line, as sentences."""
+    """Returns what is behind a line, as sentences."""
     facts = []
     if answer.unit == "rating":
         facts.append(f"Replies in both orders: {' and '.join(reply.strip()[:40] for reply in answer.replies)}")
@@ -326,7 +326,7 @@ def _facts(question: LiveQuestion, answer: Answer) -> list[str]:
 
 
 def _domains(answer: Answer, own: Calibrations) -> list[tuple[str, bool, bool]]:
-    """What the model's distributions for the question were made of, whether one is used here, and synthetic."""
+    """Returns what the model's distributions for the question were made of, whether one is used here, and synthetic."""
     used = answer.reference or answer.few
     return [
         (

@@ -116,7 +116,7 @@ class Batch {
     }
   }
 
-  /** Forgets the last work before the next is sent; hands back a signal that Cancel aborts. */
+  /** Forgets the last work before the next is sent; returns a signal that Cancel aborts. */
   open() {
     this.begun = false;
     this.visitor?.end();

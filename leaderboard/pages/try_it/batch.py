@@ -103,7 +103,7 @@ class PairScoring:
         self.batch, self._cache = None, RecentlyUsed()
 
     def record(self) -> dict[str, Any]:
-        """The progress as JSON; with the results at the end."""
+        """Returns the progress as JSON; with the results at the end."""
         pairs = self._pairs()
         waiting = {index for index, _ in self._left if index not in self._refused}
         count, left = self._count, len(self._left)
@@ -146,7 +146,7 @@ class PairScoring:
             self._refused[index] = explain(error, action="A pair of a table")
 
     def _pairs(self) -> list[Pair]:
-        """The pairs that any model was asked about."""
+        """Returns the pairs that any model was asked about."""
         stopped = set() if self.batch else {(index, model.key) for index, model in self._left}
         pairs = []
         for index, row in enumerate(self._rows):
@@ -177,7 +177,7 @@ def table(models: Sequence[Model], pairs: Iterable[Pair]) -> pd.DataFrame:
 
 
 def source(answers: Iterable[Answer | None]) -> str:
-    """What these scores are based on; empty where there are none."""
+    """Returns what these scores are based on; empty if there are none."""
     scored = [answer.reference for answer in answers if answer and not answer.problem]
     if not scored:
         return ""
@@ -186,7 +186,7 @@ def source(answers: Iterable[Answer | None]) -> str:
 
 
 def _parts(answer: Answer | None) -> tuple[str, str, str]:
-    """A score, its percentile and its reading; empty what is missing."""
+    """Returns a score, its percentile and its reading; empty what is missing."""
     if answer is None or answer.problem:
         return "", "", ""
     score = f"{answer.scores[0]:.6g}"
@@ -203,9 +203,9 @@ class Tables:
         self._running: WeakSet[PairScoring] = WeakSet()
 
     def start(self, payload: dict[str, Any], request: Any) -> PairScoring:
-        """A table with its first turn: {session, file, models, judges}. Raises BadInput.
+        """Returns a table with its first turn: {session, file, models, judges}. Raises BadInput.
 
-        `models` is null where the visitor left the choice as it was. `judges` is true where the visitor chose that
+        `models` is null if the visitor left the choice as it was. `judges` is true where the visitor chose that
         judges, which cost the host, score the table too.
         """
         self._live.admit(request)
@@ -245,7 +245,7 @@ class Tables:
         return scoring
 
     def _able(self, keys: list[object], batch: Batch) -> list[Model]:
-        """Of the named models those that compare any pair of the table; where there is none, the usual ones that do."""
+        """Of the named models those that compare any pair of the table; if there is none, the usual ones that do."""
         pairings = sorted({row.kinds for row in batch.rows})
         named = self._live.models(keys) if keys else []
         able = [row.key for row in named if not all(cannot(row, "pair", kinds) for kinds in pairings)]
@@ -255,7 +255,7 @@ class Tables:
         return self._live.models(able)
 
     def turn(self, payload: dict[str, Any]) -> PairScoring:
-        """The next turn: {session}. Raises BadInput where the table is gone."""
+        """Returns the next turn: {session}. Raises BadInput if the table is gone."""
         scoring = self._current(payload)
         scoring.turn(self._live)
         return scoring

@@ -75,7 +75,7 @@ def _pairs(question: LiveQuestion) -> list[tuple[str, str]]:
 
 
 def occlusion_map(site: Site, payload: dict[str, Any], request: Any, *, between: str, key: str) -> Markup:
-    """The images of a pair under their grids. Raises LikenessError."""
+    """Returns the images of a pair under their grids. Raises LikenessError."""
     live = site.live
     live.admit(request)
     question, _ = live.read(payload)

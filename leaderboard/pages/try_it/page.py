@@ -85,7 +85,7 @@ def draw(site: Site) -> None:
 
 
 def opened(query: Mapping[str, str]) -> Markup:
-    """The inputs of an address, else of the ready comparison that the tray opens with."""
+    """Returns the inputs of an address, else of the ready comparison that the tray opens with."""
     listed = examples.listing()
     known = {each["key"]: each for each in listed["inputs"]}
     asked, ready = query.get("mode", ""), listed["comparisons"]
@@ -132,7 +132,7 @@ def below(
 
 @caught(lambda sentence: (macro("message")(sentence), None, ()))
 def answered(site: Site, payload: dict[str, Any], request: Any) -> Iterator[Result]:
-    """The answers as they come."""
+    """Yields the answers as they come."""
     live = site.live
     live.admit(request)
     question, rows = live.read(payload)
@@ -161,7 +161,7 @@ def answered(site: Site, payload: dict[str, Any], request: Any) -> Iterator[Resu
 
 @caught(lambda sentence: (macro("message")(sentence), False))
 def downloaded(site: Site, payload: dict[str, Any], request: Any) -> Iterator[tuple[Markup, bool]]:
-    """The progress of downloading the selected models' weights, and whether it is still going."""
+    """Yields the progress of downloading the selected models' weights, and whether it is still going."""
     site.live.admit(request)
     _, rows = site.live.read(payload)
     for row, progress in site.live.download(rows, session=str(payload.get("session", ""))):

@@ -63,7 +63,7 @@ class Section:
         return [self.accordion, self.body, self.shown, self.message, *self.components]
 
     def renewed(self, question: LiveQuestion, payload: dict[str, Any]) -> dict[Any, Any]:
-        """The section about a question."""
+        """Returns the section about a question."""
         return {**self.renew(question, payload), self.body: gr.update(visible=True), self.shown: payload}
 
     def on_opening(self, site: Site, sent: gr.JSON) -> None:
@@ -130,7 +130,7 @@ def section(site: Site, payload: gr.JSON) -> Section:
     def rated(
         image: Any, kind: Any, strength: Any, models: Any, payload: dict[str, Any], request: gr.Request
     ) -> Iterator[dict[Any, Any]]:
-        """The table of ratings as they come."""
+        """Yields the table of ratings as they come."""
         live, updated, scores = site.live, time.perf_counter(), {}
         live.admit(request)
         pair = chosen_change(live.read(payload)[0], image, kind, strength)
@@ -172,7 +172,7 @@ def section(site: Site, payload: gr.JSON) -> Section:
 
 
 def chosen_change(question: LiveQuestion, image: Any, kind: Any, strength: Any) -> ChangedPair:
-    """What the controls of a page say: an image of the question and its changed copy. Raises BadInput."""
+    """Returns what the controls of a page say: an image of the question and its changed copy. Raises BadInput."""
     chosen = _chosen(question, image)
     if chosen is None or chosen.modality != "image":
         raise BadInput("Choose an image to change first")
@@ -184,7 +184,7 @@ def chosen_change(question: LiveQuestion, image: Any, kind: Any, strength: Any) 
 
 
 def names(question: LiveQuestion) -> list[str]:
-    """The inputs' names on the page."""
+    """Returns the inputs' names on the page."""
     if question.mode == "choice":
         return ["the reference", *LETTERS[: len(question.inputs) - 1]]
     return list(LETTERS[: len(question.inputs)])
@@ -193,7 +193,7 @@ def names(question: LiveQuestion) -> list[str]:
 def perturbed(
     site: Site, pair: ChangedPair, other: Input | None, rows: Sequence[Model], *, session: str
 ) -> tuple[Any, Any, Any]:
-    """The changed image, the curves with `other` or the image itself, and their summary in words. Raises
+    """Returns the changed image, the curves with `other` or the image itself, and their summary in words. Raises
     LikenessError."""
     perturbation, reduced = PERTURBATIONS[pair.kind], changes.size(pair.image)
     in_units = partial(perturbation.amount, size=reduced)
@@ -222,8 +222,8 @@ def perturbed(
 
 
 def drawing(lines: Sequence[tuple[str, Sequence[float]]], y: str, *, kind: str, at: float, most: float) -> go.Figure:
-    """A line a model: names and values, 0 to 100, at evenly spaced amounts from 0 to `most`, and one `at` what is
-    shown."""
+    """Returns a line per model: names and values, 0 to 100, at evenly spaced amounts from 0 to `most`, and one `at`
+    what is shown."""
     figure, perturbation = go.Figure(), PERTURBATIONS[kind]
     for index, (name, values) in enumerate(lines):
         plain_name = name.replace("<", "‹").replace(">", "›").replace("%{", "% {")  # what plotly reads as markup
@@ -248,8 +248,8 @@ def drawing(lines: Sequence[tuple[str, Sequence[float]]], y: str, *, kind: str, 
 
 
 def scaled(curves: Sequence[tuple[str, Curve]]) -> tuple[list[tuple[str, list[float]]], str]:
-    """The curves on one axis, and its title: percentiles where all models have them, else between the medians of each
-    model's unrelated (0) and matching pairs (100), which takes no percentile."""
+    """Returns the curves on one axis, and its title: percentiles if all models have them, else between the medians
+    of each model's unrelated (0) and matching pairs (100), which takes no percentile."""
     if all(curve.domain.has_percentile for _, curve in curves):
         return [
             (title, [place(curve.domain.reference, score).percentile for score in curve.scores])
@@ -265,13 +265,13 @@ def scaled(curves: Sequence[tuple[str, Curve]]) -> tuple[list[tuple[str, list[fl
 
 
 def _chosen(question: LiveQuestion, choice: Any) -> Input | None:
-    """The input of a dropdown's choice; None where nothing is chosen."""
+    """Returns the input of a dropdown's choice; None if nothing is chosen."""
     index = int(choice) if isinstance(choice, str) and choice.isdecimal() and len(choice) < 3 else -1
     return question.inputs[index] if 0 <= index < len(question.inputs) else None
 
 
 def _from(readings: Sequence[str], holds: Callable[[str], bool]) -> float | None:
-    """The strength from which a reading holds to the end; None where it does not hold at the end."""
+    """Returns the strength from which a reading holds to the end; None if it does not hold at the end."""
     length = next((count for count, each in enumerate(reversed(readings)) if not holds(each)), len(readings))
     return (len(readings) - length) / (len(readings) - 1) if length else None
 

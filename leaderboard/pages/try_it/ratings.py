@@ -47,7 +47,7 @@ def models(site: Site, ticked: Sequence[object]) -> tuple[list[tuple[str, str]],
 
 
 def table(pair: ChangedPair, models: Sequence[Model], scores: Mapping[str, Scores]) -> Markup:
-    """The scores as a table; of a model without them why, or that it still works."""
+    """Returns the scores as a table; of a model without them why, or that it still works."""
     perturbation = PERTURBATIONS[pair.kind]
     amount = perturbation.amount(pair.strength, changes.size(pair.image))
     known = [rating for each in scores.values() for rating in each.values() if isinstance(rating, PairRating)]
@@ -62,7 +62,7 @@ def table(pair: ChangedPair, models: Sequence[Model], scores: Mapping[str, Score
 
 
 def cells(scores: Scores) -> list[dict[str, Any]] | str:
-    """A cell a condition; one sentence where all conditions have the same."""
+    """Returns a cell per condition; one sentence if all conditions have the same."""
     first, *others = values = [scores.get(condition, "…") for condition in CONDITIONS]
     return first if isinstance(first, str) and others == [first] else list(map(_cell, values))
 
@@ -85,7 +85,7 @@ def _cell(rating: PairRating | str) -> dict[str, Any]:
 
 
 def totals(ratings: Sequence[PairRating]) -> str:
-    """What the judges' answers have taken: `at least` where some answers do not state it, empty where none does."""
+    """What the judges' answers have taken: `at least` where some answers do not state it, empty if none does."""
     asked = [rating.settings for rating in ratings if "asked" in rating.settings]
     tokens, all_tokens = _sum(asked, ("input_tokens", "output_tokens"))
     cost, all_costs = _sum(asked, ("cost",))
@@ -96,7 +96,7 @@ def totals(ratings: Sequence[PairRating]) -> str:
 
 
 def _sum(settings: Sequence[Mapping[str, Any]], names: Sequence[str]) -> tuple[float, bool]:
-    """The sum of what is stated under these names, and whether all of it is."""
+    """Returns the sum of what is stated under these names, and whether all of it is."""
     in_part = [each.get("in_part", {}) for each in settings]
     total = sum(each.get(name, 0) for each in settings for name in names)
     total += sum(each[name]["at_least"] for each in in_part for name in names if name in each)

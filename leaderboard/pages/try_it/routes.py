@@ -30,7 +30,7 @@ OF_VISITOR = 2  # of them, so that one visitor's slow files leave others a threa
 
 
 def routes(site: Site) -> list[Route]:
-    """What the tray sends and fetches."""
+    """Returns what the tray sends and fetches."""
     live, guard = site.live, site.guard
     uploads, uploaded = live.uploads, Uploaded(rate(files=FILES))
 
@@ -93,7 +93,7 @@ class Uploaded:
         self._shares: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()  # gone when nobody waits
 
     def handler(self, work: Callable[[Request, bytes], Response], *, guard: Guard, session: bool = True) -> Callable:
-        """A route's handler; with `session`, it needs one and counts as an upload."""
+        """Returns a route's handler; with `session`, it needs one and counts as an upload."""
 
         async def answer(request: Request) -> Response:
             if session and not SESSION.fullmatch(request.headers.get("x-likeness-session", "")):

@@ -1,15 +1,17 @@
 """The shipped results: what is written is what an import reads."""
 
 from dataclasses import replace
+from unittest.mock import Mock
 
 import pytest
-from typer.testing import CliRunner
 
-from compute import paths
-from compute.__main__ import app
+from compute import importing, paths
+from compute.catalog import shipped
+from compute.cli import publish, workspace
 from compute.database import store
 from compute.importing import read_mteb_results, snapshot
-from tests.compute.commands import done
+from compute.types import BadInput
+from tests.compute.commands import assert_refused, command, done, likeness
 from tests.compute.importing.test_mteb import META, NEW, OLD, entry, put, result
 
 
@@ -42,13 +44,49 @@ def test_what_is_shipped_is_what_an_import_reads(repository, catalog):
         assert read.astype(str).equals(made.astype(str)), noun
 
 
-def test_shipping_needs_to_know_what_is_shipped(repository, monkeypatch):
+@pytest.fixture
+def refresh(repository, monkeypatch):
+    """The command, where what `repository` holds is shipped as of an older commit; the database is not built."""
     monkeypatch.setattr(paths, "IMPORTED", repository / "shipped")
-    command = ["import", "mteb-results", str(repository), "--ship"]
-    refused = CliRunner().invoke(app, command)
-    assert refused.exit_code == 1 and "--revision" in refused.stderr and not paths.IMPORTED.exists()
-    made = done(CliRunner().invoke(app, [*command, "--revision", NEW, "--date", "2026-08-20"]))
-    assert "1 models, 5 scores" in made.stdout and (paths.IMPORTED / "mteb.parquet").is_file()
+    monkeypatch.setattr(workspace, "rebuild", Mock())
+    monkeypatch.setattr(workspace, "as_version", lambda change, **about: change())
+    imported = read_mteb_results(repository, catalog=shipped())
+    snapshot.ship(imported, folder=paths.IMPORTED, commit=OLD, date="2026-07-20")
+    return command(f"refresh {repository} --revision {NEW} --date 2026-08-20")
+
+
+def test_a_refresh_ships_what_is_new_and_rebuilds(refresh, repository):
+    put(repository, "STS12VisualSTS", result("STS12VisualSTS", entry(0.4)))
+    made = done(refresh())
+    assert "0 of 4 shipped scores changed or are gone, 1 are new" in made.stdout
+    about = snapshot.manifest(paths.IMPORTED)
+    assert (about.commit, about.date, about.counts["tasks"]) == (NEW, "2026-08-20", 4)
+    assert workspace.rebuild.called
+
+
+def test_a_refresh_that_changes_many_scores_is_refused_until_it_is_accepted(refresh, repository, monkeypatch):
+    put(repository, "CIFAR10", result("CIFAR10", entry(0.8)))
+    (repository / "results" / "Org__Some-Model" / NEW / "VOC2007.json").unlink()
+    refused = refresh()
+    assert_refused(refused, BadInput, "2 of 4 shipped scores", "nothing was written", "--accept")
+    assert "- Org__Some-Model, CIFAR10, default, accuracy: 0.9, now 0.8" in refused.stdout
+    assert "VOC2007, default, lrap: 0.49, gone" in refused.stdout
+    assert snapshot.manifest(paths.IMPORTED).commit == OLD and not workspace.rebuild.called
+    published = Mock(side_effect=lambda *, repo: iter([f"sent to {repo}"]))
+    monkeypatch.setattr(publish, "data", published)
+    monkeypatch.setattr(publish, "space", published)
+    made = done(refresh("--accept --repo me/data --space me/app"))
+    assert made.stdout.splitlines()[-2:] == ["sent to me/data", "sent to me/app"]
+    assert snapshot.manifest(paths.IMPORTED).commit == NEW
+
+
+def test_a_refresh_says_of_which_commit_it_is(refresh, repository, monkeypatch):
+    assert_refused(refresh("--revision main"), BadInput, "--revision COMMIT")
+    fetched = repository.rename(repository.with_name("e" * 40))
+    monkeypatch.setattr(paths, "IMPORTED", fetched / "shipped")
+    monkeypatch.setattr(importing, "fetch_mteb_results", lambda cache, **how: fetched)
+    done(likeness("refresh"))
+    assert snapshot.manifest(paths.IMPORTED).commit == "e" * 40
 
 
 def test_a_part_of_a_newer_collection_replaces_no_whole_one(repository, catalog):

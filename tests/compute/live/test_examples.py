@@ -3,10 +3,10 @@
 import pytest
 
 from compute import paths
-from compute.calibration.photographs import CAPTIONS
 from compute.io.tables import read_csv
 from compute.live import examples
 from compute.live.examples import EXAMPLES
+from compute.tasks.calibration.photographs import CAPTIONS
 from compute.tasks.drawing import render
 from compute.types import BadInput, NotHere
 

@@ -67,6 +67,7 @@ def test_every_page_has_one_title_an_icon_and_nothing_of_gradios(app):
             "compare?models=tiny,conse",
         ),
         ("compare?models=tiny", "Compare", "compare"),
+        ("choose?size=3b&need=documents&__theme=dark", "Find pages and documents", "choose?need=documents&size=3b"),
     ],
 )
 def test_a_page_about_one_thing_has_its_name(app, path, title, canonical):
@@ -86,7 +87,7 @@ def test_a_hostile_title_of_a_model_is_text():
     title = '"><script>alert(1)</script>'
     view = View(key="x", title="X", sentence="", draw=lambda site: None, subject=lambda *_: (title, title))
     site = SimpleNamespace(db=SimpleNamespace(snapshot=nullcontext))
-    markup = Face(site, [view], bar=lambda: "", access=ANY).head("x", "1", root="http://a.example/")
+    markup = Face(site, [view], bar=lambda: "", access=ANY).head("x", {"x": "1"}, root="http://a.example/")
     assert "<script" not in markup and meta(f"<head>{markup}</head>")["title"] == [f"{title} · Likeness"]
 
 

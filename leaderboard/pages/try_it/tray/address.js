@@ -69,7 +69,7 @@ export async function open(tray, filled = () => {}) {
   tray.root.dataset.ready = plan ? 'true' : 'error';
 }
 
-/** Fetches the examples; hands back what went wrong, as a sentence. */
+/** Fetches the examples; returns what went wrong, as a sentence. */
 async function load(tray) {
   try {
     const { inputs, comparisons } = await tray.server.get('live/examples');

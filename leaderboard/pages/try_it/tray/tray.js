@@ -87,7 +87,7 @@ class Tray {
     if (added) this.announce(`${this.label(added.id)}: ${this.examples.get(key).title}`);
   }
 
-  /** Adds a blank text and hands back its id; where it would be alone, two, since one text is compared with nothing. */
+  /** Adds a blank text and returns its id; where it would be alone, two, since one text is compared with nothing. */
   write() {
     return this.add(this.opening !== null || !this.inputs.length ? [text(''), text('')] : [text('')])[0]?.id;
   }

@@ -13,9 +13,9 @@ import numpy as np
 from PIL import Image
 
 from compute.arrays import Bools, Ints
-from compute.calibration.samples import Material, PairSample
 from compute.content import items
 from compute.content.items import Column
+from compute.tasks.data import CalibrationPairs
 from compute.tasks.drawing import compose
 from compute.tasks.drawing.captions import Caption, caption
 from compute.tasks.drawing.compose import Scene, facts
@@ -23,26 +23,27 @@ from compute.tasks.drawing.lexicon import DAMAGES
 from compute.tasks.drawing.render import Shown, distorted, shift
 from compute.tasks.pairbench.pixels import png
 
-VERSION = 1  # raise it when any item changes
-SETTINGS = {"version": VERSION}  # what decides the items besides seed and number
+IDENTITY = {"version": 1}  # raise it when any item changes
 SOURCE = "drawn scenes"
 ROUNDS = 20  # of repairing a derangement that paired related items
+COUNT = 500  # scenes
 SIDES = (192, 256, 384)  # pixels an image is shown at; drawn at 64
-# What is done to single images, by what is asked of them; a strength is 0, nothing, to 5.
+# What is done to single images, by what is asked of them, and whether they have more of it then; a strength is 0,
+# nothing, to 5.
 CHANGES = {
-    "quality": tuple(DAMAGES),
-    "brightness": ("darken", "lighten"),
-    "colorfulness": ("grey", "vivid"),
-    "contrast": ("fade", "vivid"),
-    "sharpness": ("blur",),
+    "quality": dict.fromkeys(DAMAGES, -1),
+    "brightness": {"darken": -1, "lighten": 1},
+    "colorfulness": {"grey": -1, "vivid": 1},
+    "contrast": {"fade": -1, "vivid": 1},
+    "sharpness": {"blur": -1},
 }
 
 
-def material(*, scenes: int, seed: int) -> Material:
+def material() -> dict[str, CalibrationPairs]:
     """One pair or single image of each scene."""
-    lots = [Random(f"calibration {SOURCE} {seed} {number}") for number in range(scenes)]
+    lots = [Random(f"calibration {SOURCE} 0 {number}") for number in range(COUNT)]
     drawn = [scene(rng) for rng in lots]
-    order = np.random.default_rng([seed, scenes])
+    order = np.random.default_rng([0, COUNT])
     images = _column([Shown(one) for one in drawn], lots)
     near = _column([_near(one, rng) for one, rng in zip(drawn, lots, strict=True)], lots)
     captions = [[caption(one, rng) for one, rng in zip(drawn, lots, strict=True)] for _ in range(2)]
@@ -52,20 +53,26 @@ def material(*, scenes: int, seed: int) -> Material:
     same = true | true.T | (first.keys[:, None] == second.keys) | _true_of(captions[1], shown)
     pair = partial(_pairs, lots=order)
     out = {
-        "image-image": pair(images, near, np.eye(scenes, dtype=bool)),
+        "image-image": pair(images, near, np.eye(COUNT, dtype=bool)),
         "image-text": pair(images, first, true),
         "text-text": pair(first, second, same),
     }
     for question, kinds in CHANGES.items():
         changed = [
-            distorted(one, rng.choice(kinds), rng.randint(0, 5), rng) for one, rng in zip(drawn, lots, strict=True)
+            distorted(one, rng.choice(tuple(kinds)), rng.randint(0, 5), rng)
+            for one, rng in zip(drawn, lots, strict=True)
         ]
-        out[question] = PairSample(matching=(), unrelated=(_column(changed, lots),), scenes=np.arange(scenes))
-    return Material(samples=out, wholes={"image": images, "text": first})
+        out[question] = CalibrationPairs(
+            names=tuple(map(str, range(COUNT))),
+            first=_column(changed, lots),
+            human=np.array([kinds.get(one.kind, 0) * one.strength for one in changed], dtype=float),
+            scenes=np.arange(COUNT),
+        )
+    return out
 
 
 def scene(rng: Random) -> Scene:
-    """A scene that the bundled model was not trained on, without a photograph."""
+    """Returns a scene that the bundled model was not trained on, without a photograph."""
     while True:
         drawn = compose.scene(rng, part="test")
         if not drawn.background.photograph:
@@ -73,7 +80,7 @@ def scene(rng: Random) -> Scene:
 
 
 def _near(first: Scene, rng: Random) -> Shown:
-    """The same scene moved and a little lighter or darker, or moved with one change."""
+    """Returns the same scene moved and a little lighter or darker, or moved with one change."""
     if rng.random() < 0.5:
         return Shown(first, shift(rng), kind=rng.choice(("lighten", "darken")), strength=1)
     while True:
@@ -87,12 +94,12 @@ def _true_of(captions: Sequence[Caption], shown: Sequence[frozenset[str]]) -> np
     return np.array([[said.facts <= known for said in captions] for known in shown])
 
 
-def _pairs(first: Column, second: Column, together: np.ndarray, *, lots: np.random.Generator) -> PairSample:
+def _pairs(first: Column, second: Column, together: np.ndarray, *, lots: np.random.Generator) -> CalibrationPairs:
     """Row i of both as matching pairs, the different ones; unrelated ones by a derangement of what is not together."""
     rows = np.flatnonzero(first.keys != second.keys)
     partner = deranged(together[np.ix_(rows, rows)] | np.eye(len(rows), dtype=bool), lots)
     paired = np.flatnonzero(partner >= 0)
-    return PairSample(
+    return CalibrationPairs.of(
         matching=(first.take(rows), second.take(rows)),
         unrelated=(first.take(rows[paired]), second.take(rows[partner[paired]])),
         scenes=rows,

@@ -9,15 +9,15 @@ from __future__ import annotations
 import numpy as np
 from PIL import Image
 
-from compute.calibration.samples import Material, PairSample
 from compute.content import items
+from compute.tasks.data import CalibrationPairs
 from compute.tasks.drawing.render import photo_path
 from compute.tasks.pairbench.pixels import png
 from compute.tasks.perturb import PERTURBATIONS, perturb
 from compute.tasks.perturb import VERSION as PERTURB_VERSION
 
 VERSION = 1  # raise it when any item changes
-SETTINGS = {"version": VERSION, "perturbations": PERTURB_VERSION}  # what decides the items besides the seed
+IDENTITY = {"version": VERSION, "perturbations": PERTURB_VERSION}
 SOURCE = "photographs of scikit-image"
 CAPTIONS = {
     "brick.png": "a brick wall",
@@ -40,42 +40,39 @@ SIDES = (256, 384, 512)  # pixels of the longer side, at most
 KEPT, STRENGTHS = (0.6, 0.95), (0.1, 0.5)  # share of each side that a part shows; how strongly it is changed
 
 
-def material(*, scenes: int, seed: int) -> Material:
-    """The pairs of each photograph, however many `scenes` are asked for; they are too few for a domain.
+def material() -> dict[str, CalibrationPairs]:
+    """Returns the pairs of each photograph; they are too few for a domain.
 
-    Raises NotHere where scikit-image's files are missing.
+    Raises NotHere if scikit-image's files are missing.
     """
     wholes, parts = [], []
     for number, file in enumerate(CAPTIONS):
-        lots = np.random.default_rng([seed, VERSION, number])
+        lots = np.random.default_rng([0, VERSION, number])
         with Image.open(photo_path(file)) as stored:
-            whole = stored.convert("RGB")
-        wholes.append(png(_sized(whole, lots)))
-        parts += [png(_sized(_changed(whole, lots), lots)) for _ in range(CHANGED)]
+            image = stored.convert("RGB")
+        wholes.append(png(_sized(image, lots)))
+        parts += [png(_sized(_changed(image, lots), lots)) for _ in range(CHANGED)]
     whole, part = (items.images(files, of=SOURCE) for files in (wholes, parts))
     said = items.texts(list(CAPTIONS.values()), of=SOURCE)
     scene = np.repeat(np.arange(len(wholes)), CHANGED)
-    other = _others(scene, len(wholes), seed)
+    other = _others(scene, len(wholes))
     rows = np.arange(len(parts))
-    return Material(
-        samples={
-            "image-image": PairSample(
-                matching=(whole.take(scene), part.take(rows)),
-                unrelated=(whole.take(other), part.take(rows)),
-                scenes=scene,
-            ),
-            "image-text": PairSample(
-                matching=(part.take(rows), said.take(scene)),
-                unrelated=(part.take(rows), said.take(other)),
-                scenes=scene,
-            ),
-        },
-        wholes={},
-    )
+    return {
+        "image-image": CalibrationPairs.of(
+            matching=(whole.take(scene), part.take(rows)),
+            unrelated=(whole.take(other), part.take(rows)),
+            scenes=scene,
+        ),
+        "image-text": CalibrationPairs.of(
+            matching=(part.take(rows), said.take(scene)),
+            unrelated=(part.take(rows), said.take(other)),
+            scenes=scene,
+        ),
+    }
 
 
 def _changed(whole: Image.Image, lots: np.random.Generator) -> Image.Image:
-    """A part of the photograph under one of PairBench's transformations."""
+    """Returns a part of the photograph under one of PairBench's transformations."""
     share = lots.uniform(*KEPT)
     wide, high = (round(side * share) for side in whole.size)
     left, top = (int(lots.integers(0, side - kept + 1)) for side, kept in zip(whole.size, (wide, high), strict=True))
@@ -94,8 +91,8 @@ def _reduced(image: Image.Image, side: int) -> Image.Image:
     return smaller
 
 
-def _others(scene: np.ndarray, count: int, seed: int) -> np.ndarray:
+def _others(scene: np.ndarray, count: int) -> np.ndarray:
     """Another photograph for each part, all as often as each other."""
-    lots = np.random.default_rng([seed, VERSION, count])
+    lots = np.random.default_rng([0, VERSION, count])
     steps = np.concatenate([lots.permutation(np.arange(1, count))[:CHANGED] for _ in range(count)])
     return (scene + steps) % count
