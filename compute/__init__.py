@@ -2,8 +2,8 @@
 
 From Python: `compute.evaluate`, `compute.train` and `compute.frechet`; of any table of scores `compute.rank`,
 `correlate`, `lite` and `compare`; a metric of images as a loss on tensors, `compute.metric`; the metrics of scores in
-`compute.metrics`; `compute.replicate`, own scores next to others'; and `compute.audit`, scores that the others
-contradict. Importing this package loads nothing heavy.
+`compute.metrics`; `compute.replicate`, own scores next to others'; `compute.audit`, scores that the others
+contradict; and `compute.remote`, the functions of a running board. Importing this package loads nothing heavy.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from compute.interface.lite import lite
     from compute.interface.metric import metric
     from compute.interface.rank import rank
+    from compute.interface.remote import remote
     from compute.interface.replicate import replicate
     from compute.interface.train import train
 
@@ -34,6 +35,7 @@ __all__ = (
     "metric",
     "metrics",
     "rank",
+    "remote",
     "replicate",
     "train",
 )

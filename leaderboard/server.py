@@ -23,6 +23,7 @@ from compute.paths import DATABASE
 from compute.processes import return_freed_regularly
 from compute.types import Model
 from leaderboard.api import backlinks, endpoints, mcp
+from leaderboard.api import routes as api
 from leaderboard.data.database import STATE, Database
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.face import bar
@@ -108,7 +109,6 @@ def build(
             study_key=study_key,
         )
         first.build(site)
-        endpoints.add(suite_cache, live)
     for view in others:
         with blocks.route(view.title, f"/{view.key}", show_in_navbar=False):
             view.build(site)
@@ -146,13 +146,13 @@ def build(
         "enable_monitoring": False,  # Gradio would print its secret address to anyone
         "run_history": False,  # Gradio would keep what visitors ask in their browser
         "app_kwargs": {
-            "openapi_url": None,  # it lists Gradio's own routes; gradio_api/info describes the endpoints
+            "openapi_url": None,  # it lists Gradio's own routes
             "routes": served,
             "middleware": [pages, Middleware(UnknownEvents, blocks=blocks)],
             "exception_handlers": ERRORS,
         },
     }
-    mcp.Tools(blocks).into(launch)
+    mcp.Tools(endpoints.functions(suite_cache, live)).into(launch)
     answers = partial(
         Answers,
         page=partial(error_page, site=SITE, pages=page_titles(), bar=partial(site_bar, current=None), look=look),
@@ -202,6 +202,7 @@ def routes(site: Site) -> list[Route]:
         *static.routes(),
         site.table("search", lambda: search.index(site.suite_cache, pages=page_titles())),
         *backlinks.routes(site),
+        *api.routes(site.db, endpoints.functions(site.suite_cache, site.live)),
         *(route for view in VIEWS for route in view.routes(site)),
     ]
 

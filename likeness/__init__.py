@@ -53,6 +53,7 @@ if TYPE_CHECKING:
         metric,
         metrics,
         rank,
+        remote,
         replicate,
         train,
     )
@@ -70,6 +71,7 @@ __all__ = (
     "metric",
     "metrics",
     "rank",
+    "remote",
     "replicate",
     "train",
 )

@@ -120,7 +120,7 @@ def surface(database):
             "route parameters": route_parameters(client, examples),
             "route answers": route_answers(client, examples),
             "exports": exports(client, examples),
-            "endpoints": dict(endpoints(blocks)),
+            "endpoints": dict(endpoints(client)),
             "environment": dict.fromkeys(sorted(environment()), ""),
             "database": tables(database),
             "run folder": run_folder(Path(folder)),
@@ -245,12 +245,24 @@ def file_facts(answer):
     return f"{answer.headers['content-disposition'].partition('filename=')[2]} {answer.headers['content-type']}"
 
 
-def endpoints(blocks):
-    for name, facts in sorted(blocks.get_api_info()["named_endpoints"].items()):
-        for one in facts["parameters"]:
-            default = f"; default {one['parameter_default']!r}" if one["parameter_has_default"] else ""
-            yield f"{name} {one['parameter_name']}", f"{one['python_type']['type']}{default}"
-        yield f"{name} returns", ", ".join(one["python_type"]["type"] for one in facts["returns"])
+def endpoints(client):
+    """What the document of API v1 says that each function takes and answers."""
+    for path, methods in client.get("/api/v1/openapi.json").json()["paths"].items():
+        for method, about in methods.items():
+            name = f"{about['operationId']}: {method.upper()} {path}"
+            sent = about.get("requestBody", {"content": {"application/json": {"schema": {"properties": {}}}}})
+            for key, schema in sent["content"]["application/json"]["schema"]["properties"].items():
+                yield f"{name} {key}", f"in the body; {kind(schema)}"
+            for one in about["parameters"]:
+                required = "; required" * one["required"]
+                yield f"{name} {one['name']}", f"in the {one['in']}; {kind(one['schema'])}{required}"
+            answer = about["responses"]["200"]["content"]["application/json"]["schema"]["properties"]["result"]
+            yield f"{name} returns", " ".join(answer.get("items", answer)["properties"])
+
+
+def kind(schema):
+    kinds = " or ".join(each["type"] for each in schema.get("anyOf", [schema]))
+    return f"{kinds}; default {schema['default']!r}" if "default" in schema else kinds
 
 
 def environment():

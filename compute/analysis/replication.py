@@ -160,10 +160,8 @@ def causes(row: Any, *, protocols: pd.DataFrame, laboratories: pd.DataFrame) -> 
     protocols: known causes first. Of equal metrics a difference in metric is none."""
     own = protocols[protocols["data"] == row.data]
     names = [{*text.split(";")} for text in own["harness"]]
-    first, second = (
-        own[np.array([not each.isdisjoint(harness_of(*side, laboratories)) for each in names], bool)]
-        for side in ((row.a, row.task_a), (row.b, row.task_b))
-    )
+    harnesses = [harness_of(*side, laboratories) for side in ((row.a, row.task_a), (row.b, row.task_b))]
+    first, second = (own[np.array([not each.isdisjoint(harness) for each in names], bool)] for harness in harnesses)
     both = first.merge(second, on="aspect", suffixes=("_a", "_b"))
     both = both[both["value_a"] != both["value_b"]]
     both = both[both["aspect"] != "metric"] if row.metric_a == row.metric_b else both

@@ -1,1 +1,1 @@
-"""The public API: four endpoints, also as tools of language models (MCP)."""
+"""What programs and other sites use: API v1, tools of language models (MCP), and a small table to show in a frame."""

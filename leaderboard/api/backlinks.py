@@ -1,8 +1,6 @@
-"""For other sites: all models as one JSON file, and a small table of a suite to show in a frame."""
+"""For other sites: a small table of a suite to show in a frame."""
 
 from __future__ import annotations
-
-from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -10,9 +8,8 @@ from starlette.routing import Route
 
 from compute.types import BadInput
 from leaderboard.api import records
-from leaderboard.data.models.model_facts import HUB, facts, hub_id
 from leaderboard.data.suite_cache import SuiteCache
-from leaderboard.html.formatting import model_url, rank_range
+from leaderboard.html.formatting import rank_range
 from leaderboard.html.templates import render
 from leaderboard.page import SITE, Site
 from leaderboard.web.parameters import Choice, Number, Text, parse
@@ -27,7 +24,7 @@ PARAMETERS = (
 
 
 def routes(site: Site) -> list[Route]:
-    """`/models.json`, and `/embed/board` for frames on the sites that the host lets frame the app."""
+    """`/embed/board`, for frames on the sites that the host lets frame the app."""
 
     def board(request: Request) -> Response:
         values, _ = parse(PARAMETERS, request.query_params)
@@ -35,34 +32,14 @@ def routes(site: Site) -> list[Route]:
         etag = f'"{site.db.version}-{len(content):x}"'
         return respond(request, content, media="text/html; charset=utf-8", etag=etag)
 
-    return [
-        Route("/models.json", site.packed(lambda: listed(site.suite_cache))),
-        Route("/embed/board", site.guard(board)),
-    ]
-
-
-def listed(suite_cache: SuiteCache) -> dict[str, Any]:
-    """Every model; the address of its page is relative to this file's."""
-    return {
-        "models": [
-            {
-                **{name: row[name] for name in ("key", "title", "organisation", "kind")},
-                **facts(suite_cache)[row["key"]],
-                "page": model_url(row["key"]),
-                "weights": f"{HUB}{id}" if (id := hub_id(row["weights"])) else "",
-                "scored": bool(row["runs"]),
-            }
-            for row in suite_cache.db.records("models")
-        ]
-    }
+    return [Route("/embed/board", site.guard(board))]
 
 
 def _board(suite_cache: SuiteCache, suite: str, model: str, limit: int, theme: str) -> bytes:
     """The first rows of a suite, or the one of a model. Raises BadInput for keys that do not exist."""
     rows = records.leaderboard(suite_cache, suite)
     table = suite_cache.table(suite)
-    if model:
-        records.known("model", model, list(table.models["key"]), lister="models.json")
+    records.check_keys(suite_cache, model=model)
     chosen = [row for row in rows if row["model"] == model] if model else rows[:limit]
     if not chosen:
         raise BadInput(f"{model} has no scores in {table.suite['title']}. Choose another suite")

@@ -1,39 +1,25 @@
-"""The app's interface for programs: named endpoints, for gradio_client and as tools of language models (MCP).
+"""The functions behind all programs: routes of API v1, tools of language models (MCP) and the Python client.
 
-Their docstrings are what a client is shown: Gradio reads one line an argument, and `mcp` the fields of a record. Gradio
-also reads their annotations, so these are not postponed here.
+Their annotations, so not postponed here, and docstrings are what programs are told of them, by `schemas`.
 """
 
 import functools
-import inspect
 import math
 from collections.abc import Callable
 from typing import Any
 
-import gradio as gr
 import numpy as np
 
 from leaderboard.api import pairs, records
+from leaderboard.api.schemas import Functions
 from leaderboard.data.shortlist import Conditions
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.data.visitors import sandbox
-from leaderboard.live.live import QUEUE, Live
-from leaderboard.web.errors import explain
-from leaderboard.web.limits import QUERIES
+from leaderboard.live.live import Live
 
 
-class EndpointError(gr.Error):
-    """An error as one sentence for the calling program."""
-
-    def __init__(self, sentence: str) -> None:
-        super().__init__(sentence, print_exception=False)
-
-    def __str__(self) -> str:
-        return self.message  # Gradio's own adds quotation marks, which a tool's caller would read
-
-
-def add(suite_cache: SuiteCache, live: Live) -> None:
-    """Adds the endpoints to the Blocks that are being built."""
+def functions(suite_cache: SuiteCache, live: Live) -> Functions:
+    """Every function by its name. Each answers in plain JSON values, from one file of the database."""
 
     def choose_model(
         need: str,
@@ -52,7 +38,7 @@ def add(suite_cache: SuiteCache, live: Live) -> None:
         pairs with a vision-language model).
 
         Args:
-            need: one of these words.
+            need: one of these words, such as search.
             language: of the texts, such as swa or Swahili, or several with commas between; many: over many languages.
                 Empty: any.
             max_parameters: the most parameters, such as 1000000000 for 1 B. 0: any. An unknown size does not fit.
@@ -191,6 +177,27 @@ def add(suite_cache: SuiteCache, live: Live) -> None:
         wanted = Conditions(max_parameters=max_parameters, open_weights=open_weights, license=license)
         return records.models(suite_cache, rows, wanted)
 
+    def model_facts(max_parameters: float = 0, open_weights: bool = False, license: str = "") -> list[dict[str, Any]]:
+        """Lists every model with what is known of it beside its scores.
+
+        Args:
+            max_parameters: the most parameters, such as 1000000000 for 1 B. 0: any. An unknown size does not fit.
+            open_weights: only models whose weights can be downloaded.
+            license: permissive, stated, unknown, or licences such as mit,apache-2.0. Empty: any.
+
+        Returns:
+            key (string): the model's name in other calls
+            title (string): its name
+            organisation (string): who made it
+            kind (string): encoder, metric, mllm, generator or distribution
+            facts: of the model
+            address (string): of its page, below the app's root
+            weights (string): their address; empty: not on the Hub
+            scored (boolean): it has scores here
+        """
+        wanted = Conditions(max_parameters=max_parameters, open_weights=open_weights, license=license)
+        return records.catalogue(suite_cache, wanted)
+
     def list_suites() -> list[dict[str, Any]]:
         """Lists the suites of tasks on which models are ranked, each a table that leaderboard returns.
 
@@ -215,23 +222,68 @@ def add(suite_cache: SuiteCache, live: Live) -> None:
             origin: published, imported, computed or of one laboratory (imported:NAME). Empty: all.
 
         Returns:
-            task (string): its key
-            title (string): its name
-            category (string): of the task
+            score: of the task
             suite (string): the first that has the task
-            metric (string): its key
-            ranked (boolean): whether it counts in the mean of the suite
-            value (number): in the unit the papers print
-            low (number): of its 95% interval; null: not known
-            high (number): of the same
-            unit (string): of these
-            items (integer): of the task
-            chance (number): the score of guessing
-            origin (string): published, imported, computed or imported:NAME
-            trained (boolean): the model was trained on this data
             facts: of the model
         """
         return records.model_scores(suite_cache, model, suite=suite, origin=origin)
+
+    def suite_scores(suite: str, origin: str = "", metric: str = "") -> list[dict[str, Any]]:
+        """Lists all scores of a suite, one record a model, task and metric; of large suites some thousand.
+
+        Args:
+            suite: key of a suite; list_suites names them.
+            origin: published, imported, computed or of one laboratory (imported:NAME). Empty: all.
+            metric: key of a metric, such as relax_sym. Empty: all.
+
+        Returns:
+            score: of the task
+        """
+        return records.suite_scores(suite_cache, suite, origin=origin, metric=metric)
+
+    def task_scores(task: str, origin: str = "", metric: str = "") -> dict[str, Any]:
+        """Lists a task's scores of all models, the best first, with what is known to be wrong with the task.
+
+        Args:
+            task: key of a task; search finds it.
+            origin: published, imported, computed or of one laboratory (imported:NAME). Empty: all.
+            metric: key of a metric. Empty: all.
+
+        Returns:
+            task (string): its key
+            title (string): its name
+            doubt (string): why its scores should not decide a rank, or what else is doubtful; empty: nothing
+            faults (array): known faults of its data; each has fault, effect, certainty, source and date
+            scores (array): each with the fields of suite_scores
+        """
+        return records.task_scores(suite_cache, task, origin=origin, metric=metric)
+
+    def replication(model: str = "", task: str = "") -> list[dict[str, Any]]:
+        """Lists values that two laboratories measured of the same weights on the same data, and why they may differ.
+
+        Args:
+            model: key of a model; search finds it. Empty: all, some thousand records.
+            task: key of a task. Empty: all.
+
+        Returns:
+            model (string): its key
+            data (string): the data set, under one name for all laboratories
+            title (string): its name
+            a (string): the first origin: published, imported, computed or imported:NAME
+            task_a (string): the task's key there
+            metric_a (string): key of the metric
+            value_a (number): in points of 100
+            source_a (string): where it is printed
+            b (string): the second origin
+            task_b (string): as of the first
+            metric_b (string): as of the first
+            value_b (number): as of the first
+            source_b (string): as of the first
+            difference (number): b less a
+            subsets (integer): whose mean both values are; 0: of the whole task
+            causes (array): in what the two differ; each has aspect, a, b, certainty (known, likely) and source
+        """
+        return records.replicated(suite_cache, model=model, task=task)
 
     def query(sql: str) -> dict[str, Any]:
         """Answers one read-only SELECT (DuckDB) over the whole database, within a second.
@@ -252,9 +304,7 @@ def add(suite_cache: SuiteCache, live: Live) -> None:
         """
         return sandbox.answer(suite_cache.db, sql)
 
-    def score_pair(
-        first: str, second: str, models: list[str] | str = "", request: gr.Request | None = None
-    ) -> list[dict[str, Any]]:
+    def score_pair(first: str, second: str, models: list[str] | str = "", request: Any = None) -> list[dict[str, Any]]:
         """Scores how similar two inputs are to some models: two images, two texts, or an image and a text.
 
         Scores of different models cannot be compared. Images have at most 8 MB. Nothing that is sent is written to
@@ -304,34 +354,16 @@ def add(suite_cache: SuiteCache, live: Live) -> None:
         """
         return records.search(suite_cache, query, kind=kind, limit=limit)
 
-    queues = {score_pair: (QUEUE, 1), query: ("query", QUERIES)}
-    of_models = (choose_model, compare_models, leaderboard, list_models, model_scores, score_pair)
-    for endpoint in (*of_models, list_suites, query, search):
-        queue, most = queues.get(endpoint, (None, None))
-        gr.api(
-            _guarded(suite_cache, endpoint),
-            api_name=endpoint.__name__,
-            queue=queue is not None,
-            concurrency_id=queue,
-            concurrency_limit=most,
-        )
+    of_models = (choose_model, compare_models, leaderboard, list_models, model_facts, model_scores, score_pair)
+    of_scores = (list_suites, suite_scores, task_scores, replication)
+    return {each.__name__: _snapshot(suite_cache, each) for each in (*of_models, *of_scores, query, search)}
 
 
-def _guarded(suite_cache: SuiteCache, endpoint: Callable[..., Any]) -> Callable[..., Any]:
-    """The endpoint with every failure as a sentence, and its whole answer from one file of the database. Texts lose
-    blanks around them; null is an empty one."""
-    texts = [parameter.annotation is str for parameter in inspect.signature(endpoint).parameters.values()]
-
-    @functools.wraps(endpoint)
-    def answer(*args: Any) -> Any:
-        given = [
-            str("" if one is None else one).strip() if text else one for one, text in zip(args, texts, strict=True)
-        ]
-        try:
-            with suite_cache.db.snapshot():
-                return _plain(endpoint(*given))
-        except Exception as error:
-            raise EndpointError(explain(error, action=endpoint.__name__)) from error
+def _snapshot(suite_cache: SuiteCache, function: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def answer(**given: Any) -> Any:
+        with suite_cache.db.snapshot():
+            return _plain(function(**given))
 
     return answer
 

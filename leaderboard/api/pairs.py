@@ -6,8 +6,6 @@ import base64
 import re
 from typing import Any
 
-import gradio as gr
-
 from compute.live.inputs import LARGEST_IMAGE
 from compute.types import BadInput
 from leaderboard.api.records import known
@@ -30,7 +28,7 @@ def score_pair(
     second: str,
     models: list[str] | str,
     *,
-    request: gr.Request | None = None,
+    request: Any = None,
 ) -> Rows:
     """The models' rows with their facts and published scores. Raises BadInput for inputs and models that it cannot
     take."""

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cache
 from operator import itemgetter
+from types import SimpleNamespace
 from typing import Any
 from urllib.parse import quote
 
@@ -13,16 +14,18 @@ import numpy as np
 
 from compute.analysis.table import USUAL, check_origin
 from compute.rounding import rounded
-from compute.types import BadInput, fit_of, origins_in, shortened, unknown, words_of
-from leaderboard.data import payload
+from compute.types import WHOLE, BadInput, fit_of, origins_in, shortened, unknown, words_of
+from leaderboard.data import payload, replication
 from leaderboard.data.board_table import TRAINED
 from leaderboard.data.comparison import ComparedLine, common_ground, compare, rows_of
 from leaderboard.data.database import shared
 from leaderboard.data.mean_rule import suite_rule
-from leaderboard.data.models.model_facts import facts
+from leaderboard.data.models.model_facts import HUB, facts, hub_id
 from leaderboard.data.shortlist import NEEDS, Conditions, Shortlist, ShortlistedModel, shortlist
 from leaderboard.data.suite_cache import SuiteCache
+from leaderboard.data.task_doubts import task_doubts
 from leaderboard.html import labels
+from leaderboard.html.formatting import model_url
 from leaderboard.search.index import index
 
 MOST_ROWS = 1000
@@ -31,13 +34,35 @@ LONGEST_QUERY, MOST_WORDS = 200, 12  # characters and words of a search
 LEAST_FIT = 0.45  # mean of the words of a search
 SIGNIFICANT = {"better": True, "worse": True, "same": False}  # readings of a test; of the others it is unknown
 COUNTED = ("origin", "ranked", "fitting", "unknown_size", "unknown_license", "ties")  # of a shortlist
+CAUSING = ("data", "a", "b", "task_a", "task_b", "metric_a", "metric_b")  # what causes of differences depend on
 Record = dict[str, Any]
 
 
+class NoSuchKey(BadInput):
+    """A key that is not known; the message has the nearest one that is."""
+
+    def __init__(self, noun: str, sentence: str) -> None:
+        super().__init__(sentence)
+        self.noun = noun
+
+
 def known(noun: str, key: str, keys: Sequence[str], *, lister: str) -> None:
-    """Raises BadInput for a key that is not known, with the nearest one that is."""
+    """Raises NoSuchKey for a key that is not known."""
     if key not in keys:
-        raise BadInput(f"{unknown(noun, key, keys)} {lister} names them all")
+        raise NoSuchKey(noun, f"{unknown(noun, key, keys)} {lister} names them all")
+
+
+def check_keys(suite_cache: SuiteCache, **keys: str) -> None:
+    """Raises NoSuchKey for a key, by its noun, that the database does not have; an empty one is none."""
+    for noun, key in keys.items():
+        if key:
+            lister = "list_suites" if noun == "suite" else "search"
+            known(noun, key, _keys(suite_cache, noun), lister=lister)
+
+
+@shared
+def _keys(suite_cache: SuiteCache, noun: str) -> list[str]:
+    return list(suite_cache.db.query(f"{noun}s")["key"])
 
 
 def check_limit(limit: int) -> None:
@@ -62,12 +87,26 @@ def suites(suite_cache: SuiteCache) -> list[Record]:
     ]
 
 
+def catalogue(suite_cache: SuiteCache, wanted: Conditions) -> list[Record]:
+    """Every model that meets the conditions, with its page, its weights and whether it has scores."""
+    rows = [
+        {
+            **{name: row[name] for name in ("key", "title", "organisation", "kind")},
+            "address": model_url(row["key"]),
+            "weights": f"{HUB}{id}" if (id := hub_id(row["weights"])) else "",
+            "scored": bool(row["runs"]),
+        }
+        for row in suite_cache.db.records("models")
+    ]
+    return models(suite_cache, rows, wanted)
+
+
 def models(suite_cache: SuiteCache, rows: list[Record], wanted: Conditions) -> list[Record]:
     """The rows of models that can be tried, with their facts; those that meet the conditions. The host's own have no
     facts, and meet none."""
     wanted.check(suite_cache.db.keyed("models")["license"])
     none = dict.fromkeys(("parameters", "dimension", "open_weights"), None) | {"license": "", "released": ""}
-    rows = [none | row | facts(suite_cache).get(row["key"], {}) for row in rows]
+    rows = [{**row, **none, **facts(suite_cache).get(row["key"], {})} for row in rows]
     return [row for row in rows if not wanted.unmet(row)]
 
 
@@ -84,7 +123,7 @@ def leaderboard(
     filters: Mapping[str, str] | None = None,
 ) -> list[Record]:
     """The rows of one suite and origin that meet the conditions, best first. Raises BadInput."""
-    known("suite", suite, list(suite_cache.suites()), lister="list_suites")
+    check_keys(suite_cache, suite=suite)
     check_limit(limit)
     table = suite_cache.table(suite)
     origins = origins_in(row.origin for row in table.rows)
@@ -160,44 +199,92 @@ def _listed(sources: Sequence[str], *, origin: str) -> str:
     return "; ".join(names[:MOST_SOURCES]) + (f" and {rest} more" if rest > 0 else "")
 
 
-# ---- one model
+# ---- single scores
 
 
 def model_scores(suite_cache: SuiteCache, model: str, *, suite: str = "", origin: str = "") -> list[Record]:
     """A model's scores on tasks as the boards have them, each once. Raises BadInput."""
-    known("model", model, list(facts(suite_cache)), lister="search")
-    if suite:
-        known("suite", suite, list(suite_cache.suites()), lister="list_suites")
-    if origin:
-        check_origin(origin)
     found: dict[tuple[str, str, str], Record] = {}
     for key in [suite] if suite else suite_cache.suites():
-        table = suite_cache.table(key)
-        rows = table.rows_of_model(model, origin=origin)
-        for at, column_at in np.argwhere(~np.isnan(table.scores.values[rows])) if rows else ():
-            row, column = table.rows[rows[at]], table.columns[column_at]
-            low, high = (ends[rows[at], column_at] for ends in (table.low, table.high))
-            found.setdefault(
-                (column.task, column.metric, row.origin),
-                {
-                    "task": column.task,
-                    "title": column.title,
-                    "category": column.group,
-                    "suite": key,
-                    "metric": column.metric,
-                    "ranked": column.ranked,
-                    "value": column.rounded(table.scores.values[rows[at], column_at]),
-                    "low": column.rounded(low),
-                    "high": column.rounded(high),
-                    "unit": column.unit,
-                    "items": column.n,
-                    "chance": column.rounded(column.chance),
-                    "origin": row.origin,
-                    "trained": bool(table.marks[rows[at], column_at] & TRAINED),
-                    **facts(suite_cache)[model],
-                },
-            )
+        for row in suite_scores(suite_cache, key, model=model, origin=origin):
+            cell = (row["task"], row["metric"], row["origin"])
+            found.setdefault(cell, row | {"suite": key} | facts(suite_cache)[model])
     return list(found.values())
+
+
+def task_scores(suite_cache: SuiteCache, task: str, *, origin: str = "", metric: str = "") -> Record:
+    """A task's scores, each once, the best of each metric first, and its doubts and faults. Raises BadInput."""
+    check_keys(suite_cache, task=task)
+    db, doubt = suite_cache.db, ""
+    found: dict[tuple[str, str, str], Record] = {}
+    for suite in db.query("suites_of_task", task=task)["key"]:
+        for row in suite_scores(suite_cache, suite, task=task, origin=origin, metric=metric):
+            found.setdefault((row["model"], row["metric"], row["origin"]), row)
+        of_suite = task_doubts(db, suite_cache.table(suite)).get(task)
+        doubt = doubt or (of_suite.words if of_suite else "")
+    higher = db.keyed("metrics")["higher_is_better"]
+    return {
+        "task": task,
+        "title": db.keyed("tasks")["title"][task],
+        "doubt": doubt,
+        "faults": db.records("task_faults", task=task),
+        "scores": sorted(
+            found.values(), key=lambda row: (row["metric"], -row["value"] if higher[row["metric"]] else row["value"])
+        ),
+    }
+
+
+def suite_scores(
+    suite_cache: SuiteCache, suite: str, *, model: str = "", task: str = "", origin: str = "", metric: str = ""
+) -> list[Record]:
+    """The scores of a suite, by model, of one model, task, origin and metric where they are named. Raises BadInput."""
+    check_keys(suite_cache, suite=suite, model=model, metric=metric)
+    if origin:
+        check_origin(origin)
+    table, out = suite_cache.table(suite), []
+    rows = [at for at, row in enumerate(table.rows) if model in ("", row.model) and origin in ("", row.origin)]
+    columns = [at for at, each in enumerate(table.columns) if task in ("", each.task) and metric in ("", each.metric)]
+    for row_at, column_at in np.argwhere(~np.isnan(table.scores.values[np.ix_(rows, columns)])):
+        at, index = rows[row_at], columns[column_at]
+        column = table.columns[index]
+        out.append(
+            {
+                "model": table.rows[at].model,
+                "task": column.task,
+                "title": column.title,
+                "category": column.group,
+                "metric": column.metric,
+                "ranked": column.ranked,
+                "value": column.rounded(table.scores.values[at, index]),
+                "low": column.rounded(table.low[at, index]),
+                "high": column.rounded(table.high[at, index]),
+                "unit": column.unit,
+                "items": column.n,
+                "chance": column.rounded(column.chance),
+                "origin": table.rows[at].origin,
+                "trained": bool(table.marks[at, index] & TRAINED),
+            }
+        )
+    return out
+
+
+def replicated(suite_cache: SuiteCache, *, model: str = "", task: str = "") -> list[Record]:
+    """Values of whole tasks that two origins have of the same weights and data, with the causes. Raises BadInput."""
+    check_keys(suite_cache, model=model, task=task)
+    found = replication.pairs(suite_cache.db)
+    found = found[found["subset"] == WHOLE].drop(columns=["subset", "same"])
+    rows = found.round({"value_a": 4, "value_b": 4, "difference": 4}).to_dict("records")
+    return [
+        row | {"causes": _causes(suite_cache, itemgetter(*CAUSING)(row))}
+        for row in rows
+        if model in ("", row["model"]) and task in ("", row["task_a"], row["task_b"])
+    ]
+
+
+@shared
+def _causes(suite_cache: SuiteCache, about: tuple[str, ...]) -> list[Record]:
+    row = SimpleNamespace(**dict(zip(CAUSING, about, strict=True)))
+    return [cause._asdict() for cause in replication.causes(suite_cache.db, row)]
 
 
 # ---- a choice
@@ -295,9 +382,7 @@ def comparison(
     BadInput."""
     titles = suite_cache.db.keyed("models")["title"]
     for model in models:
-        known("model", model, list(titles.index), lister="search")
-    if suite:
-        known("suite", suite, list(suite_cache.suites()), lister="list_suites")
+        check_keys(suite_cache, model=model, suite=suite)
     suite, origin = common_ground(suite_cache, models, suite=suite, origin=origin)
     table = suite_cache.table(suite)
     rows = rows_of(table, models, origin=origin)

@@ -26,6 +26,7 @@ NAMES = (
     "generators",
     "training",
     "results",
+    "api",
     "hosting",
     "ranks",
     "audit",

@@ -1,4 +1,4 @@
-"""Asks models about visitors' inputs, for the Try page and the endpoints, within each visitor's rate."""
+"""Asks models about visitors' inputs, for the Try page and programs, within each visitor's rate."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property, partial
 from itertools import product
-from threading import Event
+from threading import Event, Lock
 from typing import Any
 
 from compute.analysis.calibrated import Calibrations, Reference, restored
@@ -38,7 +38,7 @@ from leaderboard.web.errors import explain
 from leaderboard.web.redact import hide, redact_paths
 from leaderboard.web.visitors import Rate, visitor
 
-QUEUE = "accelerator"  # the concurrency_id of every event that runs a model: one at a time
+QUEUE = "accelerator"  # the concurrency_id of every page's event that runs a model: one at a time
 MOST_MODELS = 12  # in one question
 LONGEST_LOAN = 120  # seconds of a GPU; the most that the Hub lends without an account
 LONGEST = 300  # seconds until no further model of a question is started: others wait for it
@@ -89,6 +89,7 @@ class Live:
         self.roster = Roster(known().models, own=self.own, pool=self.pool, network=Network().reachable)
         self.rate, self.judge_rate = rate(), rate(JUDGE_VARIABLE)
         hide(folder for row in self.own for folder in own_models.folders(row))
+        self._turn = Lock()
         self._borrowed = on_gpu(self.pool.run, seconds=_seconds)
         self._shared: dict[tuple, Any] = {}  # vectors of the unrelated examples, the same for everyone
         self._downloads: dict[str, Event] = {}  # by session: set to stop its download
@@ -256,8 +257,9 @@ class Live:
         return result
 
     def run(self, row: Model, *work: Any) -> tuple[Any, dict[tuple, Any]]:
-        """As `Pool.run`, on a GPU that is borrowed for it where the model needs one."""
-        return (self._borrowed if borrows_gpu(row) else self.pool.run)(row, *work)
+        """As `Pool.run`, on a GPU that is borrowed for it where the model needs one; pages and programs take turns."""
+        with self._turn:
+            return (self._borrowed if borrows_gpu(row) else self.pool.run)(row, *work)
 
     @cached_property
     def _controls(self) -> frozenset[str]:

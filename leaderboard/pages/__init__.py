@@ -52,6 +52,7 @@ VIEWS: tuple[View, ...] = (
 # Addresses that lead to another: with any query, or with one of the parameters that are named.
 MOVED: dict[str, tuple[str, tuple[str, ...]]] = {
     "docs": ("docs/quickstart", ()),
+    "models.json": ("api/v1/models", ()),
     "lens": ("generators", ()),
     "languages": ("board?suite=mieb", ()),
     "compare": ("try", ("mode", "inputs", "question")),  # the state of Try

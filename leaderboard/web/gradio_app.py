@@ -49,7 +49,7 @@ MOST_MESSAGES, UNREAD = 500, 128  # that nobody has read of one session, and ses
 UNREADABLE = "The page sent values that this app cannot read. Reload the page and try again"
 IN_THE_PAGE = "This event runs in the page alone"
 LONGEST = 300  # characters of a sentence: Gradio's quotes the value and lists all choices
-READ = re.compile(r"/gradio_api/+(queue/data|call/(v2/)?[^/]+/(?P<event>[^/]+))/?\Z")
+READ = re.compile(r"/gradio_api/+queue/data/?\Z")
 UNKNOWN = "There is no such event here. It is over, or the server was restarted: send the request again"
 log = logging.getLogger(__name__)
 
@@ -164,13 +164,9 @@ class FairQueue(Queue):
         self.pending_messages_per_session.pop(session, None)
         self.pending_event_ids_session.pop(session, None)
 
-    def knows(self, *, session: str | None = None, event: str | None = None) -> bool:
-        """Whether anything was or will be sent to the session; whether the event waits, runs, or has an answer."""
-        return (
-            session in self.pending_messages_per_session
-            or event in self.event_ids_to_events
-            or any(event in events for events in self.pending_event_ids_session.values())
-        )
+    def knows(self, session: str) -> bool:
+        """Whether anything was or will be sent to the session."""
+        return session in self.pending_messages_per_session
 
 
 def _address(event: Event) -> str:
@@ -281,8 +277,8 @@ class StatelessBlocks(gr.Blocks):
 
 
 class UnknownEvents:
-    """Answers 404 where a request reads an event, or a session's events, that `blocks` does not know: Gradio finds that
-    out only after it has begun to answer."""
+    """Answers 404 where a request reads a session's events that `blocks` does not know: Gradio finds that out only
+    after it has begun to answer."""
 
     def __init__(self, app: ASGIApp, blocks: StatelessBlocks) -> None:
         self.app, self.blocks = app, blocks
@@ -290,10 +286,8 @@ class UnknownEvents:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Passes on all others."""
         known, read = True, READ.search(scope["path"]) if scope["type"] == "http" and scope["method"] == "GET" else None
-        if read and read["event"]:
-            known = self.blocks._queue.knows(event=read["event"])
-        elif read and (session := Request(scope).query_params.get("session_hash")) is not None:
-            known = self.blocks._queue.knows(session=session)
+        if read and (session := Request(scope).query_params.get("session_hash")) is not None:
+            known = self.blocks._queue.knows(session)
         try:
             await (self.app if known else refusal(UNKNOWN, 404))(scope, receive, send)
         except RuntimeError as error:  # Starlette's, where Gradio fails after it has begun to answer
@@ -309,7 +303,7 @@ async def _invalid(request: Request, error: Exception) -> Response:
 async def _unreadable(request: Request, error: Exception) -> Response:
     """For names that lead nowhere. Handlers catch their own errors, so what arrives here is Gradio's."""
     log.warning("%s %r cannot be read: %s", request.method, request.url.path[-60:], type(error).__name__)
-    return refusal("The server cannot read this request. Reload the page; gradio_api/info lists what it takes", 400)
+    return refusal("The server cannot read this request. Reload the page", 400)
 
 
 async def _failed(request: Request, error: Exception) -> Response:

@@ -27,18 +27,20 @@ from leaderboard.web.responses import refusal
 from leaderboard.web.visitors import in_turn, visitor
 
 # Searched anywhere in a path, since a proxy's root path may come first. Gradio's routes that write what they are sent
-# to disk or read a path they are given, and the number of this start: the pages need none of them.
+# to disk or read a path they are given, the number of this start, and those for programs, which use API v1: the pages
+# need none of them.
 CLOSED = re.compile(
-    r"/gradio_api/+(upload|file[=/]|proxy=|stream/|process_recording|deep_link|run-history|vibe-|app_id\b)"
+    r"/gradio_api/+(upload|file[=/]|proxy=|stream/|process_recording|deep_link|run-history|vibe-|app_id\b|api/|call/)"
 )
-EVENT = re.compile(r"/gradio_api/+(queue/join|run/|api/|call/|component_server|mcp)")
+EVENT = re.compile(r"/gradio_api/+(queue/join|run/|component_server|mcp)|/api/+v1/+pair\b")
 MCP = re.compile(r"/gradio_api/+mcp\b")
-STREAM = re.compile(r"/gradio_api/+(queue/data|call/|heartbeat|startup-events)")
+STREAM = re.compile(r"/gradio_api/+(queue/data|heartbeat|startup-events)")
 # GET requests that also start, continue or end a visitor's work.
-COMPUTES = re.compile(r"/data/(rank|cell|relations)\b|/embed/board$|/eyes/(order|report)$")  # besides events
+COMPUTES = re.compile(r"/api/+v1/|/data/(rank|cell|relations)\b|/embed/board$|/eyes/(order|report)$")  # besides events
+QUERY = re.compile(r"/api/+v1/+query\b")
 SEVERAL = re.compile(rb"(?i)language=[^&]*(,|%2c)")  # a board of several languages, which are too many to store
 STATE = re.compile(rb"(^|&)data=[^&]")  # a version of the data, which may have to be restored
-ACTING = re.compile(r"/gradio_api/+(mcp|queue|call|heartbeat|dev)\b")
+ACTING = re.compile(r"/gradio_api/+(mcp|queue|heartbeat|dev)\b")
 OWN = frozenset({"same-origin", "none"})  # Sec-Fetch-Site; none: the visitor typed the address
 
 PATIENCE = 30.0  # seconds that a request waits for its turn
@@ -135,10 +137,7 @@ class Gate:
 
 
 def gates() -> dict[str, Gate]:
-    """By kind of request. A class of thirty behind one address is one client, so much may wait.
-
-    A tool of MCP sends its own event, so it takes its turns among theirs.
-    """
+    """By kind of request. A class of thirty behind one address is one client, so much may wait."""
     return {
         "body": Gate(200),  # however small: a class opens six connections each
         "page": Gate(32, waiting=600),
@@ -160,7 +159,7 @@ def kind_of(method: str, path: str, query: bytes = b"") -> str:
         return "tool stream" if reads else "tool"
     if STREAM.search(path) and reads:
         return "stream"
-    if path.endswith("/data/sql") and not reads:
+    if QUERY.search(path) or (path.endswith("/data/sql") and not reads):
         return "query"
     if "/export/" in path:
         return "download"

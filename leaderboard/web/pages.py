@@ -12,14 +12,13 @@ import re
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from functools import partial
-from typing import Any
 from urllib.parse import urlencode
 
 from cachetools import LRUCache
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from compute.types import LikenessError
@@ -45,6 +44,12 @@ FIXED = {
     "permissions-policy": ", ".join(f"{feature}=()" for feature in DENIED),
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
+}
+PROGRAMS = "/api/v1/"  # what is read below it, scripts of any site may read
+OPEN = {
+    "access-control-allow-origin": "*",
+    "access-control-expose-headers": "etag, retry-after, x-likeness-data",
+    "cross-origin-resource-policy": "cross-origin",
 }
 UNEXPLAINED = "The server could not answer this. Check the address, or try again"
 GRADIO_FETCHES = frozenset(
@@ -231,8 +236,7 @@ class Answers:
     A person who opened an address is shown a page where the answer is an error; programs and scripts get the JSON. An
     address that leads nowhere is a page for everyone, except below `fetched`: first parts of paths that only scripts
     and programs use. `page` makes the markup for a path below the app's root, a status and a sentence, which is empty
-    if nothing is there. gradio_client gets status 422 and a failed validation where its event is refused, since with
-    any other status it shows the number alone; it finds the one that fits under `status`.
+    if nothing is there.
     """
 
     def __init__(
@@ -257,7 +261,7 @@ class Answers:
         headers, path = Headers(scope=scope), below_root(scope)
         reads = scope["method"] in ("GET", "HEAD")
         reads_pages = reads and "text/html" in headers.get("accept", "")
-        joins = path.rstrip("/").endswith("/queue/join") and headers.get("user-agent", "").startswith("gradio_client")
+        fixed = {**self.headers, **(OPEN if reads and path.startswith(PROGRAMS) else {})}
         replaced: Message | None = None
         change: Callable[[Message, bytes], Response] | None = None
         body = bytearray()
@@ -265,7 +269,7 @@ class Answers:
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 own = MutableHeaders(scope=message)
-                for name, value in self.headers.items():
+                for name, value in fixed.items():
                     own.setdefault(name, value)
             await send(message)
 
@@ -274,8 +278,6 @@ class Answers:
             own, status = Headers(raw=start["headers"]), start["status"]
             is_page = own.get("content-type", "").startswith("text/html")
             nowhere = status == 404 and path.split("/")[1] not in self.fetched
-            if joins and status >= 400:
-                return _for_client
             if reads and status >= 400 and (nowhere or (reads_pages and not is_page)):
                 return partial(self._shown, path=path)
             return self._hashed if is_page and scope["method"] == "GET" and CSP not in own else None
@@ -306,15 +308,6 @@ class Answers:
         markup = self.page(path, status, sentence_of(body) or ("" if status == 404 else UNEXPLAINED))
         own = policy(frame_hosts=self.frame_hosts, scripts=script_hashes(markup.encode()))
         return HTMLResponse(markup, status, headers={**retry_after_of(start), "vary": "accept", CSP: own})
-
-
-def _for_client(start: Message, body: bytes) -> Response:
-    sentence = sentence_of(body, names=("error", "detail"))
-    content: Any = {"error": sentence, "status": start["status"]}
-    if not sentence:
-        return Response(body, start["status"], media_type=JSON)
-    failed = {"__type__": "validate", "is_valid": False, "parameter_name": "request", "message": sentence}
-    return JSONResponse({**content, "detail": [failed]}, 422, headers=retry_after_of(start))
 
 
 def below_root(scope: Scope) -> str:

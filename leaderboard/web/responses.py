@@ -6,7 +6,6 @@ import csv
 import io
 import json
 import re
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
@@ -109,14 +108,14 @@ def bounded_sentence(text: str) -> str:
     return shortened(text, LONGEST_SENTENCE).encode("utf-8", "replace").decode()
 
 
-def sentence_of(body: bytes, *, names: Sequence[str] = ("error",)) -> str:
-    """Returns the sentence of a refusal's JSON under one of the names, bounded; empty for any other body."""
+def sentence_of(body: bytes) -> str:
+    """Returns the sentence of a refusal's JSON, bounded; empty for any other body."""
     try:
         content = json.loads(body)
     except (ValueError, RecursionError):
         return ""
-    texts = [content[name] for name in names if isinstance(content, dict) and isinstance(content.get(name), str)]
-    return bounded_sentence(texts[0]) if texts else ""
+    text = content.get("error") if isinstance(content, dict) else None
+    return bounded_sentence(text) if isinstance(text, str) else ""
 
 
 def retry_after_of(start: Message) -> dict[str, str]:

@@ -126,7 +126,7 @@ QUERIES = {
 }
 ADDRESSES = (
     "/data/search",
-    "/models.json",
+    "/api/v1/models",
     "/data/claims",
     "/data/models",
     "/data/tasks",

@@ -14,6 +14,8 @@ import duckdb
 import httpx
 import numpy as np
 
+from leaderboard.api.routes import METHODS, PATHS
+
 MEMORY = {"LIKENESS_MODEL_MEMORY_MB": "10000"}
 
 
@@ -62,12 +64,12 @@ class Site:
         return table(answer.text) if form == "csv" else answer.json() if form == "json" else lines(answer.text)
 
     def call(self, name, **values):
-        """An endpoint's answer."""
-        answer = self.client.post(f"/gradio_api/call/v2/{name}", json=values)
-        event = answer.json()["event_id"]
-        stream = self.client.get(f"/gradio_api/call/{name}/{event}").text
-        (found,) = re.findall(r"event: (?:complete|error)\ndata: (.*)", stream)
-        return json.loads(found)
+        """A function's answer by API v1, in a list."""
+        path = PATHS[name].replace(":path", "")
+        address, query = f"/api/v1/{path.format(**values)}", {k: v for k, v in values.items() if f"{{{k}}}" not in path}
+        sends = name in METHODS
+        answer = self.client.post(address, json=values) if sends else self.client.get(address, params=query)
+        return [answer.json()["result"]]
 
     def compared(self, question, models):
         """The markup of the answers to a press of Compare."""

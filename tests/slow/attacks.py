@@ -100,15 +100,15 @@ def fill_queue(port, *, events, size=0):
     """One visitor asks for patches without waiting, with bodies of `size`; then another has a pair compared."""
     event = Visitor(port, ATTACKER).events()["Show"]
     answers = at_once(lambda _: [Visitor(port, ATTACKER).join(event, data="x" * size)], range(events), threads=8)
-    return [*answers, Visitor(port, OTHER).call("score_pair", "a cat", "a dog", MODEL)]
+    return [*answers, Visitor(port, OTHER).score("a cat", "a dog", MODEL)]
 
 
 def ask_with_giant_keys(port):
     visitor, long = Visitor(port, ATTACKER), "k" * 20_000_000
     return [
-        visitor.call("leaderboard", long, *RANK[1:]),
-        visitor.call("score_pair", f"example:{long}", "a dog", MODEL),
-        visitor.call("score_pair", "a" * 100_000, "a\u0315\u0300" * 33_000, MODEL),
+        visitor.get(f"/api/v1/suites/{'k' * 60_000}/ranking"),
+        visitor.score(f"example:{long}", "a dog", MODEL),
+        visitor.score("a" * 100_000, "a\u0315\u0300" * 33_000, MODEL),
         visitor.get(f"/data/board/{'k' * 60_000}"),
     ]
 
@@ -181,23 +181,23 @@ def connect_idly(port):
 
 # ---- what computes, many requests of one address, and both slots of the queries
 
-RANK = ["mieb", 1000, "", "", "", "", 0, False]
 HEAVY = (
     "/judges",
     "/config",
     "/config?page=board",
     "/gradio_api/mcp/",
     "/gradio_api/info?page=board",
+    "/api/v1/suites/mieb/scores",
     "/data/rank/mieb",
 )
 
 
 def run_functions(port):
-    """Clients of one address call functions that no queue holds back, directly and as tools of MCP."""
+    """Clients of one address call functions, by the API and as tools of MCP."""
 
     def client(number):
         visitor = Visitor(port, ATTACKER)
-        direct = partial(visitor.send_json, "/gradio_api/run/leaderboard", {"data": RANK})
+        direct = partial(visitor.get, "/api/v1/suites/mieb/ranking?limit=1000")
         tool = partial(visitor.call_tool, "leaderboard", suite="mieb", limit=1000)
         return [(tool if number % 2 else direct)() for _ in range(6)]
 
@@ -416,7 +416,7 @@ def main(names):
     with tempfile.TemporaryDirectory() as folder:
         own |= {"LIKENESS_RESULTS": f"{folder}/results", "LIKENESS_DATABASE": f"{folder}/likeness.duckdb"}
         with serving(place=own) as server:
-            Visitor(server.port).call("score_pair", "a cat", "a dog", MODEL)  # loads the bundled model
+            Visitor(server.port).score("a cat", "a dog", MODEL)  # loads the bundled model
             for name in names or (*ATTACKS, *COMMANDS):
                 words, most, problem = attacked(server, ATTACKS[name]) if name in ATTACKS else command(COMMANDS[name])
                 problem = ", ".join(filter(None, (problem, "more memory" * (most > MOST_MEMORY))))

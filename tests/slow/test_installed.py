@@ -13,10 +13,10 @@ from contextlib import contextmanager
 from importlib import metadata
 
 import pytest
-from gradio_client import Client
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from compute import remote
 from compute.versions import EXTRAS
 from tests import test_wheel
 from tests.compute.live.pictures import png
@@ -218,8 +218,8 @@ def test_without_the_extra_the_board_is_built_and_every_page_shown(slim):
         assert len(json.loads(server.get("data/board/unisim-core"))["rows"]) > 10
         for key in pages.split()[1:]:
             assert len(server.get(key)) > 10_000, key
-        client = Client(server.address, verbose=False)
         images = ["data:image/png;base64," + b64encode(png(colour, (64, 64))).decode() for colour in ("orange", "teal")]
-        ssim, tiny = client.predict(*images, models="ssim,tiny", api_name="/score_pair")
-        assert -1 <= ssim["score"] < 1 and not ssim["problem"]
-        assert tiny["score"] is None and "torch" in tiny["problem"]
+        pair = dict(zip(("first", "second"), images, strict=True))
+        ssim, tiny = remote(server.address).score_pair(**pair, models="ssim,tiny").itertuples()
+        assert -1 <= ssim.score < 1 and not ssim.problem
+        assert not tiny.score <= 1 and "torch" in tiny.problem

@@ -3,7 +3,6 @@
 import contextlib
 import http.client
 import json
-import re
 import socket
 import time
 import uuid
@@ -54,19 +53,12 @@ class Visitor:
         session, self.session = self.session, uuid.uuid4().hex
         return self.request("POST", "/live/forget", body=session.encode())
 
-    def call(self, name, *values):
-        """Calls an endpoint for programs and waits for its result; its sentence where it refuses."""
-        began = time.perf_counter()
-        posted = self.send_json(f"/gradio_api/call/{name}", {"data": list(values)})
-        if posted.status != 200:
-            return posted
-        answer = self.get(f"/gradio_api/call/{name}/{json.loads(posted.body)['event_id']}")
-        data = re.findall(rb"^event: (?:complete|error)\ndata: (.*)$", answer.body, re.MULTILINE)
-        status, body = (answer.status, data[-1]) if data else (0, b"")
-        return Answer(status=status, seconds=time.perf_counter() - began, body=body)
+    def score(self, first, second, models):
+        """Has a program's pair scored."""
+        return self.send_json("/api/v1/pair", {"first": first, "second": second, "models": models})
 
     def call_tool(self, name, **values):
-        """Calls an endpoint as a tool of MCP."""
+        """Calls a function as a tool of MCP."""
         sent = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": name, "arguments": values}}
         return self.send_json("/gradio_api/mcp/", sent, JSON | {"accept": "application/json, text/event-stream"})
 

@@ -28,15 +28,18 @@ with mcp.defer_import():
     import gradio as gr
 assert "mcp" not in sys.modules, "loaded at once"
 with gr.Blocks(analytics_enabled=False) as blocks:
-    gr.api(lambda: None, api_name="nothing")
+    gr.Markdown("here")
 launch = {"ssr_mode": False}
-mcp.Tools(blocks).into(launch)
+mcp.Tools({"nothing": lambda: {}}).into(launch)
 _, url, _ = blocks.launch(prevent_thread_lock=True, quiet=True, server_name="127.0.0.1", **launch)
-assert json.load(urllib.request.urlopen(url + "config"))["mcp_server"] is True
+urllib.request.urlopen(url + "config")
 assert "mcp" not in sys.modules, "loaded at the start"
-found = json.load(urllib.request.urlopen(url + "gradio_api/mcp/schema"))
+asked = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}).encode()
+kinds = {"content-type": "application/json", "accept": "application/json, text/event-stream"}
+answer = urllib.request.urlopen(urllib.request.Request(url + "gradio_api/mcp/", asked, kinds)).read().decode()
 assert "mcp.server" in sys.modules
-print([tool["meta"]["endpoint_name"] for tool in found])
+(line,) = [line for line in answer.splitlines() if line.startswith("data: ")]
+print([tool["name"] for tool in json.loads(line[6:])["result"]["tools"]])
 blocks.close(verbose=False)
 """
 
@@ -52,13 +55,12 @@ def test_without_the_package_the_app_starts_and_says_what_it_lacks(monkeypatch):
     with gr.Blocks(analytics_enabled=False) as blocks:
         gr.Markdown("here")
     launch: dict = {"ssr_mode": False}
-    mcp.Tools(blocks).into(launch)
+    mcp.Tools({}).into(launch)
     _, url, _ = blocks.launch(prevent_thread_lock=True, quiet=True, server_name="127.0.0.1", **launch)
     try:
-        assert json.load(urllib.request.urlopen(f"{url}config"))["mcp_server"] is False
         for _ in range(2):
             try:
-                urllib.request.urlopen(f"{url}gradio_api/mcp/schema")
+                urllib.request.urlopen(f"{url}gradio_api/mcp/")
                 raise AssertionError("it was served")
             except urllib.error.HTTPError as error:
                 assert (error.code, json.load(error)) == (503, {"error": mcp.ABSENT})
@@ -66,7 +68,7 @@ def test_without_the_package_the_app_starts_and_says_what_it_lacks(monkeypatch):
         blocks.close()
 
 
-@pytest.mark.parametrize("fails", ["_server", "run", "launch"])
+@pytest.mark.parametrize("fails", ["_manager", "run"])
 def test_whatever_fails_at_the_start_is_told_and_nobody_waits(monkeypatch, caplog, fails):
     def step(name):
         if name == fails:
@@ -77,16 +79,16 @@ def test_whatever_fails_at_the_start_is_told_and_nobody_waits(monkeypatch, caplo
         step("run")
         yield
 
-    def server(_):
-        step("_server")
-        return SimpleNamespace(manager=SimpleNamespace(run=run), launch_mcp_on_sse=lambda *_: step("launch"))
+    def manager(_):
+        step("_manager")
+        return SimpleNamespace(run=run)
 
     async def ask():
-        tried = mcp.Tools(SimpleNamespace(config={}, root_path=""))
+        tried = mcp.Tools({})
         async with tried.lifespan(None):
             return [await asyncio.wait_for(_answer(tried), 10) for _ in range(2)]
 
-    monkeypatch.setattr(mcp, "_server", server)
+    monkeypatch.setattr(mcp, "_manager", manager)
     with caplog.at_level(logging.CRITICAL, logger=errors.log.name):
         assert asyncio.run(ask()) == [(503, {"error": errors.FAILED})] * 2
 

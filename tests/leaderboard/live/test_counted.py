@@ -1,11 +1,11 @@
-"""Every event that runs a model counts against the rate limit of a visitor."""
+"""Every event and every program that runs a model counts against the rate limit of a visitor."""
 
 import httpx
 import pytest
 
-# A table's later turns belong to its start, which is counted; each is a few seconds of one of few tables. A query
-# runs no model, for a second at most and two at a time. Of a study the start is counted, once its images are here.
-UNCOUNTED = {"turn", "query", "make"}
+# A table's later turns belong to its start, which is counted; each is a few seconds of one of few tables. Of a study
+# the start is counted, once its images are here.
+UNCOUNTED = {"turn", "make"}
 
 
 @pytest.fixture(scope="module")
@@ -21,19 +21,19 @@ def app(database):
         blocks.close(verbose=False)
 
 
-def values(fn):
-    """What a page would send: texts for the endpoint; else nothing of meaning."""
-    return ["a", "b", ""] if fn.api_name == "score_pair" else [None] * len(fn.inputs)
-
-
 def test_a_visitor_over_the_rate_is_refused_by_every_event_of_the_queue(app):
     url, blocks = app
     queued = {index: fn for index, fn in blocks.fns.items() if fn.queue}
-    assert {"compare", "download", "score_pair", *UNCOUNTED} <= {fn.api_name for fn in queued.values()}
+    assert {"compare", "download", *UNCOUNTED} <= {fn.api_name for fn in queued.values()}
     with httpx.Client(timeout=60) as client:
 
         def answer(index, session):
-            sent = {"data": values(queued[index]), "fn_index": index, "session_hash": session, "event_data": {}}
+            sent = {
+                "data": [None] * len(queued[index].inputs),
+                "fn_index": index,
+                "session_hash": session,
+                "event_data": {},
+            }
             assert client.post(f"{url}queue/join", json=sent).status_code == 200
             return client.get(f"{url}queue/data", params={"session_hash": session}).text
 
@@ -43,3 +43,5 @@ def test_a_visitor_over_the_rate_is_refused_by_every_event_of_the_queue(app):
         for index, fn in queued.items():
             told = "You have sent many questions" in answer(index, f"s{index}")
             assert told is (fn.api_name not in UNCOUNTED), fn.api_name
+        program = client.post(url.replace("gradio_api", "api/v1") + "pair", json={"first": "a", "second": "b"})
+        assert "You have sent many questions" in program.json()["error"]

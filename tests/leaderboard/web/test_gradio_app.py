@@ -194,8 +194,8 @@ BODIES = (
     b'{"session_hash": {}, "component_id": [], "fn_name": 5, "data": null}',
     b"[" * 30_000,
 )
-POSTED = ("queue/join", "run/nothing", "call/nothing", "call/v2/list_suites", "cancel", "reset", "component_server")
-READ = ("queue/data?session_hash=unknown", "call/list_suites/unknown", "info?page=nothing", "component_server", "runs")
+POSTED = ("queue/join", "run/nothing", "call/nothing", "call/v2/nothing", "cancel", "reset", "component_server")
+READ = ("queue/data?session_hash=unknown", "call/nothing/unknown", "info?page=nothing", "component_server", "runs")
 JOIN = "/gradio_api/queue/join"
 
 

@@ -192,11 +192,11 @@ async def test_who_waits_in_vain_is_told():
         ("GET", "/board", "page"),
         ("POST", "/live/input", "page"),
         ("POST", JOIN, "compute"),
-        ("POST", "/likeness/gradio_api//api/leaderboard", "compute"),
-        ("POST", "/gradio_api/call/v2/score_pair", "compute"),
+        ("POST", "/likeness/api//v1/pair", "compute"),
+        ("GET", "/api/v1/suites/mieb/ranking", "compute"),
+        ("GET", "/api/v1/query", "query"),
         ("GET", "/data/rank/mieb", "compute"),
         ("GET", "/gradio_api/queue/data", "stream"),
-        ("GET", "/gradio_api/call/score_pair/abc", "stream"),
         ("POST", "/gradio_api/mcp/", "tool"),
         ("GET", "/gradio_api/mcp/", "tool stream"),
         ("POST", "/data/sql", "query"),
@@ -497,7 +497,7 @@ def test_the_app_keeps_what_is_sent_in_memory_and_its_own_routes_open(app):
     answer = httpx.post(f"{app.url}live/input", content=picture.content, headers=headers, timeout=60)
     assert answer.status_code == 200 and answer.json()["width"] > 100
     assert [httpx.get(f"{app.url}{path}").status_code for path in ("openapi.json", "redoc")] == [404] * 2
-    assert any("score_pair" in path for path in httpx.get(f"{app.url}gradio_api/openapi.json").json()["paths"])
+    assert "/api/v1/pair" in httpx.get(f"{app.url}api/v1/openapi.json").json()["paths"]
     sent = {"session_hash": "s", "fn_index": 0, "event_id": "e"}
     assert httpx.post(f"{app.url}gradio_api/cancel", json=sent, timeout=60).json() == {"success": True}
     assert app.files() == []

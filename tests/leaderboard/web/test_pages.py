@@ -25,9 +25,6 @@ from leaderboard.web.pages import CSP, FIXED, Answers, Pages, policy, script_has
 from leaderboard.web.responses import refusal
 from tests.golden.site import Site
 
-JOIN = "/gradio_api/queue/join"
-AGENT = {"user-agent": "gradio_client/2.7.2; python/3.11"}
-
 
 def answers(app, **options):
     return Answers(app, **{"page": lambda path, *_: f"page of {path}", "fetched": ["data"], **options})
@@ -135,21 +132,20 @@ def test_a_failure_is_a_page_and_keeps_when_to_try_again():
     assert client.get("/data/text").text == "no JSON"
 
 
-# ---- what gradio_client shows
-
-
-def test_only_a_refused_event_of_gradio_client_is_changed():
-    many = TestClient(answers(refusal("Too many", 429, retry_after=5)))
-    changed = many.post(JOIN, headers=AGENT)
-    assert (changed.status_code, changed.headers["retry-after"], changed.json()["status"]) == (422, "5", 429)
-    assert changed.json()["detail"][0]["message"] == "Too many"
-    for headers, path in (({}, JOIN), (AGENT, "/live/input")):
-        assert many.post(path, headers=headers).json() == {"error": "Too many"}
-    unexplained = TestClient(answers(refusal("", 500))).post(JOIN, headers=AGENT)
-    assert (unexplained.status_code, unexplained.json()) == (500, {"error": ""})
-
-
 # ---- headers
+
+
+def test_scripts_of_any_site_may_read_the_api_and_nothing_else():
+    client = TestClient(answers(refusal("Too many", 429)))
+    for path, send, opened in (
+        ("/api/v1/suites", client.get, True),
+        ("/data/x", client.get, False),
+        ("/api/v1/pair", client.post, False),
+    ):
+        headers = send(path).headers
+        assert headers.get("access-control-allow-origin") == ("*" if opened else None)
+        assert headers["cross-origin-resource-policy"] == ("cross-origin" if opened else "same-origin")
+
 
 PAGE = '<script>let a = 1;</script><script type="module" src="./a.js"></script><SCRIPT data-mode>b()</SCRIPT >'
 
