@@ -1,9 +1,6 @@
 """A small HTTP server on a port of this machine, for stand-ins of other services."""
 
-from __future__ import annotations
-
 import threading
-from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -13,21 +10,21 @@ class Handler(BaseHTTPRequestHandler):
 
     protocol_version = "HTTP/1.1"
 
-    def do_HEAD(self) -> None:
+    def do_HEAD(self):
         self.answer()
 
-    def do_GET(self) -> None:
+    def do_GET(self):
         self.answer()
 
-    def answer(self) -> None:
+    def answer(self):
         raise NotImplementedError
 
-    def log_message(self, *_: object) -> None:
+    def log_message(self, *_):
         """Nothing."""
 
 
 @contextmanager
-def answering(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
+def answering(handler):
     """Its address, until the block ends; who leaves in the middle of an answer makes no noise."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     server.socket.listen(64)  # many may ask at once

@@ -1,17 +1,13 @@
 """What the tests share: a database built once from the repository's own files, and a place for small ones."""
 
-from __future__ import annotations
-
 import fcntl
 import gc
 import os
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-Once = Callable[[str, Callable[[Path], Path]], Path]
 SETTLED = ("HF_HUB_OFFLINE", "LIKENESS_ANSWERS", "OMP_WAIT_POLICY")  # what commands set for their whole process
 # Tests say themselves when they are offline; their downloads come from servers of their own.
 for switch in ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "HF_DATASETS_OFFLINE"):
@@ -21,7 +17,7 @@ for threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ.setdefault(threads, "1")
 
 
-def pytest_collection_finish() -> None:
+def pytest_collection_finish():
     """What the tests import stays: the program collects garbage after every model, and need not look through it."""
     gc.collect()
     gc.freeze()
@@ -44,21 +40,32 @@ def environment():
 
 @pytest.fixture(scope="session", autouse=True)
 def claims_read_once():
-    """The shipped claims, a third of what a database takes to build, are worked out once a process."""
+    """The shipped claims, a third of what a database takes to build, are worked out once a process, and once more
+    for builds without results of others."""
     from compute import paths
     from compute.database import build
 
-    shipped, of_these, known = (paths.PUBLISHED, paths.IMPORTED, paths.CLAIMS), build.all_claims, []
+    shipped, imported, of_these, known = (paths.PUBLISHED, paths.CLAIMS), paths.IMPORTED, build.all_claims, {}
 
-    def claims() -> list:
-        if shipped != (paths.PUBLISHED, paths.IMPORTED, paths.CLAIMS):
+    def claims():
+        others = paths.IMPORTED if paths.IMPORTED.is_dir() else None
+        if shipped != (paths.PUBLISHED, paths.CLAIMS) or others not in (imported, None):
             return of_these()
-        known[:] = known or of_these()
-        return list(known)
+        if others not in known:
+            known[others] = of_these()
+        return list(known[others])
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(build, "all_claims", claims)
         yield
+
+
+@pytest.fixture
+def without_imports(tmp_path, monkeypatch):
+    """Builds read no shipped results of others, which take more than half of their time."""
+    from compute import paths
+
+    monkeypatch.setattr(paths, "IMPORTED", tmp_path / "shipped")
 
 
 @pytest.fixture(scope="session")
@@ -68,7 +75,7 @@ def once(tmp_path_factory):
     base = tmp_path_factory.getbasetemp()
     root = base.parent if base.name.startswith("popen-") else base  # pytest-xdist: a folder a process
 
-    def made(name: str, make: Callable[[Path], Path]) -> Path:
+    def made(name, make):
         folder, stated = root / f"once-{name}", root / f"once-{name}.path"
         with (root / f"once-{name}.lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)

@@ -1,21 +1,16 @@
 """Runs what the documentation shows. Blocks marked `bash` and `python` run here; `sh` and `py` need weights, a network,
 a server or minutes. A block with a title is written as the file of that name first."""
 
-from __future__ import annotations
-
 import re
 import runpy
 import shlex
-from pathlib import Path
 
-import pytest
 from typer.testing import CliRunner
 
-ROOT = Path(__file__).resolve().parents[1]
 BLOCK = re.compile(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```', re.MULTILINE | re.DOTALL)
 
 
-def run(page: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> int:
+def run(page, folder, monkeypatch):
     """Runs a page's blocks in the folder, in their order; how many commands and scripts there were."""
     from compute import paths
     from compute.__main__ import app

@@ -1,7 +1,5 @@
 """Programs of ours in processes of their own."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess
@@ -9,11 +7,9 @@ import sys
 import tempfile
 import time
 import urllib.request
-from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -29,16 +25,22 @@ class Server:
     log: Path
 
     @property
-    def port(self) -> int:
+    def port(self):
         return urlsplit(self.address).port
 
-    def get(self, path: str = "") -> bytes:
+    def get(self, path=""):
         """What a path answers with; fails where that is an error."""
         with urllib.request.urlopen(self.address + path, timeout=60) as answer:
             return answer.read()
 
 
-def begun(*words: object, log: Path | None = None, **place: str) -> subprocess.Popen[str]:
+def ended(*words, cwd=ROOT, **place):
+    """A Python process in the checkout that has ended: its exit code, what it printed, and its errors."""
+    own, command = os.environ | {"PYTHONPATH": str(ROOT)} | place, [sys.executable, *map(str, words)]
+    return subprocess.run(command, cwd=cwd, env=own, capture_output=True, text=True, timeout=300)
+
+
+def begun(*words, log=None, **place):
     """A Python process in the checkout, whose output is read from it, or from a file with its errors."""
     own, command = os.environ | {"PYTHONPATH": str(ROOT)} | place, [sys.executable, *map(str, words)]
     to = {"stdout": log.open("w"), "stderr": subprocess.STDOUT} if log else {"stdout": subprocess.PIPE}
@@ -46,12 +48,12 @@ def begun(*words: object, log: Path | None = None, **place: str) -> subprocess.P
 
 
 def wait(
-    until: Callable[[], Any],
+    until,
     *,
-    seconds: float = 600,
-    running: subprocess.Popen | None = None,
-    said: Callable[[], str] = str,
-) -> Any:
+    seconds=600,
+    running=None,
+    said=str,
+):
     """What `until` gives once it is true; fails after so many seconds, or where a process that is to run has ended."""
     end = time.monotonic() + seconds
     while not (found := until()):
@@ -66,9 +68,7 @@ def whole(address):
 
 
 @contextmanager
-def serving(
-    *words: str | Path, place: Mapping[str, str], command: Sequence[str | Path] = APP, cwd: Path = ROOT
-) -> Iterator[Server]:
+def serving(*words, place, command=APP, cwd=ROOT):
     """The server once it has said its address; `place` is its environment.
 
     Fails where it ends by itself or its log holds a traceback.

@@ -1,7 +1,5 @@
 """Starting the app: what cannot be read is one clear line and exit code 1, and the database is left as it was."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import socket
@@ -12,7 +10,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-ROOT = Path(__file__).resolve().parents[1]
+from tests.serving import ROOT, ended
 
 
 @pytest.fixture
@@ -21,14 +19,12 @@ def path(database, tmp_path):
     return Path(shutil.copyfile(database, tmp_path / "likeness.duckdb"))
 
 
-def start(path: Path, *words: str, root: Path = ROOT) -> subprocess.CompletedProcess:
+def start(path, *words, root=ROOT):
     """Runs app.py to its end; every case here ends by itself."""
-    place = {"LIKENESS_DATABASE": str(path), "GRADIO_SERVER_PORT": "1"}
-    command, env = [sys.executable, "app.py", *words], os.environ | place
-    return subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=120, env=env)
+    return ended(root / "app.py", *words, cwd=root, LIKENESS_DATABASE=str(path), GRADIO_SERVER_PORT="1")
 
 
-def assert_one_line(ended: subprocess.CompletedProcess, *words: str) -> None:
+def assert_one_line(ended, *words):
     lines = ended.stderr.strip().splitlines()
     assert ended.returncode == 1, ended.stderr
     assert len(lines) == 1 and lines[0].startswith("Error: "), ended.stderr

@@ -10,8 +10,6 @@ run; commands and their options are held against `docs/commands.md`. What script
 them.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import json
@@ -19,12 +17,10 @@ import os
 import re
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
 from contextlib import redirect_stdout, suppress
 from inspect import signature
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 from unittest.mock import patch
 
 import duckdb
@@ -36,14 +32,14 @@ from starlette.testclient import TestClient
 from typer.testing import CliRunner
 
 from tests.golden.freeze import differences
+from tests.serving import ROOT
 
-ROOT = Path(__file__).resolve().parents[1]
 CONTRACT = Path(__file__).with_name("contract.json")
 COMMANDS = ROOT / "docs" / "commands.md"
 RENEW = "python -m tests.test_contract"
 
 
-def command_line() -> typer.Typer:
+def command_line():
     from compute.__main__ import app
 
     return app
@@ -104,13 +100,11 @@ ANSWERS = {  # those that tests/golden does not freeze, and what they are asked 
     "/data/run": "id={run}",
 }
 
-Surface = dict[str, dict[str, Any]]  # section, item, what is known of it
-
 
 # ---- the surface
 
 
-def surface(database: Path) -> Surface:
+def surface(database):
     """Everything, by section. A computed run is made beside the rest."""
     from leaderboard import server
 
@@ -134,7 +128,7 @@ def surface(database: Path) -> Surface:
     return json.loads(json.dumps(found))
 
 
-def routes(served: list[Any]) -> Iterator[tuple[str, str]]:
+def routes(served):
     for route in served:
         yield route.path, " ".join(sorted(getattr(route, "methods", None) or ["mounted"]))
 
@@ -143,16 +137,16 @@ class ReadError(Exception):
     """Nothing need be drawn."""
 
 
-def page_parameters(blocks: Any, database: Path) -> dict[str, str]:
+def page_parameters(blocks, database):
     """Every parameter that a page's first event reads, told by its shape."""
     with duckdb.connect(str(database), read_only=True) as connection:
         keys = {
             noun: {key for (key,) in connection.execute(f"SELECT key FROM {noun}").fetchall()}
             for noun in ("suites", "models", "tasks")
         }
-    found: dict[str, str] = {}
+    found = {}
 
-    def read(parameters: Iterable[Any], query: Any) -> None:
+    def read(parameters, query):
         names = {f"/{event.page} ?{one.key}": one for one in parameters}
         found.update({name: parameter(one, keys, derived=name in DERIVED) for name, one in names.items()})
         raise ReadError
@@ -165,7 +159,7 @@ def page_parameters(blocks: Any, database: Path) -> dict[str, str]:
     return dict(sorted(found.items()))
 
 
-def parameter(one: Any, keys: Mapping[str, set[str]], *, derived: bool) -> str:
+def parameter(one, keys, *, derived):
     default = "from the data" if derived else one.write(one.default) or "empty"
     if hasattr(one, "choices"):
         values = set(one.choices)
@@ -184,7 +178,7 @@ def parameter(one: Any, keys: Mapping[str, set[str]], *, derived: bool) -> str:
     return f"text of at most {one.longest} characters; default {default}"
 
 
-def chosen(client: TestClient, database: Path) -> dict[str, str]:
+def chosen(client, database):
     """Values for the examples that are only in the data."""
     board = client.get(f"/data/board/{SUITE}").json()
     items = client.get("/data/items", params={"task": TASK}).json()
@@ -207,9 +201,9 @@ def chosen(client: TestClient, database: Path) -> dict[str, str]:
     }
 
 
-def route_parameters(client: TestClient, examples: Mapping[str, str]) -> dict[str, str]:
+def route_parameters(client, examples):
     """Which query parameters change an answer."""
-    found: dict[str, str] = {}
+    found = {}
     for path, base, pairs in QUERIES:
         given = dict(part.split("=", 1) for part in base.format(**examples).split("&") if part)
         usual = client.get(path, params=given).content
@@ -221,7 +215,7 @@ def route_parameters(client: TestClient, examples: Mapping[str, str]) -> dict[st
     return dict(sorted(found.items()))
 
 
-def route_answers(client: TestClient, examples: Mapping[str, str]) -> dict[str, str]:
+def route_answers(client, examples):
     """The names at the top of JSON answers."""
     return {
         route: " ".join(sorted(client.get(route.format(suite=SUITE), params=query.format(**examples)).json()))
@@ -229,7 +223,7 @@ def route_answers(client: TestClient, examples: Mapping[str, str]) -> dict[str, 
     }
 
 
-def exports(client: TestClient, examples: Mapping[str, str]) -> dict[str, str]:
+def exports(client, examples):
     """Every file one can download: its name and type, and the columns of those that have some."""
     found = {}
     body = {"rows": [examples["row"]], "columns": [examples["column"]], "query": ""}
@@ -245,13 +239,13 @@ def exports(client: TestClient, examples: Mapping[str, str]) -> dict[str, str]:
     return found
 
 
-def file_facts(answer: Any) -> str:
+def file_facts(answer):
     if answer.status_code != 200:
         return f"answers {answer.status_code}"
     return f"{answer.headers['content-disposition'].partition('filename=')[2]} {answer.headers['content-type']}"
 
 
-def endpoints(client: TestClient) -> Iterator[tuple[str, str]]:
+def endpoints(client):
     """What the document of API v1 says that each function takes and answers."""
     for path, methods in client.get("/api/v1/openapi.json").json()["paths"].items():
         for method, about in methods.items():
@@ -266,18 +260,18 @@ def endpoints(client: TestClient) -> Iterator[tuple[str, str]]:
             yield f"{name} returns", " ".join(answer.get("items", answer)["properties"])
 
 
-def kind(schema: Mapping[str, Any]) -> str:
+def kind(schema):
     kinds = " or ".join(each["type"] for each in schema.get("anyOf", [schema]))
     return f"{kinds}; default {schema['default']!r}" if "default" in schema else kinds
 
 
-def environment() -> set[str]:
+def environment():
     """The names LIKENESS_* that stand in the code as a whole string."""
     files = [ROOT / "app.py", *(path for name in ("compute", "leaderboard") for path in (ROOT / name).rglob("*.py"))]
     return {name for file in files for name in re.findall(r'"(LIKENESS_[A-Z_]+)"', file.read_text(encoding="utf-8"))}
 
 
-def tables(database: Path) -> dict[str, str]:
+def tables(database):
     with duckdb.connect(str(database), read_only=True) as connection:
         rows = connection.execute(
             "SELECT table_name, column_name, data_type, is_nullable FROM information_schema.columns "
@@ -292,7 +286,7 @@ def tables(database: Path) -> dict[str, str]:
     return found
 
 
-def run_folder(folder: Path) -> dict[str, str]:
+def run_folder(folder):
     """The files of one computed run, the names in run.json, and the columns of the tables."""
     words = ["--suite", "mini", "--tasks", TASK, "--models", "colour-histogram", "--offline", "--results", str(folder)]
     ran = CliRunner().invoke(command_line(), ["run", *words])
@@ -319,7 +313,7 @@ def run_folder(folder: Path) -> dict[str, str]:
 # ---- the snapshot
 
 
-def written(found: Surface) -> str:
+def written(found):
     """The snapshot's text: sections and items in order, one line an item."""
     return json.dumps(found, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
 
@@ -335,7 +329,7 @@ def test_the_snapshot_is_in_order():
     assert written(json.loads(text)) == text, f"Edited by hand? {RENEW} writes it in order"
 
 
-def command_reference() -> str:
+def command_reference():
     """The Markdown of docs/commands.md, made by typer."""
     from typer.cli import MARKUP_MODE_KEY, get_docs_for_click
 
@@ -356,7 +350,7 @@ def test_the_command_reference_is_up_to_date():
     assert command_reference() == COMMANDS.read_text(encoding="utf-8"), f"run {RENEW}"
 
 
-def main() -> None:
+def main():
     """Writes the snapshot and docs/commands.md, and prints what differs from the snapshot before."""
     from compute.database.build import build
 

@@ -3,22 +3,17 @@
 Every import counts: those inside functions and those for type checkers too.
 """
 
-from __future__ import annotations
-
 import ast
 import re
-import subprocess
-import sys
 from collections import Counter
-from collections.abc import Iterator
 from functools import cache
 from graphlib import TopologicalSorter
-from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[1]
+from tests.serving import ROOT, ended
+
 FILES = (
     ROOT / "app.py",
     *sorted(path for name in ("compute", "leaderboard", "likeness") for path in (ROOT / name).rglob("*.py")),
@@ -104,7 +99,7 @@ class Import(NamedTuple):
     place: str  # file and line
 
 
-def module_name(path: Path) -> str:
+def module_name(path):
     parts = path.relative_to(ROOT).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
@@ -113,15 +108,15 @@ MODULES = {module_name(path): path for path in FILES}
 
 
 @cache
-def tree(name: str) -> ast.Module:
+def tree(name):
     return ast.parse(MODULES[name].read_text())
 
 
 @cache
-def imports(name: str) -> tuple[Import, ...]:
+def imports(name):
     """Every import of a file; of `from package import name` the name below the package."""
 
-    def walk(node: ast.AST, late: bool) -> Iterator[Import]:
+    def walk(node, late):
         for child in ast.iter_child_nodes(node):
             if isinstance(child, ast.Import | ast.ImportFrom):
                 above = ""
@@ -139,7 +134,7 @@ def imports(name: str) -> tuple[Import, ...]:
 
 
 @cache
-def edges(name: str) -> dict[str, Import]:
+def edges(name):
     """The project's own files that a file imports. A package's `__init__` is no arrow from the files inside it."""
     found = {}
     for one in imports(name):
@@ -150,13 +145,13 @@ def edges(name: str) -> dict[str, Import]:
     return found
 
 
-def room(name: str) -> str:
+def room(name):
     while name not in RANKS:
         name = name.rpartition(".")[0]
     return name
 
 
-def begins_with(name: str, packages: tuple[str, ...]) -> bool:
+def begins_with(name, packages):
     return name.startswith(tuple(f"{package}." for package in packages)) or name in packages
 
 
@@ -184,7 +179,7 @@ EVERY = ("compute", "leaderboard", "likeness", "app")
 
 
 @pytest.mark.parametrize(
-    ("files", "but", "packages", "late"),
+    "files, but, packages, late",
     [
         (("compute",), (), ("leaderboard", "gradio", "app"), False),
         (("compute",), (FIGURES,), ("plotly",), False),
@@ -225,7 +220,7 @@ def test_no_two_classes_share_a_name():
 
 
 @pytest.mark.parametrize(
-    ("module", "packages"),
+    "module, packages",
     [
         ("leaderboard.server", NOT_AT_START),
         ("compute.database.build", NOT_AT_START),
@@ -235,6 +230,5 @@ def test_no_two_classes_share_a_name():
 )
 def test_importing_it_loads_nothing_heavy(module, packages):
     code = f"import sys, {module}; print(*(name for name in {packages!r} if name in sys.modules))"
-    ended = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=120)
-    assert ended.returncode == 0, ended.stderr
-    assert ended.stdout.split() == []
+    done = ended("-c", code)
+    assert (done.returncode, done.stdout.split()) == (0, []), done.stderr

@@ -1,7 +1,5 @@
 """The README: its commands run, and a Space can be made from the block at its top."""
 
-from __future__ import annotations
-
 import tomllib
 
 import pytest
@@ -13,8 +11,9 @@ from packaging.specifiers import SpecifierSet
 from compute import models
 from compute.catalog import shipped
 from tests import documents
+from tests.serving import ROOT
 
-README = documents.ROOT / "README.md"
+README = ROOT / "README.md"
 DEFAULT = "laion/clip-vit-b-32-laion2b-s34b-b79k"
 
 
@@ -30,21 +29,21 @@ def test_its_commands_run(tmp_path, monkeypatch):
 
 def test_a_space_gets_versions_that_are_required_and_hardware_that_exists(front):
     """Source: https://huggingface.co/docs/hub/spaces-config-reference"""
-    lines = [line.partition("#")[0].strip() for line in (documents.ROOT / "requirements.txt").read_text().splitlines()]
+    lines = [line.partition("#")[0].strip() for line in (ROOT / "requirements.txt").read_text().splitlines()]
     space = {"python_full_version": front["python_version"]}
     listed = [one for one in map(Requirement, filter(None, lines)) if not one.marker or one.marker.evaluate(space)]
     required = {
         name: SpecifierSet(",".join(str(one.specifier) for one in listed if one.name == name))
         for name in ("gradio", "torch")
     }
-    project = tomllib.loads((documents.ROOT / "pyproject.toml").read_text())["project"]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert front["sdk"] == "gradio" and front["sdk_version"] in required["gradio"]
     assert front["python_version"] in SpecifierSet(project["requires-python"])
     if front["suggested_hardware"] == "zero-a10g":  # https://huggingface.co/docs/hub/spaces-zerogpu
         assert front["python_version"] in ("3.12.12", "3.10.13")
         assert "2.11.0" in required["torch"] and "2.12.0" not in required["torch"]
     assert front["suggested_hardware"] in {one.value for one in SpaceHardware}
-    assert len(front["short_description"]) <= 60 and (documents.ROOT / front["app_file"]).is_file()
+    assert len(front["short_description"]) <= 60 and (ROOT / front["app_file"]).is_file()
 
 
 def test_a_space_prepares_all_that_the_default_model_needs(front, tmp_path, monkeypatch):

@@ -1,7 +1,5 @@
 """The wheel holds the program as one package, `likeness`, and runs in an environment of its own; more in tests/slow."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess
@@ -15,8 +13,8 @@ import pytest
 
 import compute.types
 from compute.versions import DISTRIBUTION, VERSION, install_command
+from tests.serving import ROOT
 
-ROOT = Path(__file__).resolve().parents[1]
 FOLDERS = ("likeness", "compute", "leaderboard", "assets", "docs")
 DERIVED = shutil.ignore_patterns("__pycache__", "*.duckdb*")
 MOST_BYTES = 15_000_000  # of the wheel; 9.2 MB when this was written: most is shipped runs and the bundled model
@@ -40,13 +38,13 @@ finally:
 """
 
 
-def run(*words: object, **how: object) -> str:
+def run(*words, **how):
     ended = subprocess.run(list(map(str, words)), capture_output=True, text=True, timeout=240, **how)
     assert ended.returncode == 0, ended.stdout[-2000:] + ended.stderr[-2000:]
     return ended.stdout
 
 
-def built(folder: Path) -> Path:
+def built(folder):
     """The wheel, built by pip from a copy, so that the checkout gets no build folder."""
     source = folder / "source"
     for name in FOLDERS:
@@ -59,7 +57,7 @@ def built(folder: Path) -> Path:
     return wheel
 
 
-def environment(folder: Path, wheel: Path, *, sees: Path) -> Path:
+def environment(folder, wheel, *, sees):
     """The Python of a fresh environment with the wheel, which finds the other packages in the folder `sees`."""
     run(sys.executable, "-m", "venv", "--without-pip", folder / "venv")
     python = folder / "venv" / "bin" / "python"
@@ -69,7 +67,7 @@ def environment(folder: Path, wheel: Path, *, sees: Path) -> Path:
     return python
 
 
-def own_packages() -> Path:
+def own_packages():
     """Where the tests' own environment has its packages."""
     return Path(pytest.__file__).parents[1]
 

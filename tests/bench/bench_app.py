@@ -6,8 +6,6 @@ Gradio, a fixed script in the same browser, Gradio's own table with the same num
 themselves.
 """
 
-from __future__ import annotations
-
 import argparse
 import gzip
 import os
@@ -68,7 +66,7 @@ def pages(report, browser, server, stock, repeats):
         "first table visible, on reload": ("board?suite=mieb", 0.5),
         "first figure of a visit": ("correlations", 2.5),
     }
-    times: dict[str, list[float]] = {name: [] for name in budgets}
+    times = {name: [] for name in budgets}
     for _ in range(repeats):
         page = opened(browser)
         for name, (query, _) in budgets.items():
@@ -178,7 +176,7 @@ def stock_table(browser, *, rows, repeats):
     """Gradio's own table with as many cells, in ms: its first cell, sorting by its menu, a switch by a function."""
     cell = "document.querySelector('#stock [data-testid^=cell-]')"
     changed = f"(() => {{ const before = {cell}.innerText; return () => {cell} && {cell}.innerText !== before; }})()"
-    times: dict[str, list[float]] = {"first": [], "switch": [], "sort": []}
+    times = {"first": [], "switch": [], "sort": []}
     with tempfile.TemporaryDirectory() as folder:
         script = Path(folder) / "stock.py"
         script.write_text(STOCK)

@@ -3,8 +3,6 @@
 Run: python -m tests.bench.bench_intervals. The target of 95% is estimated from other samples than the intervals'.
 """
 
-from __future__ import annotations
-
 import argparse
 import itertools
 from collections.abc import Callable
@@ -46,14 +44,14 @@ def manifold(name, k):
     return lambda r, g, c: pairwise.manifold(real=r, generated=g, k=k)[name].value
 
 
-DISTANCES: dict[str, Metric] = {
+DISTANCES = {
     "fd": lambda r, g, c: frechet.frechet(real=r, generated=g).value,
     "cfred": lambda r, g, c: cfred.cfred(real=r, generated=g, condition=c).value,
     "cmmd": lambda r, g, c: pairwise.cmmd(real=r, generated=g).value,
     "kid": lambda r, g, c: pairwise.kid(real=r, generated=g).value,
 }
 SHARES = {name: manifold(name, k) for name, k in (("precision", 3), ("recall", 3), ("density", 5), ("coverage", 5))}
-OF_ONE_SET: dict[str, Metric] = {
+OF_ONE_SET = {
     "inception_score": lambda r, g, c: reference_free.inception_score(logits=2 * g, splits=1).value,
     "vendi": lambda r, g, c: reference_free.vendi(features=g).value,
     "clipscore": lambda r, g, c: reference_free.clipscore(image=g[:, : c.shape[1]], text=c).value,

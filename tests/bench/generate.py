@@ -1,7 +1,5 @@
 """A made-up database of any size with the schema of the real one: only for measuring, and titled so."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

@@ -1,7 +1,5 @@
 """What the measurements share: a report, a running server, the clock in the page."""
 
-from __future__ import annotations
-
 import os
 import sys
 import time

@@ -11,8 +11,6 @@ generate, do not count. Functions that run while a module is imported (tables of
 Prints the files, with --functions what ran of each, and how many there are.
 """
 
-from __future__ import annotations
-
 import argparse
 import inspect
 import json
@@ -21,7 +19,6 @@ import sys
 import tempfile
 import threading
 from collections import defaultdict
-from collections.abc import Callable
 from contextlib import contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
@@ -30,7 +27,8 @@ from urllib.parse import urlsplit
 import numpy as np
 from PIL import Image
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.serving import ROOT
+
 OURS = tuple(f"{ROOT / name}{os.sep}" for name in ("compute", "leaderboard"))
 
 
@@ -38,8 +36,8 @@ class Trace:
     """Collects the functions of ours that run in any thread that began after it, within `recording`."""
 
     def __init__(self):
-        self.calls: dict[str, set[str]] = defaultdict(set)  # file -> names of its functions that ran
-        self.imports: set[str] = set()  # files of which functions ran in an import
+        self.calls = defaultdict(set)  # file -> names of its functions that ran
+        self.imports = set()  # files of which functions ran in an import
         self._on, self._importing = False, threading.local()
         threading.setprofile(self._event)
         sys.setprofile(self._event)
@@ -131,7 +129,7 @@ def picture(seed):
     return Image.fromarray(np.random.default_rng(seed).integers(0, 255, (48, 64, 3), dtype=np.uint8))
 
 
-FLOWS: dict[str, Callable[[Path, Trace], None]] = {
+FLOWS = {
     "evaluate": evaluate,
     "frechet": frechet,
     "compare": compare,

@@ -3,26 +3,20 @@
 Both end with the last test of this package: Playwright keeps an event loop in this thread, which others may start.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shutil
-import threading
-import time
-from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-import uvicorn
 from starlette.applications import Starlette
 from starlette.responses import HTMLResponse
 from starlette.routing import Route
 
 from tests import serving as programs
+from tests.leaderboard.web import uvicorn_server
 
 ARGUMENTS = (
     "--no-sandbox",
@@ -48,7 +42,7 @@ SETTLED = """([ready, busy]) => {
 }"""
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(items):
     """A browser test that fails is tried once more, in a fresh page, and the summary names it.
 
     On a starved machine a page may be read before its answer is drawn. What is wrong with the page itself fails twice.
@@ -63,7 +57,7 @@ def app_database(once):
     return once("app", _database)
 
 
-def _database(folder: Path) -> Path:
+def _database(folder):
     """The shipped figures, and beside them: a small import with a hostile title, runs of stand-in models and judges,
     a rated set of generators, and one under a grid of backbones."""
     from compute.catalog import shipped
@@ -99,7 +93,7 @@ def server(app_database):
 
 
 @contextmanager
-def serving(database: Path, *options: str, environment: dict[str, str] | None = None) -> Iterator[str]:
+def serving(database, *options, environment=None):
     """`python app.py` on a database in a process of its own, on the first port that it gets; its address.
 
     Fails at the end where the server's log holds a traceback.
@@ -114,18 +108,10 @@ def serving(database: Path, *options: str, environment: dict[str, str] | None = 
 
 
 @contextmanager
-def in_thread(app: Any) -> Iterator[str]:
+def in_thread(app):
     """Serves another site from a thread of its own, on a port that the system gives; its address, without a slash."""
-    server = uvicorn.Server(uvicorn.Config(app, port=0, lifespan="off", log_level="warning"))
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    while not server.started:
-        assert thread.is_alive(), "the server did not start"
-        time.sleep(0.01)
-    yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
-    server.should_exit = True
-    server.force_exit = True
-    thread.join(timeout=10)
+    with uvicorn_server.serving(app) as port:
+        yield f"http://127.0.0.1:{port}"
 
 
 # Sizes its frames as iframe-resizer's page around a frame does with its default options: it says how to measure, and
@@ -156,7 +142,7 @@ CONTENT = (
 )
 
 
-def framed(visit: Callable[..., Any], addresses: Sequence[str]) -> list[Any]:
+def framed(visit, addresses):
     """Frames of pages on another site, whose script sizes them, once their heights have settled."""
     html = "<title>Other</title><link rel=icon href='data:,'>" + "".join(
         f"<iframe id=f{at} style='border: 0; width: 100%' src='{address}'></iframe>"
@@ -173,7 +159,7 @@ def framed(visit: Callable[..., Any], addresses: Sequence[str]) -> list[Any]:
 
 
 @contextmanager
-def chromium() -> Iterator[Any]:
+def chromium():
     """Chromium, from CHROMIUM or the path; skipped where there is none."""
     pytest.importorskip("playwright", reason="playwright is not installed: pip install -r tests/requirements.txt")
     from playwright.sync_api import sync_playwright
@@ -196,18 +182,18 @@ def browser():
 class Watch:
     """What one tab asked for, and what it did that it must not: requests elsewhere, errors of scripts or console."""
 
-    def __init__(self, page: Any, *, host: str, expected: str) -> None:
+    def __init__(self, page, *, host, expected):
         self.page, self.host, self.expected = page, host, expected
-        self.paths: list[str] = []
-        self.offences: list[str] = []
-        self.open: set[Any] = set()
+        self.paths = []
+        self.offences = []
+        self.open = set()
         page.on("request", self.request)
         page.on("requestfinished", lambda request: self.open.discard(request))
         page.on("requestfailed", lambda request: self.open.discard(request))
         page.on("pageerror", lambda error: self.offend(f"script error: {error}"))
         page.on("console", lambda message: message.type == "error" and self.offend(f"console: {message.text}"))
 
-    def request(self, request: Any) -> None:
+    def request(self, request):
         parts = urlsplit(request.url)
         self.paths.append(parts.path)
         if parts.scheme not in ("data", "blob") and parts.netloc != self.host:
@@ -215,12 +201,12 @@ class Watch:
         if not STREAMS.search(request.url):
             self.open.add(request)
 
-    def offend(self, text: str) -> None:
+    def offend(self, text):
         if not (self.expected and re.search(self.expected, text)):
             self.offences.append(text)
 
 
-def settle(page: Any, ready: str = "h1") -> Any:
+def settle(page, ready="h1"):
     """Waits until `ready` is in the page, nothing is being asked for or drawn, and styles have followed."""
     page.wait_for_function(SETTLED, arg=[ready, BUSY])
     while page.watch.open:
@@ -234,9 +220,9 @@ def settle(page: Any, ready: str = "h1") -> Any:
 @pytest.fixture(scope="package")
 def contexts(browser):
     """One browser profile a set of options, so that later tabs find the files in its cache."""
-    made: dict[str, Any] = {}
+    made = {}
 
-    def context(width: int, **options: Any) -> Any:
+    def context(width, **options):
         name = f"{width} {sorted(options.items())}"
         if name not in made:
             made[name] = browser.new_context(viewport={"width": width, "height": 900}, **options)
@@ -257,19 +243,19 @@ def visit(request, contexts):
     options are the browser profile's. Fails at the end of the test on a request to another host and on any error that
     `expected` (a pattern) does not name.
     """
-    watches: list[Watch] = []
+    watches = []
 
     def open_page(
-        path: str = "",
+        path="",
         *,
-        ready: str = "h1",
-        site: str = "",
-        width: int = 1280,
-        dark: bool | None = False,
-        expected: str = "",
-        before: Callable[[Any], None] | str | None = None,
-        **options: Any,
-    ) -> Any:
+        ready="h1",
+        site="",
+        width=1280,
+        dark=False,
+        expected="",
+        before=None,
+        **options,
+    ):
         site = site or request.getfixturevalue("server")
         page = contexts(width, **options).new_page()
         page.watch = Watch(page, host=urlsplit(site).netloc, expected=expected)
@@ -291,7 +277,7 @@ def visit(request, contexts):
     assert not offences, "\n".join(offences)
 
 
-def violations(page: Any, **options: Any) -> list[str]:
+def violations(page, **options):
     """What axe finds, but for its lightest class, a line each; `options` are axe's own. Skips without its package."""
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
     # What still fades in has too little contrast for a moment.
@@ -306,13 +292,18 @@ def violations(page: Any, **options: Any) -> list[str]:
     ]
 
 
-def query(page: Any) -> dict[str, str]:
+def unharmed(page, images="img[src=x]"):
+    """Whether no markup out of files, addresses or replies ran a script or became an image."""
+    return page.evaluate("window.harmed") is None and page.locator(images).count() == 0
+
+
+def query(page):
     """The address's parameters, the theme apart."""
     given = parse_qs(page.evaluate("location.search.slice(1)"))  # Playwright hears of a change later
     return {key: values[0] for key, values in given.items() if key != "__theme"}
 
 
-def wait_query(page: Any, key: str, value: str | None) -> None:
+def wait_query(page, key, value):
     """Until the address carries the parameter (or, with None, does not)."""
     page.wait_for_function(
         "([key, value]) => new URLSearchParams(location.search).get(key) === value", arg=[key, value]

@@ -1,7 +1,5 @@
 """The board: its state in the address, keys, cells, weights, filters, columns, comparison, files, and a phone."""
 
-from __future__ import annotations
-
 import json
 import re
 from urllib.parse import parse_qs
@@ -11,7 +9,7 @@ import pandas as pd
 import pytest
 
 from compute.rounding import rounded
-from tests.browser.conftest import HOSTILE, query, settle, violations, wait_query
+from tests.browser.conftest import HOSTILE, query, settle, unharmed, violations, wait_query
 
 BOARD = ".likeness-board"
 READY = f"{BOARD}[data-ready=true]:not([aria-busy])"
@@ -123,11 +121,11 @@ def test_a_title_out_of_a_file_stays_text(board, visit):
     }
     for one, place in pages.items():
         one.locator(place, has_text="<img src=x").first.wait_for()
-        assert one.evaluate("window.harmed") is None and one.locator("img[src=x]").count() == 0
+        assert unharmed(one)
     one.locator(".site-bar-search[data-ready]").click()
     one.locator(".se-input").fill("example/hostile")
     one.locator(".se-title", has_text=HOSTILE).first.wait_for()
-    assert one.locator(".se-dialog img").count() == 0 and one.evaluate("window.harmed") is None
+    assert unharmed(one, ".se-dialog img")
 
 
 def test_a_server_that_fails_is_said_in_words_and_retried(visit):

@@ -1,7 +1,5 @@
 """Models compared: picked by search, from the board, or by an address of an earlier version."""
 
-from __future__ import annotations
-
 from tests.browser.conftest import query, settle, violations
 
 SIGLIP, CLIP = "google/siglip-so400m-patch14-224", "openai/clip-vit-large-patch14-336"

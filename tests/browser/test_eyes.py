@@ -1,7 +1,5 @@
 """Your eyes: from the start over the questions to the answer, by keyboard and on a phone, with one's own images too."""
 
-from __future__ import annotations
-
 import io
 import json
 import re

@@ -1,7 +1,5 @@
 """The pages that commands write as one file, opened from disk: nothing is loaded, and type is legible anywhere."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -12,7 +10,7 @@ import compute
 from compute.interface.train import page
 from compute.training.evaluation import TaskChange
 from compute.training.run_folder import StepMeasurement
-from tests.browser.conftest import HOSTILE, Watch, violations
+from tests.browser.conftest import HOSTILE, Watch, unharmed, violations
 from tests.compute.interface.test_shown import trained
 
 MODELS = 30
@@ -83,7 +81,7 @@ def test_it_can_be_read_by_all(from_disk, write):
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         assert violations(page) == [] and page.evaluate(PLOTS) == [], (width, scheme)
     assert HOSTILE in page.get_by_role("heading", level=1).inner_text()
-    assert page.evaluate("window.harmed") is None and page.locator("img").count() == 0
+    assert unharmed(page, "img")
 
 
 def column(page, heading):

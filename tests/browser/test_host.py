@@ -1,8 +1,6 @@
 """An app as hosts start it, all at once: behind a proxy under a path, with judges that cost, a hub, an own suite and an
 own model."""
 
-from __future__ import annotations
-
 import csv
 import os
 import re
@@ -119,7 +117,7 @@ def site(endpoint, hub, tmp_path_factory):
 
 
 @pytest.mark.parametrize(
-    ("address", "ready"),
+    "address, ready",
     [
         ("board?suite=mieb", TABLE),
         ("correlations?suites=mieb", "#correlations-figure [data-listens=pair]"),

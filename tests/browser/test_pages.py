@@ -1,7 +1,5 @@
 """Every page, visited once from its address alone and seen in every look; what holds of all pages is asserted there."""
 
-from __future__ import annotations
-
 import re
 from urllib.parse import parse_qsl
 
@@ -192,7 +190,7 @@ def faults(page, address, *, width, dark=False):
 
 
 @pytest.mark.parametrize(
-    ("address", "shown"),
+    "address, shown",
     [
         ("board?suite=mieb", f"#first {TABLE} .lk-body .lk-row"),
         ("claims", "#first .lk-claims[data-ready] .lk-body .lk-row"),

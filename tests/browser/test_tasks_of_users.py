@@ -4,8 +4,6 @@ A press counts one, and so does what is typed into a field and confirmed. Rankin
 and so is what a run costs: `likeness rank` and `likeness run --dry-run`.
 """
 
-from __future__ import annotations
-
 import pytest
 
 from tests.browser.conftest import settle

@@ -1,7 +1,5 @@
 """The Try page: what comes in, what it asks, the answers, a closer look, and tables of pairs."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re
@@ -10,7 +8,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.browser.conftest import HOSTILE, query, violations, wait_query
+from tests.browser.conftest import HOSTILE, query, unharmed, violations, wait_query
 from tests.compute.live import zips
 from tests.compute.live.pictures import png
 
@@ -157,7 +155,7 @@ def test_slots_are_ordered_by_button_and_drag_and_texts_are_text(tray):
     page.get_by_role("button", name="Write text").click()
     page.keyboard.type(HOSTILE)
     count(page, 4)
-    assert any(name.endswith(HOSTILE) for name in names(page)) and page.evaluate("window.harmed") is None
+    assert any(name.endswith(HOSTILE) for name in names(page)) and unharmed(page)
     assert page.locator(".tr-starters").get_attribute("open") is None, "a text of the visitor folds the examples away"
     example(page, "cat")
     page.get_by_text("Credits").click()
@@ -217,7 +215,7 @@ def test_nonsense_in_a_link_is_a_sentence_and_no_other_model_stands_in(tray):
     words = page.locator(".tr-notice").inner_text()
     assert "nobody/nothing" in words and "Did you mean “tiny”?" in words and "__proto__" in words
     assert page.locator(".tr-models input:checked").count() == 0 and page.locator(DONE).count() == 0
-    assert page.evaluate("window.harmed") is None and page.locator("img[src=x]").count() == 0
+    assert unharmed(page)
 
 
 # ---- the answers
@@ -264,7 +262,7 @@ def test_seven_results_take_little_room_and_compare_is_on_the_first_screen(answe
         assert page.locator(".cp-rows").bounding_box()["height"] <= 420
 
 
-@pytest.mark.parametrize(("second", "images"), [("cat-face", 2), ("text-cat", 1)])
+@pytest.mark.parametrize("second, images", [("cat-face", 2), ("text-cat", 1)])
 def test_where_the_two_agree(answered, second, images):
     page = answered(f"mode=pair&inputs=cat,{second}&models=tiny")
     page.get_by_role("button", name="Where do they agree?").click()
@@ -321,7 +319,7 @@ def test_tables_of_pairs_are_scored_and_a_row_that_fails_says_why(tray):
     first, second, third = scores(page)
     assert first["name"] == "'=cmd()" and first["tiny score"] and third["tiny score"] and third["second"] == HOSTILE
     assert second["tiny score"] == "" and "none.png" in second["problem"]
-    assert page.locator(f"{BATCH} img").count() == 0 and page.evaluate("window.harmed") is None
+    assert unharmed(page, f"{BATCH} img")
     add(page, b"left,right\na,b\n", "wrong.csv")
     page.locator(f"{BATCH} [role=status]", has_text="It needs first, second").wait_for()
 

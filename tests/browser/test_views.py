@@ -1,7 +1,5 @@
 """What visitors do on the other pages: the bar, the search, lists, figures, claims, SQL, judges, items, errors."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path
@@ -10,7 +8,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from leaderboard.pages import VIEWS
-from tests.browser.conftest import query, settle, violations, wait_query
+from tests.browser.conftest import query, settle, unharmed, violations, wait_query
 from tests.leaderboard.web.test_pages import FAILED, NONSENSE
 
 MESSAGE = ".pg-message:visible"
@@ -233,7 +231,7 @@ def test_judges_show_examples_and_lead_to_their_pages(visit):
     replies = first.locator(".jd-replies dd").all_inner_texts()
     assert len(replies) == 2 and all(reply.startswith("Score: ") and "Reason:" in reply for reply in replies)
     assert "<img src=x" in replies[0], "markup in a reply is text"
-    assert page.evaluate("window.harmed") is None and page.locator("img[src=x]").count() == 0
+    assert unharmed(page)
     choose(page, "Judge in detail (type to search)", "Steady", "Steady Judge")
     page.locator(".jd-detail h2", has_text="Steady Judge on Mini pairs").wait_for()
     wait_query(page, "judge", "example/steady")
@@ -282,7 +280,7 @@ def test_sql_from_a_link_runs_by_a_press_alone_and_is_saved(visit):
     written.fill("SELECT '<img src=x onerror=window.harmed=1>' AS text")
     written.press("ControlOrMeta+Enter")
     page.get_by_role("gridcell", name="<img src=x").wait_for()
-    assert page.evaluate("window.harmed") is None and page.locator("img[src=x]").count() == 0
+    assert unharmed(page)
 
 
 # ---- single items
@@ -303,7 +301,7 @@ def test_items_of_two_models_by_group_and_page(visit):
     assert "Fingerprint" in page.locator(".lk-run").first.inner_text()
     page = settle(visit(f"{TASK}&items=example/judge&show=all", expected="ERR_FAILED|Failed to load"), ITEMS)
     page.locator(".lk-item blockquote", has_text="<img src=x onerror='window.harmed=1'> (A)").first.wait_for()
-    assert page.evaluate("window.harmed") is None and page.locator("img[src=x]").count() == 0
+    assert unharmed(page)
     names = page.locator(".lk-item-name").all_inner_texts()
     page.get_by_role("button", name="Next").press("Enter")
     wait_query(page, "part", "2")
@@ -349,13 +347,13 @@ def test_nonsense_in_the_address_stops_no_script_of_a_page_and_markup_runs_none(
     page = visit("about", expected="400|Content Security Policy")
     page.evaluate(INJECTED)
     page.wait_for_function("window.violations >= 4")
-    assert page.evaluate("window.harmed") is None
+    assert unharmed(page)
     root = page.url.partition("about")[0]
     for key in ("board", "claims", "models", "map", "task", "try", "sql"):
         page.goto(f"{root}{key}?{NONSENSE}", wait_until="commit")
         settle(page)
         assert not re.search(FAILED, page.locator("body").inner_text()), key
-        assert page.evaluate("window.harmed") is None and page.locator("img[src=x]").count() == 0
+        assert unharmed(page)
 
 
 def test_a_page_whose_event_fails_keeps_what_it_has_and_can_be_tried_again(visit):

@@ -1,7 +1,5 @@
 """MIEB's public evaluation code (the package mteb) beside ours: the same files, the same small encoder, both scores."""
 
-from __future__ import annotations
-
 import io
 import zlib
 from collections.abc import Mapping
@@ -51,7 +49,7 @@ class Theirs(AbsEncoder):
     mteb_model_meta = None
 
     def __init__(self):
-        self.texts: set[str] = set()
+        self.texts = set()
 
     def encode(self, inputs, *, task_metadata, hf_split, hf_subset, **rest):
         vectors = []
@@ -68,7 +66,7 @@ class Ours:
     row = Model(key="small", title="Small", abilities=("embed_image", "embed_text"), modalities=("image", "text"))
 
     def __init__(self):
-        self.texts: set[str] = set()
+        self.texts = set()
 
     def can(self, ability):
         return ability in self.row.abilities

@@ -1,7 +1,5 @@
 """A small world for the engine's tests: four tasks of drawn squares, and models that look at their colour."""
 
-from __future__ import annotations
-
 from copy import copy
 from dataclasses import dataclass, field, replace
 from pathlib import Path

@@ -54,7 +54,7 @@ def made(tmp_path, monkeypatch):
     return ask
 
 
-def test_runs_of_tasks_that_are_no_more_stay_and_are_counted_in_a_sentence(made, tmp_path):
+def test_runs_of_tasks_that_are_no_more_stay_and_are_counted_in_a_sentence(without_imports, made, tmp_path):
     kept = [keep(tmp_path / "results", task=task) for task in ("mini/pages", "mini/counting", "unisim/nights")]
     kept.append(keep(tmp_path / "results", task="mini/pages", mark="b"))
     report, rows = made("SELECT task FROM runs WHERE origin = 'computed'")
@@ -63,7 +63,7 @@ def test_runs_of_tasks_that_are_no_more_stay_and_are_counted_in_a_sentence(made,
     assert all((run.folder / run_folders.MARK).is_file() for run in kept)
 
 
-def test_the_name_of_a_results_folder_is_no_pattern(tmp_path, monkeypatch):
+def test_the_name_of_a_results_folder_is_no_pattern(without_imports, tmp_path, monkeypatch):
     monkeypatch.setattr(paths, "COMPUTED", tmp_path / "computed")
     keep(tmp_path / "r1x" / "item=9", count=5)  # which the other's name matches
     keep(tmp_path / "r[12]*" / "item=9")
@@ -101,7 +101,7 @@ def test_after_a_run_only_what_rests_on_runs_is_made_again(made, tmp_path, monke
     assert made(count)[0].claims == 0
 
 
-def test_of_many_items_every_model_shows_the_same(made, tmp_path, monkeypatch):
+def test_of_many_items_every_model_shows_the_same(without_imports, made, tmp_path, monkeypatch):
     monkeypatch.setattr(run_folders, "PAGE_ITEMS", 20)
     keep(tmp_path / "results", count=90)
     keep(tmp_path / "results", model=OTHER, count=80)

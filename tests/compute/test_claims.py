@@ -149,15 +149,3 @@ def test_numbers_are_rounded_as_everywhere():
     """Half to even on the decimal: 37.45 is 37.4, whatever its binary approximation."""
     assert shown(0.3745 * 100, like="37") == "37.45" and shown(1.00125, like="1.00") == "1.0012"
     assert shown(23, like="23.0") == "23" and shown(None, like="1") == ""
-
-
-def test_a_laboratory_s_claim_replicates_elsewhere_or_not():
-    of_eva = [
-        claim
-        for claim in all_claims()
-        if claim.paper == "Laboratories" and "82.0 for EVA02-CLIP bigE/14+ on ImageNet 1k" in claim.claim
-    ]
-    assert {(claim.recomputed, claim.verdict) for claim in of_eva} == {
-        ("82.01", "reproduces"),
-        ("79.13", "tables differ"),
-    }

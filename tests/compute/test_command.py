@@ -19,7 +19,6 @@ from typer.testing import CliRunner, Result
 import compute
 from compute.__main__ import COMMANDS, app
 from compute.analysis.lite import smaller
-from compute.analysis.maps import COLUMNS
 from compute.cli.command import as_command
 from compute.cli.run import run
 from compute.cli.workspace import suite_scores
@@ -73,7 +72,7 @@ def invoke(function: Any, *words: object) -> Result:
 
 
 @pytest.mark.parametrize(
-    ("words", "values"),
+    "words, values",
     [
         ([], {}),
         (["--names", "a, b", "--names", "c,"], {"names": ("a", "b", "c")}),
@@ -99,7 +98,7 @@ def test_options_are_the_parameters_and_a_repeated_one_adds(words, values):
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    "words, said",
     [
         (["--limits", "much"], "--limits"),
         (["--weight", "a=1,2"], "'1,2'"),
@@ -171,7 +170,7 @@ SAME = [  # the words of a command, and the arguments of the call
 ]
 
 
-@pytest.mark.parametrize(("words", "values"), SAME)
+@pytest.mark.parametrize("words, values", SAME)
 def test_a_command_prints_what_the_call_gives(words, values, scores):
     name, *rest = shlex.split(words.format(scores, t=",".join(TASKS)))
     result = likeness(name, *rest)
@@ -208,14 +207,3 @@ def test_lite_lists_the_chosen_tasks(database):
     assert chosen.predicted.models == 49 and 0 < chosen.predicted.error < chosen.predicted.largest
     assert result.stdout.splitlines() == list(smaller.lines(chosen)), result.output
     assert_refused(likeness("lite", "--thresholds", "0.4,0.5", "--database", database), BadInput, "highest first")
-
-
-def test_project_writes_one_map(database, tmp_path):
-    target = tmp_path / "maps" / "map.csv"
-    words = ("--suites", "pairbench", "--noun", "models", "--seed", 2, "--database", database, "--to", target)
-    result = likeness("project", *words)
-    assert result.exit_code == 0, result.output
-    frame = pd.read_csv(target)
-    assert tuple(frame.columns) == COLUMNS
-    assert set(frame["kind"]) == {"models:pairbench"} and len(frame) == 23
-    assert "trustworthiness" in result.output and '"seed": 2' in frame["settings"].iloc[0]

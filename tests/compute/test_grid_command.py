@@ -76,7 +76,7 @@ def test_every_cell_is_cfred_of_its_pair_with_the_agreement_of_people(made, feat
     assert "8 runs of the suite grid-texts" in result.stderr and "timm/small (1 of 2): 4 new" in result.stderr
 
 
-def test_the_runs_are_an_own_suite_with_a_score_a_pair_and_one_ranked_task(made, tmp_path):
+def test_the_runs_are_an_own_suite_with_a_score_a_pair_and_one_ranked_task(without_imports, made, tmp_path):
     _, results = made
     report = build.build(tmp_path / "own.duckdb", results=results)
     assert not [problem for problem in report.problems if "grid" in problem]
@@ -90,7 +90,9 @@ def test_the_runs_are_an_own_suite_with_a_score_a_pair_and_one_ranked_task(made,
     assert [ranked[f"own/grid-texts/{image}"] for image in ("timm-small", "wide")] == [True, False]
 
 
-def test_nothing_is_computed_twice_and_one_more_generator_costs_its_own_cells(made, features, tmp_path):
+def test_nothing_is_computed_twice_and_one_more_generator_costs_its_own_cells(
+    without_imports, made, features, tmp_path
+):
     first, results = made
     again = frechet(f"{sets(features, results)} --format csv")
     assert again.exit_code == 0 and again.stderr.count("): 0 new") == 2

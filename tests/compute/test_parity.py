@@ -18,8 +18,6 @@ from tests.compute.mteb_reference import compared
 from tests.compute.tasks import hub_files
 from tests.compute.tasks.hub_files import qrels, table
 
-Rows = list[tuple[str, str, int]]
-
 EQUAL, OF_SINGLE_PRECISION, ROUNDED = {"abs": 1e-9}, {"abs": 1e-6}, {"abs": 1e-5}
 pytestmark = pytest.mark.filterwarnings("ignore:Precision is ill-defined")  # mteb's other metrics of a rare class
 

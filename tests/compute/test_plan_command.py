@@ -15,7 +15,7 @@ from tests.compute.commands import assert_refused, done, likeness
 
 
 @pytest.fixture(scope="module")
-def results(tmp_path_factory, database):
+def results(tmp_path_factory):
     """A results folder with scores of 40 models on mini, drawn from two factors around tiny's, and nothing else."""
     folder, rng, known = tmp_path_factory.mktemp("results"), np.random.default_rng(5), catalog.shipped()
     tasks = [task for task in known.tasks if "mini" in task.suites and task.ranked]
@@ -32,7 +32,9 @@ def results(tmp_path_factory, database):
     (folder / "drawn.csv").write_text("\n".join(rows))
     imported = read_scores_csv(folder / "drawn.csv", catalog=known)
     collection.save(imported, name="scores-drawn", folder=folder / "imported")
-    return folder
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(paths, "IMPORTED", folder / "shipped")  # none: builds are many
+        yield folder
 
 
 def test_the_plan_fits_the_budget_and_run_runs_it(results):

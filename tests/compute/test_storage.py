@@ -3,9 +3,6 @@
 On a server that speaks S3: tests/slow/compute/test_s3.py.
 """
 
-from __future__ import annotations
-
-from pathlib import Path
 from unittest.mock import Mock
 
 import numpy as np
@@ -23,7 +20,7 @@ def folder(tmp_path):
     return RemoteFolder(f"memory://{tmp_path.name}/some/folder")
 
 
-def file(path: Path, text: str) -> Path:
+def file(path, text):
     return put(path.parent, {path.name: text}) / path.name
 
 
@@ -46,7 +43,7 @@ def test_objects_are_written_listed_read_and_removed(folder, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("url", "word"),
+    "url, word",
     [
         ("s3://", "address"),
         ("nothing://a/b", "nothing://"),
@@ -110,11 +107,11 @@ def test_what_one_machine_writes_the_other_reads(machines):
 
 
 def test_a_run_s_mark_is_put_last_and_nothing_twice(machines, monkeypatch):
-    steps: list[str] = []
+    steps = []
     for method in ("put", "remove", "get"):
         old = getattr(RemoteFolder, method)
 
-        def counted(self: RemoteFolder, *some: object, old=old, method=method) -> None:
+        def counted(self, *some, old=old, method=method):
             steps.append(f"{method} {next(part for part in some if isinstance(part, str))}")
             old(self, *some)
 
@@ -136,7 +133,7 @@ def test_a_shard_that_could_not_be_put_is_put_later(folder, tmp_path, monkeypatc
     keys = np.array([f"{row:032x}" for row in range(4)], dtype="S32")
     cache = EmbeddingCache(tmp_path / "image", remote=folder)
 
-    def refuse(*some: object) -> None:
+    def refuse(*some):
         raise ConnectionError("gone")
 
     with monkeypatch.context() as patched:

@@ -1,13 +1,10 @@
 """Which part of a version identifies a run, and which versions are recorded beside it."""
 
-import os
-import subprocess
-import sys
 from importlib import metadata
 
 from compute import versions
-from compute.paths import ROOT
 from tests.compute.tasks.files import put
+from tests.serving import ended
 
 # A base installation: the packages of the extra `compute` are neither found nor listed.
 BASE = """
@@ -60,17 +57,11 @@ main()
 
 def test_a_base_installation_names_the_extra_before_anything_is_run(tmp_path):
     put(tmp_path, {f"classes/{name}/{at}.png": ord(name) + 3 * at for name in "ab" for at in range(3)})
-    ended = subprocess.run(
-        [sys.executable, "-c", BASE + CALLS, "run", "--suite", "mini", "--models", "tiny"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=240,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "LIKENESS_HOME": str(tmp_path / "home")},
-    )
-    last = ended.stderr.strip().splitlines()[-1]
-    assert ended.returncode == 1 and last.startswith("Error: ") and versions.install_command() in last, ended.stderr
-    assert ended.stdout.count(versions.install_command()) == 5 and "| task" not in ended.stdout
+    words = ("run", "--suite", "mini", "--models", "tiny")
+    done = ended("-c", BASE + CALLS, *words, cwd=tmp_path, LIKENESS_HOME=str(tmp_path / "home"))
+    last = done.stderr.strip().splitlines()[-1]
+    assert done.returncode == 1 and last.startswith("Error: ") and versions.install_command() in last, done.stderr
+    assert done.stdout.count(versions.install_command()) == 5 and "| task" not in done.stdout
     assert not list(tmp_path.glob("home/results/tiny/*"))
 
 

@@ -10,8 +10,6 @@ and third only what differs from the first is stored. Statistics agree to 1e-12,
 processors differ.
 """
 
-from __future__ import annotations
-
 import difflib
 import inspect
 import json
@@ -20,20 +18,17 @@ import math
 import re
 import sys
 import tempfile
-from collections.abc import Callable, Collection, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import duckdb
 import numpy as np
 from PIL import Image
 
-from tests.golden.site import Site, site
+from tests.golden.site import site
 
 HERE = Path(__file__).parent / "freeze"
 EXACT, COMPUTED = 1e-12, 1e-5  # relative
-DIGITS = 13  # that a stored number has
 SECTIONS = ("pages", "payloads", "database", "answers", "generators", "tables", "python")
 FORMS = ("csv", "parquet", "json", "markdown", "latex", "bibtex")
 DIGESTED = {  # what a row is counted by, and its content
@@ -45,7 +40,6 @@ MACHINE = {("meta", "value"), ("runs", "seconds"), ("runs", "started"), ("runs",
 PLAIN = (str, int, float, bool, type(None))
 FINGERPRINT = re.compile(r"(?<![0-9a-f])[0-9a-f]{20}(?![0-9a-f])")
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e-?\d+)?")
-Documents = dict[str, Any]
 
 # Tasks of the drawn suites that the two smallest models run in a second or two each.
 RUNS = {
@@ -168,7 +162,7 @@ ADDRESSES = (
     "/live/plan?kinds=image,image,image&mode=quality",
     "/export/relations?suites=unisim-core",
 )
-CALLS: tuple[tuple[str, dict[str, Any]], ...] = (
+CALLS = (
     ("list_suites", {}),
     ("list_models", {"all": True}),
     ("leaderboard", {"suite": "pairbench", "limit": 50}),
@@ -202,16 +196,16 @@ PASSING = (
 # ---- the sections
 
 
-def pages(site: Site) -> Documents:
+def pages(site):
     """Every page, by its address."""
-    found: Documents = {}
+    found = {}
     for key, *_ in site.client.get("/config").json()["pages"]:
         for query in ("", *QUERIES.get(key, ())):
             found[f"/{key}?{query}"] = site.page(key, query)
     return found
 
 
-def payloads(site: Site) -> Documents:
+def payloads(site):
     """What routes, exports and endpoints answer."""
     suites = [row["key"] for row in site.client.get("/data/board/unisim-core").json()["suites"]]
     addresses = (*ADDRESSES, *(f"/data/board/{suite}" for suite in suites))
@@ -220,9 +214,9 @@ def payloads(site: Site) -> Documents:
     return found | {f"{name} {json.dumps(values)}": site.call(name, **values) for name, values in CALLS}
 
 
-def database(path: Path) -> Documents:
+def database(path):
     """Every table, row by row; of the items a digest for each run, and of pictures."""
-    found: Documents = {}
+    found = {}
     with duckdb.connect(str(path), read_only=True) as connection:
         known = connection.execute("SELECT table_name FROM duckdb_tables() ORDER BY 1").fetchall()
         for (name,) in known:
@@ -241,9 +235,9 @@ def database(path: Path) -> Documents:
     return found
 
 
-def answers(site: Site) -> Documents:
+def answers(site):
     """What the models that need no download make of the ready comparisons, in every mode; of pairs all digits."""
-    found: Documents = {}
+    found = {}
     examples = site.client.get("/live/examples").json()
     kinds_of = {each["key"]: each["modality"] for each in examples["inputs"]}
     quality = {"key": "quality", "mode": "quality", "inputs": ["coffee", "coffee-blurred"], "question": "sharpness"}
@@ -260,7 +254,7 @@ def answers(site: Site) -> Documents:
     return found
 
 
-def python() -> Documents:
+def python():
     """The parameters of the Python interface's functions, with their defaults."""
     import compute
 
@@ -273,7 +267,7 @@ def python() -> Documents:
     }
 
 
-def tables() -> Documents:
+def tables():
     """The rankings of tables that people have."""
     import compute
 
@@ -281,11 +275,11 @@ def tables() -> Documents:
     return {path.stem: compute.rank(path).frame().to_dict("list") for path in files}
 
 
-def generators() -> Documents:
+def generators():
     """Distances, intervals and limits of two sets of 40 images by the bundled encoder, each with its prompts."""
     import compute
 
-    def images(seed: int, shift: float) -> list[Image.Image]:
+    def images(seed, shift):
         random = np.random.default_rng(seed)
         y, x = np.mgrid[0:64, 0:64] / 64
         found = []
@@ -312,13 +306,13 @@ def generators() -> Documents:
 # ---- the databases
 
 
-def shipped(folder: Path) -> Path:
+def shipped(folder):
     from compute.database.build import build
 
     return build(folder / "likeness.duckdb", results=folder / "results").path
 
 
-def computed(folder: Path) -> Path:
+def computed(folder):
     """The drawn tasks' runs of the two smallest models."""
     began = datetime.now(UTC).isoformat()
     from typer.testing import CliRunner
@@ -339,7 +333,7 @@ def computed(folder: Path) -> Path:
     return path
 
 
-def made(folder: Path) -> Path:
+def made(folder):
     """A table of 60 models on the core tasks, one score in twenty missing."""
     from compute.catalog import shipped as catalog
     from compute.importing import collection, read_scores_csv
@@ -360,17 +354,17 @@ def made(folder: Path) -> Path:
     return shipped(folder)
 
 
-def fingerprints(path: Path) -> set[str]:
+def fingerprints(path):
     """Of the runs that were made here: the installed packages decide them."""
     with duckdb.connect(str(path), read_only=True) as connection:
         found = connection.execute("SELECT fingerprint FROM runs WHERE origin = 'computed'").fetchall()
     return {fingerprint for (fingerprint,) in found}
 
 
-DATABASES: dict[str, Callable[[Path], Path]] = {"shipped": shipped, "computed": computed, "made": made}
+DATABASES = {"shipped": shipped, "computed": computed, "made": made}
 
 
-def of_database(name: str, sections: Sequence[str]) -> dict[str, Documents]:
+def of_database(name, sections):
     """The documents of sections about one of the databases; those of no database are with the first."""
     found = {section: OWN[section]() for section in sections if section in OWN and name == "shipped"}
     if not {*sections} - {*OWN}:
@@ -386,7 +380,7 @@ def of_database(name: str, sections: Sequence[str]) -> dict[str, Documents]:
     return plain(found, hidden=passing)
 
 
-def plain(found: Any, *, hidden: Collection[str] = ()) -> Any:
+def plain(found, *, hidden=()):
     """The same as JSON, numbers with 13 digits, without what passes."""
     text = json.dumps(rounded(found), ensure_ascii=False)
     text = FINGERPRINT.sub(lambda found: "…" if found[0] in hidden else found[0], text)
@@ -395,10 +389,10 @@ def plain(found: Any, *, hidden: Collection[str] = ()) -> Any:
     return json.loads(text)
 
 
-OWN: dict[str, Callable[[], Documents]] = {"python": python, "generators": generators, "tables": tables}
+OWN = {"python": python, "generators": generators, "tables": tables}
 
 
-def rounded(value: Any) -> Any:
+def rounded(value):
     """The same with 13 significant digits."""
     if isinstance(value, float):
         return float(f"{value:.13g}") if math.isfinite(value) else str(value)
@@ -410,7 +404,7 @@ def rounded(value: Any) -> Any:
 # ---- what differs
 
 
-def differences(before: Any, now: Any, *, close: float, path: str = "") -> Iterator[str]:
+def differences(before, now, *, close, path=""):
     """One line for each value that differs, with its place; of lists of lines a diff."""
     if isinstance(before, int | float) and isinstance(now, int | float) and not isinstance(before, bool):
         if not math.isclose(before, now, rel_tol=close, abs_tol=close):
@@ -433,7 +427,7 @@ def differences(before: Any, now: Any, *, close: float, path: str = "") -> Itera
         yield f"{path}: {json.dumps(before)[:200]} -> {json.dumps(now)[:200]}"
 
 
-def alike(before: list[str], now: list[str], close: float) -> bool:
+def alike(before, now, close):
     """Whether lines differ in numbers alone, and these by rounding."""
     if len(before) != len(now):
         return False
@@ -445,11 +439,11 @@ def alike(before: list[str], now: list[str], close: float) -> bool:
     return True
 
 
-def stored(section: str) -> Documents:
+def stored(section):
     return json.loads(lzma.decompress((HERE / f"{section}.json.xz").read_bytes()))
 
 
-def compared(name: str, section: str, documents: Documents) -> list[str]:
+def compared(name, section, documents):
     """What differs of a database's documents from those that are stored, or from the first database's; a line each."""
     close = COMPUTED if name == "computed" or section in ("answers", "generators") else EXACT
     kept = stored(section)
@@ -464,10 +458,10 @@ def compared(name: str, section: str, documents: Documents) -> list[str]:
     return found
 
 
-def write(sections: Sequence[str]) -> None:
+def write(sections):
     """Writes the sections: of the second and third database what differs from the first."""
     HERE.mkdir(exist_ok=True)
-    found: dict[str, Documents] = {}
+    found = {}
     for name in DATABASES:
         for section, documents in of_database(name, sections).items():
             known = found.setdefault(section, {})
@@ -479,7 +473,7 @@ def write(sections: Sequence[str]) -> None:
         print(f"{section}: {len(documents)} documents, {len(text) / 1e6:.1f} MB as text")
 
 
-def main(words: Sequence[str]) -> int:
+def main(words):
     sections = tuple(word for word in words if word != "--write") or SECTIONS
     if "--write" in words:
         write(sections)

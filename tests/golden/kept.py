@@ -6,18 +6,14 @@ program wrote, the tests would learn nothing. `expected.json` is what that tree 
 files are read.
 """
 
-from __future__ import annotations
-
 import base64
 import csv
 import io
 import json
 import re
 import shutil
-from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 from unittest.mock import patch
 
 import duckdb
@@ -34,7 +30,7 @@ SCENES = ("scene-1.png", "scene-2.png")  # drawn as those of the calibration, an
 TASKS = "mini/image-choice,mini/odd-one-out,mini/shapes"
 
 
-def likeness(*words: object) -> str:
+def likeness(*words):
     """What a command prints."""
     result = CliRunner().invoke(app, [*map(str, words), "--offline"])
     assert result.exit_code == 0, result.output
@@ -44,30 +40,30 @@ def likeness(*words: object) -> str:
 # ---- the commands, which the tests repeat
 
 
-def run_drawn(folder: Path, *more: str) -> str:
+def run_drawn(folder, *more):
     return run(folder, "--suite", "mini", "--tasks", TASKS, *more)
 
 
-def run_own(folder: Path, *more: str) -> str:
+def run_own(folder, *more):
     return run(folder, "--data", folder / "triplets.csv", *more)
 
 
-def run(folder: Path, *more: object) -> str:
+def run(folder, *more):
     words = ("run", "--models", "tiny,ssim", "--thumbnails", "4", "--device", "cpu", "--no-build")
     return likeness(*words, "--results", folder / "scored", *more)
 
 
-def compare_sets(folder: Path) -> str:
+def compare_sets(folder):
     words = ("--reference", folder / "images", "--prompts", folder / "prompts.csv", "--backbones", "tiny")
     return frechet(folder, *words, "--results", folder / "scored")
 
 
-def compare_saved(folder: Path, reference: Path) -> str:
+def compare_saved(folder, reference):
     words = ("--reference", reference, "--backbones", "colour-histogram", "--metrics", "fd", "--no-store")
     return frechet(folder, *words, "--results", folder / "other")
 
 
-def frechet(folder: Path, *more: object) -> str:
+def frechet(folder, *more):
     words = ("frechet", "--generated", f"near={folder / 'near'}", "--no-intervals", "--format", "csv")
     return likeness(*words, "--device", "cpu", "--no-build", *more)
 
@@ -75,7 +71,7 @@ def frechet(folder: Path, *more: object) -> str:
 # ---- what is read
 
 
-def scores(folder: Path) -> list[list[Any]]:
+def scores(folder):
     """The kept runs' scores in a database that is built from the folder."""
     database = folder / "scores.duckdb"
     likeness_build(folder, database)
@@ -89,25 +85,25 @@ def scores(folder: Path) -> list[list[Any]]:
     return [list(row) for row in found]
 
 
-def distances(folder: Path) -> list[list[Any]]:
+def distances(folder):
     """The comparison once more, over the same images."""
     return figures(compare_sets(folder))
 
 
-def saved_distances(folder: Path) -> list[list[Any]]:
+def saved_distances(folder):
     """The distance to the saved statistics, and the one to the images, which they stand for."""
     saved, whole = (figures(compare_saved(folder, folder / name)) for name in ("reference.npz", "images"))
     return [*saved, *whole]
 
 
-def report(folder: Path) -> list[str]:
+def report(folder):
     """What a study says: which models agree, and every other number of its sentences."""
     lines = likeness("eyes", folder / "eyes", "--report").splitlines()
     table = [" ".join(line.split()) for line in lines[2 : lines.index("", 2)]]
     return [*table, *re.findall(r"\d[\d.%]*", " ".join(lines[len(table) + 3 :]))]
 
 
-def percentiles(folder: Path) -> dict[str, Any]:
+def percentiles(folder):
     """Where scores lie among the calibration's pairs, by the app."""
     database = folder / "calibrated.duckdb"
     likeness_build(folder, database)
@@ -122,7 +118,7 @@ def percentiles(folder: Path) -> dict[str, Any]:
     return found
 
 
-READS: dict[str, tuple[Callable[[Path], Any], float]] = {  # with how close the numbers are, relative
+READS = {  # with how close the numbers are, relative
     "scores": (scores, 0.0),
     "distances": (distances, freeze.COMPUTED),
     "saved_distances": (saved_distances, freeze.COMPUTED),
@@ -131,18 +127,18 @@ READS: dict[str, tuple[Callable[[Path], Any], float]] = {  # with how close the 
 }
 
 
-def figures(table: str) -> list[list[Any]]:
+def figures(table):
     """Generator, metric, backbone and value of each row."""
     rows = csv.DictReader(io.StringIO(table))
     return [[row["generator"], row["metric"], row["backbone"], float(row["value"]), int(row["n"])] for row in rows]
 
 
-def likeness_build(folder: Path, database: Path) -> None:
+def likeness_build(folder, database):
     result = CliRunner().invoke(app, ["build", "--path", str(database), "--results", str(folder / "scored")])
     assert result.exit_code == 0, result.output
 
 
-def runs(folder: Path) -> list[Path]:
+def runs(folder):
     """The records of the folder's runs."""
     return sorted((folder / "scored").glob("*/*/*/run.json"))
 
@@ -151,13 +147,13 @@ def runs(folder: Path) -> list[Path]:
 
 
 @contextmanager
-def as_then() -> Iterator[None]:
+def as_then():
     """With the versions of packages of the tree that wrote the files, whatever is installed."""
     then = json.loads(EXPECTED.read_text())["versions"]
     with patch.object(versions, "installed", lambda names: {name: then.get(name, versions.MISSING) for name in names}):
         yield
 
 
-def copied(folder: Path) -> Path:
+def copied(folder):
     """The files in another folder, to be read, and written to."""
     return shutil.copytree(HERE, folder / "kept")

@@ -1,7 +1,5 @@
 """A running app as a browser and a program use it: what pages show, and what routes and endpoints answer."""
 
-from __future__ import annotations
-
 import base64
 import csv
 import io
@@ -9,10 +7,7 @@ import json
 import re
 import tempfile
 import uuid
-from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
-from typing import Any
 from unittest.mock import patch
 
 import duckdb
@@ -27,11 +22,11 @@ MEMORY = {"LIKENESS_MODEL_MEMORY_MB": "10000"}
 class Site:
     """A running app, as a browser and a program use it."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url):
         self.client = httpx.Client(base_url=url, timeout=120)
         self.session = uuid.uuid4().hex
 
-    def page(self, key: str, query: str = "") -> list[Any]:
+    def page(self, key, query=""):
         """What the page shows, from its top to its bottom: markup, figures, and what can be chosen."""
         config = self.client.get("/config", params={"page": key}).json()
         props = {component["id"]: component["props"] for component in config["components"]}
@@ -48,7 +43,7 @@ class Site:
         kinds = {component["id"]: component["type"] for component in config["components"]}
         return [found for at in ordered(config["layout"]) if (found := shown(kinds[at], props[at]))]
 
-    def document(self, address: str) -> Any:
+    def document(self, address):
         """What a route answers: JSON as it is, a table by rows, else its lines."""
         answer = self.client.get(address)
         kind = answer.headers.get("content-type", "")
@@ -58,7 +53,7 @@ class Site:
             return answer.json()
         return table(answer.text) if "csv" in kind else lines(answer.text)
 
-    def export(self, suite: str, form: str) -> Any:
+    def export(self, suite, form):
         """The first five rows of a board with every column, as a file."""
         board = self.client.get(f"/data/board/{suite}").json()
         columns = [column["key"] for column in board["columns"]]
@@ -68,7 +63,7 @@ class Site:
             return parquet(answer.content)
         return table(answer.text) if form == "csv" else answer.json() if form == "json" else lines(answer.text)
 
-    def call(self, name: str, **values: Any) -> Any:
+    def call(self, name, **values):
         """A function's answer by API v1, in a list."""
         path = PATHS[name].replace(":path", "")
         address, query = f"/api/v1/{path.format(**values)}", {k: v for k, v in values.items() if f"{{{k}}}" not in path}
@@ -76,7 +71,7 @@ class Site:
         answer = self.client.post(address, json=values) if sends else self.client.get(address, params=query)
         return [answer.json()["result"]]
 
-    def compared(self, question: Mapping[str, Any], models: list[str]) -> list[str]:
+    def compared(self, question, models):
         """The markup of the answers to a press of Compare."""
         config = self.client.get("/config", params={"page": "try"}).json()
         event = next(
@@ -102,7 +97,7 @@ class Site:
         return lines(markup)
 
 
-def patched(before: str, now: Any) -> str:
+def patched(before, now):
     """A text after a message: once it was sent whole, Gradio sends the steps from the one before."""
     if isinstance(now, str):
         return now
@@ -113,7 +108,7 @@ def patched(before: str, now: Any) -> str:
 
 
 @contextmanager
-def site(database: Path) -> Iterator[Site]:
+def site(database):
     """The app on a database, without what it makes ahead."""
     from leaderboard import server
 
@@ -127,14 +122,14 @@ def site(database: Path) -> Iterator[Site]:
             blocks.close(verbose=False)
 
 
-def ordered(node: Mapping[str, Any]) -> Iterator[int]:
+def ordered(node):
     """The components of a layout, from the top."""
     for child in node.get("children") or []:
         yield child["id"]
         yield from ordered(child)
 
 
-def shown(kind: str, props: Mapping[str, Any]) -> Any:
+def shown(kind, props):
     """What a component shows; nothing for a box around others, and where it is hidden."""
     if props.get("visible") is False or kind in ("column", "row", "form", "group", "tab", "tabs", "accordion"):
         return props.get("label") if kind in ("tab", "accordion") else None
@@ -147,14 +142,14 @@ def shown(kind: str, props: Mapping[str, Any]) -> Any:
     return {"control": kind} | {k: props[k] for k in ("label", "value", "choices", "info") if props.get(k)}
 
 
-def figure(value: Mapping[str, Any]) -> Any:
+def figure(value):
     """A figure's traces and layout with numbers in place of bytes, without its template."""
     found = decoded(json.loads(value["plot"]))
     found["layout"].pop("template", None)
     return found
 
 
-def decoded(value: Any) -> Any:
+def decoded(value):
     """plotly's arrays of bytes as lists of numbers."""
     if isinstance(value, dict):
         if "bdata" in value:
@@ -164,17 +159,17 @@ def decoded(value: Any) -> Any:
     return [decoded(each) for each in value] if isinstance(value, list) else value
 
 
-def lines(markup: str) -> list[str]:
+def lines(markup):
     """Markup with a tag a line, without scripts and styles."""
     markup = re.sub(r"<script\b.*?</script>|<style\b.*?</style>", "", markup, flags=re.DOTALL)
     return [line for part in re.split(r"(<[^>]+>)|\n", markup) if part and (line := " ".join(part.split()))]
 
 
-def table(text: str) -> list[list[str]]:
+def table(text):
     return list(csv.reader(io.StringIO(text)))
 
 
-def parquet(content: bytes) -> list[list[Any]]:
+def parquet(content):
     with tempfile.NamedTemporaryFile(suffix=".parquet") as file:
         file.write(content)
         file.flush()

@@ -1,7 +1,5 @@
 """What people and programs get is what it was; see `freeze.py`."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.golden import freeze

@@ -1,9 +1,6 @@
 """What users have opens: results, a study, a calibration and saved statistics that an earlier version wrote."""
 
-from __future__ import annotations
-
 import json
-from pathlib import Path
 
 import pytest
 
@@ -29,7 +26,7 @@ def test_it_says_what_it_said(folder, what):
     assert not found, "\n".join(found)
 
 
-def stored(folder: Path) -> dict[Path, tuple[int, bytes]]:
+def stored(folder):
     """Everything that the runs consist of, and when it was written."""
     files = [path for run in kept.runs(folder) for path in run.parent.iterdir()]
     return {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in files}

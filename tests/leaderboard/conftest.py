@@ -1,9 +1,6 @@
 """The tables of the shipped figures, of the same with one import beside them, and with computed runs of stand-ins."""
 
-from __future__ import annotations
-
 import shutil
-from pathlib import Path
 
 import duckdb
 import pytest
@@ -49,7 +46,7 @@ def imported_suite_cache(once):
 def changed(database, tmp_path_factory):
     """Makes the shipped database, or another, after statements."""
 
-    def make(*statements: str, of: Path = database) -> Database:
+    def make(*statements, of=database):
         path = shutil.copyfile(of, tmp_path_factory.mktemp("changed") / "likeness.duckdb")
         with duckdb.connect(str(path)) as connection:
             for statement in statements:
@@ -64,7 +61,7 @@ def stand_in_database(once):
     """The shipped figures, computed runs of stand-in models on a task of every kind."""
     from tests.leaderboard import stand_ins
 
-    def make(folder: Path) -> Path:
+    def make(folder):
         stand_ins.make(folder / "results")
         return stand_ins.database(folder, results=folder / "results")
 

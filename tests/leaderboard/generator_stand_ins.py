@@ -1,9 +1,6 @@
 """A suite of one's own generators, which draw with more and more noise, stored as the command stores it."""
 
-from __future__ import annotations
-
 import shutil
-from pathlib import Path
 
 import compute
 from compute.paths import COMPUTED
@@ -23,7 +20,7 @@ GENERATORS = {
 }
 
 
-def make(results: Path, *, human: dict[str, float] | None = None) -> str:
+def make(results, *, human=None):
     """Stores the suite under `results`; its key."""
     rates = "".join(f"|{name},{rate}" for name, rate in (human or {}).items())
     compute.frechet(
@@ -41,13 +38,13 @@ def make(results: Path, *, human: dict[str, float] | None = None) -> str:
     return SUITE
 
 
-def opened(folder: Path, *, human: dict[str, float] | None = None) -> Database:
+def opened(folder, *, human=None):
     """The database of `make` in this folder."""
     make(folder / "results", human=human)
     return Database(database(folder, results=folder / "results"))
 
 
-def database(folder: Path, *, results: Path) -> Path:
+def database(folder, *, results):
     """The shipped figures with the shipped runs of drawn generators alone, and the runs under `results`."""
     computed = folder / "computed"
     for path in COMPUTED.glob("mini__*"):

@@ -1,7 +1,5 @@
 """Grids of backbones over made-up features of generators: nothing here is a measurement."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,12 +15,12 @@ GENERATORS = ("a", "b", "c", "d", "e", "f", "g")
 SUITE, CELLS = "grid-rated", len(IMAGES) * len(TEXTS)
 
 
-def features(seed: int) -> SetFeatures:
+def features(seed):
     """More noise from generator to generator, which `mine` does not see."""
     rng = np.random.default_rng(seed)
     meaning = rng.normal(size=(60, 4))
 
-    def of(noise: float) -> np.ndarray:
+    def of(noise):
         return meaning + noise * rng.normal(size=(60, 4))
 
     real = {image: of(1) for image in IMAGES}
@@ -34,10 +32,10 @@ def features(seed: int) -> SetFeatures:
     return SetFeatures(generated=GENERATORS, images={"reference": real, **made}, texts=texts)
 
 
-def make(results: Path) -> None:
+def make(results):
     """Runs of a grid that people rated (SUITE), of an unrated one, and of one with four generators (`grid-few`)."""
 
-    def rated(count: int) -> People:
+    def rated(count):
         ratings = tuple(0.9 - at / 10 for at in range(count))
         names = GENERATORS[:count]
         return People(metric="human_rate", names=names, ratings=ratings)

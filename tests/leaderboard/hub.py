@@ -3,14 +3,8 @@
 As there, a file's address answers with its commit, its SHA-256 and its size, and sends on to another host for them.
 """
 
-from __future__ import annotations
-
 import hashlib
-import threading
-from collections.abc import Iterator
 from contextlib import contextmanager
-
-import pytest
 
 from tests.answering import Handler, answering
 
@@ -20,27 +14,27 @@ REPO, FILE = "someone/likeness", "likeness.duckdb"
 class Hub:
     """What it holds and how it behaves; `asked` lists the requests, `tokens` who was shown which."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.content, self.commit = b"", "0" * 40
         self.error = ""  # RepoNotFound, EntryNotFound: as the hub says it
-        self.wait: threading.Event | None = None  # until it is set, bytes are held back
-        self.asked: list[str] = []
-        self.tokens: dict[str, set[str]] = {"hub": set(), "store": set()}
+        self.wait = None  # until it is set, bytes are held back
+        self.asked = []
+        self.tokens = {"hub": set(), "store": set()}
         self.address = ""
 
-    def publish(self, content: bytes, *, commit: str) -> None:
+    def publish(self, content, *, commit):
         """Another commit with other content."""
         self.content, self.commit, self.asked = content, commit * 40, []
 
     @property
-    def fetched(self) -> int:
+    def fetched(self):
         """How often the bytes were asked for."""
         return sum(line.startswith("GET /store/") for line in self.asked)
 
 
-def handler(hub: Hub) -> type[Handler]:
+def handler(hub):
     class Answers(Handler):
-        def answer(self) -> None:
+        def answer(self):
             if self.path.startswith("/api/"):  # what the library asks on its own account
                 self.say(404, {})
                 return
@@ -66,7 +60,7 @@ def handler(hub: Hub) -> type[Handler]:
             else:
                 self.say(404, {"X-Error-Code": "EntryNotFound"})
 
-        def file(self, digest: str) -> None:
+        def file(self, digest):
             if hub.wait:
                 hub.wait.wait(30)
             self.send_response(200)
@@ -75,7 +69,7 @@ def handler(hub: Hub) -> type[Handler]:
             self.end_headers()
             self.wfile.write(hub.content)
 
-        def say(self, status: int, headers: dict[str, str]) -> None:
+        def say(self, status, headers):
             self.send_response(status)
             for name, value in {**headers, "Content-Length": "0"}.items():
                 self.send_header(name, value)
@@ -85,14 +79,14 @@ def handler(hub: Hub) -> type[Handler]:
 
 
 @contextmanager
-def serving() -> Iterator[Hub]:
+def serving():
     """A stand-in that answers until the block ends."""
     hub = Hub()
     with answering(handler(hub)) as hub.address:
         yield hub
 
 
-def point_at(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+def point_at(hub, monkeypatch):
     """Makes the hub's library in this process ask the stand-in, as HF_ENDPOINT does for one that starts."""
     from huggingface_hub import constants
 

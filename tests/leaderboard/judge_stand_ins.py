@@ -4,16 +4,12 @@ The procedure, the engine and the build are the real ones. STEADY knows the trut
 two or four points lower, refuses some pairs, and writes markup in its reasons; EYE is an encoder.
 """
 
-from __future__ import annotations
-
 from functools import partial
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from compute.content import items
-from compute.content.messages import Question, Reply
+from compute.content.messages import Reply
 from compute.tasks.data import RatedPairs
 from compute.types import Model
 from leaderboard.data.database import Database
@@ -40,15 +36,15 @@ MODELS = (STEADY, LEANING, EYE)
 class PairJudge:
     """Answers by the item's name alone: its type says the truth, its last word the order."""
 
-    settings: dict[str, Any] = {"temperature": 0}
+    settings = {"temperature": 0}
 
-    def __init__(self, *, leans: bool) -> None:
+    def __init__(self, *, leans):
         self.leans = leans
 
-    def reply(self, questions: list[Question]) -> list[Reply]:
+    def reply(self, questions):
         return [self._one(question) for question in questions]
 
-    def _one(self, question: Question) -> Reply:
+    def _one(self, question):
         name, reverse = question.item.removesuffix(" (reverse)"), question.item.endswith("(reverse)")
         kind = name.rpartition("/")[2]
         told = " ".join(part for part in question.parts if isinstance(part, str)).lower()
@@ -61,12 +57,12 @@ class PairJudge:
         return Reply(item=question.item, text=text, input_tokens=90, output_tokens=4, seconds=0.25, cost=0.001)
 
 
-def pairs(condition: str) -> RatedPairs:
+def pairs(condition):
     """Three pairs of every source."""
     rows = [(source, at) for source in range(SOURCES) for at in range(len(TYPES))]
     colours = list(COLOURS.values())
 
-    def column(of: str, shift: int) -> items.Column:
+    def column(of, shift):
         return items.images(
             [square(np.array(colours[(source + shift * at) % 4]) + 5 * shift, mark=source) for source, at in rows],
             of=f"{of} {condition}",
@@ -87,7 +83,7 @@ def pairs(condition: str) -> RatedPairs:
     )
 
 
-def make(results: Path) -> None:
+def make(results):
     """Writes the runs of every stand-in on every split of the suite, and thumbnails."""
     leaning, steady = (partial(PairJudge, leans=leans) for leans in (True, False))
     conditions = {condition: pairs(condition) for condition in TRUTH}
@@ -95,7 +91,7 @@ def make(results: Path) -> None:
     execute(catalog(MODELS), suite=SUITE, bench=made)
 
 
-def opened(folder: Path) -> Database:
+def opened(folder):
     """The database of `make` in this folder, without the shipped runs, whose pairs are other ones."""
     make(folder / "results")
     (folder / "computed").mkdir()

@@ -1,21 +1,16 @@
 """Computed runs in the form that the engine leaves them, of stand-in models over drawn squares: nothing here is a score
 of a real model. Every kind of task has one; the procedures, the engine and the build are the real ones."""
 
-from __future__ import annotations
-
 import io
-from collections.abc import Callable, Sequence
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from PIL import Image, ImageDraw
 
-from compute.catalog import Catalog, shipped
+from compute.catalog import shipped
 from compute.content import items
-from compute.content.messages import Question, Reply
+from compute.content.messages import Reply
 from compute.database import build
 from compute.engine import plan, run
 from compute.engine.workspace import Bench, RunSettings
@@ -25,7 +20,6 @@ from compute.models.adapter import Hardware
 from compute.tasks.data import (
     Choices,
     Clusters,
-    Data,
     Labelled,
     Matches,
     Mixed,
@@ -36,7 +30,7 @@ from compute.tasks.data import (
     ZeroShot,
 )
 from compute.tasks.source import Need, Source
-from compute.types import Model, Task
+from compute.types import Model
 from tests.compute.small_bench import changed
 
 BOTH = ("embed_image", "embed_text")
@@ -83,13 +77,13 @@ HOSTILE = "<img src=x onerror='window.harmed=1'> (A)"  # what a judge may write
 MODELS = (EYE, DIM, JUDGE)
 
 
-def catalog(models: Sequence[Model] = MODELS) -> Catalog:
+def catalog(models=MODELS):
     """The shipped catalogue with stand-ins in it."""
     known = shipped()
     return replace(known, models=(*known.models, *models))
 
 
-def execute(known: Catalog, *, suite: str, bench: Bench, tasks: Sequence[str] = ()) -> None:
+def execute(known, *, suite, bench, tasks=()):
     """Runs the stand-ins, which are the catalogue's last models."""
     models = [model.key for model in known.models[len(shipped().models) :]]
     planned = plan.make(known, suite=suite, models=models, tasks=tasks, bench=bench)
@@ -97,16 +91,14 @@ def execute(known: Catalog, *, suite: str, bench: Bench, tasks: Sequence[str] = 
         assert outcome.state in ("made", "skipped", "stored"), outcome.reason
 
 
-def make(results: Path, *, tasks: Sequence[str] = TASKS) -> None:
+def make(results, *, tasks=TASKS):
     """Writes the runs of the stand-ins, each task in the first of its suites, and thumbnails."""
     known = catalog()
     for key in tasks:
         execute(known, suite=known.task(key).suites[0], tasks=[key], bench=bench(results))
 
 
-def database(
-    folder: Path, *, results: Path, models: Sequence[Model] = MODELS, computed: Path = build.paths.COMPUTED
-) -> Path:
+def database(folder, *, results, models=MODELS, computed=build.paths.COMPUTED):
     """A database of the shipped figures and the runs under `results`, stand-ins among its models."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("compute.catalog.known", lambda: catalog(models))
@@ -114,9 +106,7 @@ def database(
         return build.build(folder / "likeness.duckdb", results=results).path
 
 
-def bench(
-    results: Path, *, load: Callable[[Task], dict[str, Any]] = lambda task: {"default": data(task)}, **judges: Any
-) -> Bench:
+def bench(results, *, load=lambda task: {"default": data(task)}, **judges):
     """`judges` makes a judge by its adapter; every other model is an Eye."""
     judges = judges or {"judge": Judge}
     made = Bench(
@@ -142,7 +132,7 @@ def bench(
     )
 
 
-def identity(row: Model, *, hardware: Hardware) -> dict[str, Any]:
+def identity(row, *, hardware):
     """What decides a stand-in's numbers."""
     return {
         "adapter": row.adapter,
@@ -159,11 +149,11 @@ def identity(row: Model, *, hardware: Hardware) -> dict[str, Any]:
 class Eye:
     """Sees an image's mean colour and texture, and the colour words of a text."""
 
-    def __init__(self, row: Model) -> None:
+    def __init__(self, row):
         self.blur = np.random.default_rng(1).normal(size=(8, 8)) * 0.35 if row.options else np.zeros((8, 8))
         self.settings = {"image_size": 24, "resize": "none", "pooling": "mean", "revision": row.revision}
 
-    def prepare(self, modality: str, item: Any) -> np.ndarray:
+    def prepare(self, modality, item):
         if modality == "text":
             seen = [np.array(COLOURS[word]) for word in str(item).lower().split() if word in COLOURS]
             colour = np.mean(seen, axis=0) / 255 if seen else np.full(3, 0.5)
@@ -172,7 +162,7 @@ class Eye:
         colour = pixels.mean(axis=(0, 1))
         return np.array([*colour, *(colour**2), pixels.std(), 0.2], dtype=np.float32)
 
-    def embed(self, modality: str, prepared: Sequence[np.ndarray]) -> np.ndarray:
+    def embed(self, modality, prepared):
         vectors = np.stack(prepared)
         return (vectors - vectors.mean(axis=1, keepdims=True) + vectors @ self.blur).astype(np.float32)
 
@@ -180,9 +170,9 @@ class Eye:
 class Judge:
     """Answers by lot of the item's name; some of what it says cannot be read."""
 
-    settings: dict[str, Any] = {"temperature": 0}
+    settings = {"temperature": 0}
 
-    def reply(self, questions: Sequence[Question]) -> list[Reply]:
+    def reply(self, questions):
         said = (
             "(A)",
             "The answer is (B), because its colours are nearer to those of the reference image.",
@@ -196,7 +186,7 @@ class Judge:
         ]
 
 
-def square(colour: Sequence[float], *, mark: int) -> bytes:
+def square(colour, *, mark):
     """A square of one colour with a line somewhere."""
     picture = Image.new("RGB", (24, 24), tuple(int(min(255, max(0, one))) for one in colour))
     ImageDraw.Draw(picture).line((0, mark % 24, 23, (mark * 7) % 24), fill=(255, 255, 255), width=2)
@@ -205,7 +195,7 @@ def square(colour: Sequence[float], *, mark: int) -> bytes:
     return held.getvalue()
 
 
-def data(task: Task) -> Data:
+def data(task):
     """Items from a fixed seed, in the shape of the task's procedure."""
     draw = np.random.default_rng(sum(map(ord, task.key)))
     rows = MORE if task.key == "unisim/nights" else ROWS
@@ -213,7 +203,7 @@ def data(task: Task) -> Data:
     labels = draw.integers(0, len(classes), rows)
     names = tuple(f"item {row:03d}" for row in range(rows))
 
-    def images(labels: np.ndarray, spread: float = 45, of: str = "") -> items.Column:
+    def images(labels, spread=45, of=""):
         return items.images(
             [
                 square(np.array(COLOURS[classes[label]]) + draw.normal(0, spread, 3), mark=row + len(of))
@@ -222,7 +212,7 @@ def data(task: Task) -> Data:
             of=of or task.key,
         )
 
-    def words(labels: np.ndarray, of: str) -> items.Column:
+    def words(labels, of):
         return items.texts([f"a {classes[label]} square, number {row}" for row, label in enumerate(labels)], of=of)
 
     other = (labels + draw.integers(1, len(classes), rows)) % len(classes)

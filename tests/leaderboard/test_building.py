@@ -1,7 +1,5 @@
 """What the app makes before anybody visits: its pages' frames, not what they show."""
 
-from __future__ import annotations
-
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
@@ -12,7 +10,7 @@ from leaderboard.pages.about import page as about
 
 
 def test_pages_read_what_they_show_only_when_they_are_opened(database, monkeypatch):
-    made: list[str] = []
+    made = []
 
     def counted(module, name):
         whole = getattr(module, name)

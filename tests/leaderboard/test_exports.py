@@ -1,7 +1,5 @@
 """Every file that a visitor can save opens in a spreadsheet without running anything, and under a plain name."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re

@@ -1,7 +1,5 @@
 """What a page that is filled when it is opened shows, and what it says where that fails."""
 
-from __future__ import annotations
-
 from contextlib import nullcontext
 from types import SimpleNamespace
 
@@ -24,7 +22,7 @@ def opened(make, *, outputs):
 
 @pytest.mark.parametrize("outputs", [1, 3])
 @pytest.mark.parametrize(
-    ("error", "sentence"), [(BadInput("No suite <b>."), "No suite &lt;b&gt;."), (OSError("secret"), FAILED)], ids=str
+    "error, sentence", [(BadInput("No suite <b>."), "No suite &lt;b&gt;."), (OSError("secret"), FAILED)], ids=str
 )
 def test_a_failure_is_said_once_with_a_link_that_tries_again(error, sentence, outputs):
     def make():

@@ -3,8 +3,6 @@
 Everything that needs node runs in one process of it.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -1,7 +1,5 @@
 """`leaderboard.serve`: an evaluated model on its suite's board, in the process that evaluated it."""
 
-from __future__ import annotations
-
 import json
 import socket
 import urllib.error

@@ -1,9 +1,6 @@
 """How the app starts: what the host is told of the models that it named."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
@@ -28,7 +25,7 @@ def test_what_was_said_of_the_models_stands_before_the_error_that_ends_it(monkey
     assert told.err == "Error: ./mine is not a checkpoint\n"
 
 
-@pytest.mark.parametrize(("host", "keyed"), [("127.0.0.1", False), ("0.0.0.0", True)])
+@pytest.mark.parametrize("host, keyed", [("127.0.0.1", False), ("0.0.0.0", True)])
 def test_a_study_on_a_reachable_address_has_a_key_that_the_host_is_told(host, keyed, tmp_path, monkeypatch, capsys):
     from leaderboard import server
 
@@ -38,7 +35,7 @@ def test_a_study_on_a_reachable_address_has_a_key_that_the_host_is_told(host, ke
     monkeypatch.setattr(start, "tune_malloc", lambda: None)
     monkeypatch.setattr(start, "bring_up_to_date", lambda path, report: False)
     monkeypatch.setattr(start.StudyFolder, "opened", lambda path: SimpleNamespace(study="questions"))
-    built: dict[str, Any] = {}
+    built = {}
     monkeypatch.setattr(server, "build", lambda path, **given: (built.update(given), {}))
     monkeypatch.setattr(server, "serve", lambda blocks, launch: None)
     start.start(options.read(["--host", host, "--eyes", str(tmp_path)], program="python app.py"))

@@ -1,21 +1,18 @@
 """On PYTHONPATH: a Python that reaches no address but this machine's own, where no network namespace can be had."""
 
-from __future__ import annotations
-
 import socket
-from typing import Any
 
 HERE = ("127.0.0.1", "::1", "localhost", "0.0.0.0", "", None)
 _connect, _resolve = socket.socket.connect, socket.getaddrinfo
 
 
-def connect(self: socket.socket, address: Any) -> None:
+def connect(self, address):
     if self.family != socket.AF_UNIX and address[0] not in HERE:
         raise OSError(101, "Network is unreachable")
     _connect(self, address)
 
 
-def resolve(host: Any, *given: Any, **named: Any) -> list:
+def resolve(host, *given, **named):
     if (host.decode() if isinstance(host, bytes) else host) not in HERE:
         raise socket.gaierror(-3, "Temporary failure in name resolution")
     return _resolve(host, *given, **named)

@@ -7,8 +7,6 @@ machine: an attack has fallen where others are refused, wait 0.5 s longer than t
 the time of one), where the processes take more than 1.2 GB, or where its own answers are not what is expected.
 """
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 import json
@@ -22,11 +20,9 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import duckdb
 import numpy as np
@@ -34,7 +30,7 @@ import numpy as np
 from leaderboard.web.gradio_app import UNREADABLE
 from tests.compute.live import hostile
 from tests.compute.live.pictures import png
-from tests.serving import ROOT, Server, serving
+from tests.serving import ROOT, serving
 from tests.slow.visitor import JSON, Answer, Visitor
 
 ATTACKER, OTHER, INNOCENT = "127.0.0.10", "127.0.0.20", "127.0.0.99"
@@ -44,7 +40,7 @@ MODEL = "tiny"  # bundled, for images and texts
 BESIDE = ("/data/board/unisim-core", "/board", "/data/board/mieb", "/live/examples", "/about")
 
 
-def parts(pid: int) -> dict[str, int]:
+def parts(pid):
     """Bytes of a process and all below it, without the pages of files that the system can drop at any time.
 
     What the processes share counts once. By the span of addresses: until a new process has loaded its program, it has
@@ -61,11 +57,11 @@ def parts(pid: int) -> dict[str, int]:
 
 
 @contextlib.contextmanager
-def watching(pid: int) -> Iterator[list[int]]:
+def watching(pid):
     """What memory a process and those below it take while the block runs, five times a second."""
     seen, ended = [0], threading.Event()
 
-    def look() -> None:
+    def look():
         while not ended.wait(0.2):
             seen.append(sum(parts(pid).values()))
 
@@ -78,7 +74,7 @@ def watching(pid: int) -> Iterator[list[int]]:
         thread.join()
 
 
-def at_once(ask: Callable[[Any], list[Answer]], asked: Iterable[Any], *, threads: int) -> list[Answer]:
+def at_once(ask, asked, *, threads):
     """All answers of so many clients."""
     with ThreadPoolExecutor(threads) as pool:
         return list(itertools.chain(*pool.map(ask, asked)))
@@ -87,11 +83,11 @@ def at_once(ask: Callable[[Any], list[Answer]], asked: Iterable[Any], *, threads
 # ---- files, events, words
 
 
-def send_files(port: int) -> list[Answer]:
+def send_files(port):
     """Every crafted image, and fuzzed ones, from several addresses at once."""
     files = [*hostile.IMAGES.values(), *(partial(hostile.fuzzed, seed) for seed in range(100))]
 
-    def client(number: int) -> list[Answer]:
+    def client(number):
         visitor = Visitor(port, f"127.0.1.{number + 1}")
         answers = [visitor.upload(make()) for make in files[number::4]]
         visitor.leave()
@@ -100,14 +96,14 @@ def send_files(port: int) -> list[Answer]:
     return at_once(client, range(4), threads=4)
 
 
-def fill_queue(port: int, *, events: int, size: int = 0) -> list[Answer]:
+def fill_queue(port, *, events, size=0):
     """One visitor asks for patches without waiting, with bodies of `size`; then another has a pair compared."""
     event = Visitor(port, ATTACKER).events()["Show"]
     answers = at_once(lambda _: [Visitor(port, ATTACKER).join(event, data="x" * size)], range(events), threads=8)
     return [*answers, Visitor(port, OTHER).score("a cat", "a dog", MODEL)]
 
 
-def ask_with_giant_keys(port: int) -> list[Answer]:
+def ask_with_giant_keys(port):
     visitor, long = Visitor(port, ATTACKER), "k" * 20_000_000
     return [
         visitor.get(f"/api/v1/suites/{'k' * 60_000}/ranking"),
@@ -117,7 +113,7 @@ def ask_with_giant_keys(port: int) -> list[Answer]:
     ]
 
 
-def come_from_elsewhere(port: int) -> list[Answer]:
+def come_from_elsewhere(port):
     """Requests under a foreign name, and state-changing ones from a foreign page."""
     visitor, origin = Visitor(port, ATTACKER), {"origin": "http://evil.example"}
     session = origin | {"x-likeness-session": visitor.session}
@@ -140,16 +136,16 @@ QUERIES = (
 )
 
 
-def query_the_database(port: int) -> list[Answer]:
+def query_the_database(port):
     """Two at a time, each of another visitor."""
 
-    def ask(numbered: tuple[int, str]) -> list[Answer]:
+    def ask(numbered):
         return [Visitor(port, f"127.0.0.{100 + numbered[0]}").send_json("/data/sql", {"sql": numbered[1]})]
 
     return at_once(ask, enumerate((*QUERIES, "SELECT count(*) FROM claims")), threads=2)
 
 
-def read_nothing(port: int) -> list[Answer]:
+def read_nothing(port):
     """Asks for the whole table many times and reads nothing of it; another visitor downloads it meanwhile."""
     with contextlib.ExitStack() as links:
         for path in itertools.islice(itertools.cycle(["/export/everything", "/data/board/mieb"]), 100):
@@ -160,7 +156,7 @@ def read_nothing(port: int) -> list[Answer]:
         return [Visitor(port, OTHER).get("/export/everything")]
 
 
-def send_half(port: int) -> list[Answer]:
+def send_half(port):
     """Uploads that stop before their last byte; another visitor's upload passes."""
     attacker, other = Visitor(port, ATTACKER), Visitor(port, OTHER)
     head = f"POST /live/input HTTP/1.1\nHost: 127.0.0.1:{port}\nContent-Length: 8000000\n"
@@ -171,7 +167,7 @@ def send_half(port: int) -> list[Answer]:
         return [other.upload(hostile.fuzzed(0))]
 
 
-def connect_idly(port: int) -> list[Answer]:
+def connect_idly(port):
     """Connections that send nothing or half of a head, until the server has ended them all."""
     links = []
     for number in range(1000):
@@ -196,10 +192,10 @@ HEAVY = (
 )
 
 
-def run_functions(port: int) -> list[Answer]:
+def run_functions(port):
     """Clients of one address call functions, by the API and as tools of MCP."""
 
-    def client(number: int) -> list[Answer]:
+    def client(number):
         visitor = Visitor(port, ATTACKER)
         direct = partial(visitor.get, "/api/v1/suites/mieb/ranking?limit=1000")
         tool = partial(visitor.call_tool, "leaderboard", suite="mieb", limit=1000)
@@ -208,7 +204,7 @@ def run_functions(port: int) -> list[Answer]:
     return at_once(client, range(8), threads=8)
 
 
-def get_at_once(port: int, *, path: str) -> list[Answer]:
+def get_at_once(port, *, path):
     """All of one address, each on a connection of its own; a stream that has begun is an answer."""
     answers = []
     for _ in range(3):
@@ -223,7 +219,7 @@ def get_at_once(port: int, *, path: str) -> list[Answer]:
     return answers
 
 
-def send_studies(port: int) -> list[Answer]:
+def send_studies(port):
     """Ten addresses have the largest studies opened and reported on, and send lists of numbers in their place."""
     count, picks = 1000, [at % 2 for at in range(1000)]
     models = {f"m{number}": "A model" for number in range(40)}
@@ -237,7 +233,7 @@ def send_studies(port: int) -> list[Answer]:
     whole = json.dumps({"study": study, "judgments": judgments}).encode()
     alone = json.dumps(judgments).encode()
 
-    def client(number: int) -> list[Answer]:
+    def client(number):
         visitor = Visitor(port, f"127.0.3.{number + 1}")
         send = partial(visitor.request, "POST", headers={"x-likeness-session": visitor.session})
         answers = []
@@ -253,11 +249,11 @@ def send_studies(port: int) -> list[Answer]:
     return at_once(client, range(10), threads=10)
 
 
-def hold_queries(port: int) -> list[Answer]:
+def hold_queries(port):
     """Two addresses send endless queries, one after another and several at a time."""
     ends = time.monotonic() + 20
 
-    def hold(address: str) -> list[Answer]:
+    def hold(address):
         answers = []
         while time.monotonic() < ends:
             answers.append(Visitor(port, address).send_json("/data/sql", {"sql": QUERIES[0]}))
@@ -266,11 +262,11 @@ def hold_queries(port: int) -> list[Answer]:
     return at_once(hold, (ATTACKER, OTHER) * 3, threads=6)
 
 
-def get_under_many_names(port: int) -> list[Answer]:
+def get_under_many_names(port):
     """Pages under a new forwarded name each, and names that are none."""
     names = [*(f"a{number}.example" for number in range(300)), "a b", "[", "a:b:c", "u@a", "x" * 5000]
 
-    def ask(numbered: tuple[int, str]) -> list[Answer]:
+    def ask(numbered):
         path = ("/judges", "/config")[numbered[0] % 2]
         return [Visitor(port, ATTACKER).request("GET", path, headers={"x-forwarded-host": numbered[1]})]
 
@@ -280,7 +276,7 @@ def get_under_many_names(port: int) -> list[Answer]:
     return answers
 
 
-def send_thin(port: int) -> list[Answer]:
+def send_thin(port):
     """Pictures of one line, and functions of DuckDB that hear no interrupt; each is over within 2 s."""
     visitor = Visitor(port, ATTACKER)
     answers = [visitor.upload(png("black", size)) for size in ((39_000_000, 1), (1, 39_000_000))]
@@ -295,19 +291,19 @@ def send_thin(port: int) -> list[Answer]:
 # ---- files given to the commands; what they are given comes back as the command's words
 
 
-def long_strings(folder: Path) -> list[str]:
+def long_strings(folder):
     path = folder / "bomb.parquet"
     duckdb.execute(f"COPY (SELECT 'm' || i AS model, repeat('x', 1000000) AS a FROM range(8000) t(i)) TO '{path}'")
     return ["rank", str(path)]
 
 
-def many_columns(folder: Path) -> list[str]:
+def many_columns(folder):
     path = folder / "wide.csv"
     path.write_text("model," + ",".join(f"c{number}" for number in range(900_000)) + "\n")
     return ["rank", str(path)]
 
 
-def many_layers(folder: Path) -> list[str]:
+def many_layers(folder):
     shutil.copytree(TINY, folder, dirs_exist_ok=True)
     config = json.loads((folder / "config.json").read_text())
     config["text_config"]["num_hidden_layers"] = config["vision_config"]["num_hidden_layers"] = 10_000_000
@@ -315,7 +311,7 @@ def many_layers(folder: Path) -> list[str]:
     return [*RUN, "mini/photographs", "--models", str(folder)]
 
 
-def long_header(folder: Path) -> list[str]:
+def long_header(folder):
     shutil.copytree(TINY, folder, dirs_exist_ok=True)
     names = {f"{number:0100d}": {"dtype": "F32", "shape": [0], "data_offsets": [0, 0]} for number in range(520_000)}
     text = json.dumps(names).encode()
@@ -324,7 +320,7 @@ def long_header(folder: Path) -> list[str]:
 
 
 SECRET, TINY, RUN = "c2VjcmV0", ROOT / "assets" / "tiny", ("run", "--suite", "mini", "--tasks")
-COMMANDS: dict[str, Callable[[Path], list[str]]] = {
+COMMANDS = {
     "parquet of long strings": long_strings,
     "10 million layers": many_layers,
     "header of 89 MB": long_header,
@@ -333,7 +329,7 @@ COMMANDS: dict[str, Callable[[Path], list[str]]] = {
 }
 
 
-def command(make: Callable[[Path], list[str]]) -> tuple[str, int, str]:
+def command(make):
     """How soon a command ended, the most memory of it, and why that is no refusal; empty where it is one."""
     with tempfile.TemporaryDirectory() as folder:
         own = os.environ | {"LIKENESS_RESULTS": f"{folder}/results", "LIKENESS_DATABASE": f"{folder}/own.duckdb"}
@@ -359,7 +355,7 @@ def command(make: Callable[[Path], list[str]]) -> tuple[str, int, str]:
 # ---- the table
 
 
-ATTACKS: dict[str, Callable[[int], list[Answer]]] = {
+ATTACKS = {
     "functions and tools": run_functions,
     **{f"400 at once: {path}": partial(get_at_once, path=path) for path in HEAVY},
     "300 forwarded names": get_under_many_names,
@@ -378,10 +374,10 @@ ATTACKS: dict[str, Callable[[int], list[Answer]]] = {
 }
 
 
-def looked(port: int, *, query: bool, until: Callable[[], bool]) -> tuple[list[Answer], float, float]:
+def looked(port, *, query, until):
     """Another visitor's requests, until something is so and at least once round; the median and the 95th percentile of
     their seconds."""
-    seen: list[Answer] = []
+    seen = []
     visitor = Visitor(port, INNOCENT)
     while len(seen) < len(BESIDE) or not until():
         path = BESIDE[len(seen) % len(BESIDE)]
@@ -389,7 +385,7 @@ def looked(port: int, *, query: bool, until: Callable[[], bool]) -> tuple[list[A
     return seen, *np.percentile([answer.seconds for answer in seen], (50, 95), method="lower").tolist()
 
 
-def attacked(server: Server, attack: Callable[[int], list[Answer]]) -> tuple[str, int, str]:
+def attacked(server, attack):
     """The times that others waited, the most memory, and why the attack has not been held; empty where it was."""
     query, begun = attack is hold_queries, time.monotonic()
     _, *quiet = looked(server.port, query=query, until=lambda: time.monotonic() > begun + 2)
@@ -412,7 +408,7 @@ def attacked(server: Server, attack: Callable[[int], list[Answer]]) -> tuple[str
     return " ".join(f"{seconds:.2f}" for seconds in (*quiet, *during)), max(memory), ", ".join(problems)
 
 
-def main(names: list[str]) -> int:
+def main(names):
     """Prints the table; 1 where an attack was not held."""
     fallen = 0
     print(f"{'attack':40} {'waits of others':>19}    MB  verdict   (quiet median, 95th; attacked median, 95th, in s)")

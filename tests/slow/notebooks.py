@@ -1,7 +1,5 @@
 """Executes the notebooks of docs/ and writes them with their outputs as pages: python -m tests.slow.notebooks"""
 
-from __future__ import annotations
-
 import json
 import os
 import re

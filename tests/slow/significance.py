@@ -4,11 +4,8 @@
 and on boards made from the shipped ones.
 """
 
-from __future__ import annotations
-
 import argparse
 import tempfile
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -115,7 +112,7 @@ def omitted(draw, *, models=15, tasks=16):
     return equal(scores, (tasks,), least=0.6)
 
 
-EQUAL: dict[str, Callable[[np.random.Generator], Board]] = {
+EQUAL = {
     "two categories on the same 19 data sets, 40 models": shared_data,
     "2 + 30 tasks, 4 models": partial(noise, sizes=(2, 30), models=4, unequal=False),
     "2 + 30 tasks, 15 models, unequal noise": partial(noise, sizes=(2, 30)),

@@ -1,7 +1,5 @@
 """The steps of Dockerfile, in a bare environment and as a user without rights: the health check passes."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex
@@ -40,7 +38,7 @@ def test_the_steps_of_the_dockerfile_end_in_a_healthy_app(place):
     subprocess.run([PYTHON, "-m", "venv", place / "venv"], check=True)
     os.chown(home, NOBODY, NOBODY)
     env = {"PATH": f"{place}/venv/bin:{os.environ['PATH']}"}
-    how: dict = {"env": env, "cwd": place}
+    how = {"env": env, "cwd": place}
 
     def here(command):
         command = re.sub(r"^--mount=\S+ ", "", command).replace("/source", str(source))

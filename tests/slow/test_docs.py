@@ -1,7 +1,5 @@
 """Every command and script of docs/ runs, on small checkpoints and data with the names that the pages use."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 
@@ -20,6 +18,7 @@ from tests.compute.models.own.test_checkpoints import sentences
 from tests.compute.tasks import drawn_generators as drawn
 from tests.compute.tasks.files import put
 from tests.compute.tasks.own.drawn import pictures
+from tests.serving import ROOT
 
 COUNT = 24
 FIELDS = ("reference", "alternative_1", "alternative_2")
@@ -92,4 +91,4 @@ def answers(program, words):
 @pytest.mark.parametrize("name", NAMES)
 def test_a_page_runs_as_it_stands(name, folder, monkeypatch):
     monkeypatch.setattr(os, "execv", answers)
-    documents.run(documents.ROOT / "docs" / f"{name}.md", folder, monkeypatch)
+    documents.run(ROOT / "docs" / f"{name}.md", folder, monkeypatch)

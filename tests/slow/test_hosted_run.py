@@ -1,7 +1,5 @@
 """The app as it is hosted: on a machine without network and without a home; tests/leaderboard/host has the hub."""
 
-from __future__ import annotations
-
 import os
 
 from tests.serving import ROOT, serving

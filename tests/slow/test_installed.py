@@ -4,8 +4,6 @@ Two environments: `whole` sees all that the tests' own has; `slim` sees only wha
 and what these packages require in turn, as after a bare `pip install`.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
@@ -39,8 +37,6 @@ scores = compute.evaluate(
 print(scores.model.key)
 """
 TYPED = """
-from __future__ import annotations
-
 import likeness
 import torch
 from likeness import compute

@@ -4,8 +4,6 @@ A process kills itself when it comes to some step, with nothing tidied up, or is
 are killed in tests/compute/engine/test_faults.py.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import re

@@ -1,7 +1,5 @@
 """The recipes of docs/extend.md and docs/judges.md, followed in a copy: what each adds is all that it takes."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

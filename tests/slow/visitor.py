@@ -1,7 +1,5 @@
 """A visitor without a browser: plain requests from an address of its own, uploads, and Gradio's events."""
 
-from __future__ import annotations
-
 import contextlib
 import http.client
 import json
@@ -9,7 +7,6 @@ import socket
 import time
 import uuid
 from dataclasses import dataclass, field
-from typing import Any
 
 PATIENCE = 120.0  # seconds until an answer counts as missing
 JSON = {"content-type": "application/json"}
@@ -70,7 +67,7 @@ class Visitor:
         is put into the queue, with the values of its controls when the page opens."""
         config = json.loads(self.get("/config").body)
         props = {component["id"]: component["props"] for component in config["components"]}
-        found: dict[str, dict[str, Any]] = {}
+        found = {}
         for number, event in enumerate(config["dependencies"]):
             values = [props.get(control, {}).get("value") for control in event["inputs"]]
             for component, name in event["targets"]:

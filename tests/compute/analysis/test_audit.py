@@ -11,14 +11,6 @@ from compute.analysis.table import ScoreTable, of_database
 from compute.catalog import shipped
 from compute.interface.audit import audit as audit_table
 
-FAILED = {  # linear probes that answered one class for every image, as MIEB prints them
-    "quansun/eva02-clip-b-16": {"imagenet1k", "sun397", "stanfordcars", "birdsnap", "country211"},
-    "quansun/eva02-clip-l-14": {"imagenet1k", "birdsnap"},
-    "tiger-lab/vlm2vec-full": {"imagenet1k", "birdsnap"},
-    "tiger-lab/vlm2vec-lora": {"imagenet1k", "birdsnap"},
-    "nomic-ai/nomic-embed-vision-v1.5": {"imagenet1k"},
-    "baai/bge-visualized-m3": {"imagenet1k"},
-}
 CHANCE = {task.key: task.chance for task in shipped().tasks}
 
 
@@ -42,17 +34,6 @@ def sound(mieb):
     return replace(mieb, values=values)
 
 
-@pytest.mark.parametrize("origin", ["published", "imported"])
-def test_the_failed_probes_of_mieb_are_found_and_no_model_that_cannot_do_a_kind(database, origin):
-    (table,) = of_database(database, suites=["mieb"], origin=origin)
-    found = [doubt for doubt in audit(table, chance=chances(table)) if doubt.kind == ONE_CLASS]
-    by_model = {}
-    for doubt in found:
-        by_model.setdefault(doubt.model, set()).add(doubt.task.removeprefix("mieb/"))
-        assert doubt.low > 3 * doubt.value
-    assert by_model == FAILED
-
-
 def planted(sound, rng, kind):
     """The board with one fault, and the cells that hold it."""
     values = sound.values.copy()
@@ -70,7 +51,7 @@ def planted(sound, rng, kind):
     return replace(sound, values=values), {(sound.models[row], sound.tasks[task])}
 
 
-@pytest.mark.parametrize(("kind", "share"), [(ONE_CLASS, 0.9), (FAR, 0.3), (OUTSIDE, 1.0)])
+@pytest.mark.parametrize("kind, share", [(ONE_CLASS, 0.9), (FAR, 0.3), (OUTSIDE, 1.0)])
 def test_planted_faults_are_found(sound, kind, share):
     rng, found = np.random.default_rng(52), 0
     for _ in range(20):

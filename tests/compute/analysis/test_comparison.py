@@ -61,7 +61,7 @@ ERRORS, HALF = [[0.03, 0.03], [0.04, 0.04]], norm.ppf(0.975) * 0.05
 
 
 @pytest.mark.parametrize(
-    ("a", "b", "more", "difference", "half", "reading", "word"),
+    "a, b, more, difference, half, reading, word",
     [
         ([0.9, 0.7, NAN], [0.8, 0.5, 0.3], {"categories": [0, 0, 1]}, 0.15, NAN, "unknown", "too few tasks"),
         ([0.9, NAN], [NAN, 0.5], {"categories": [0, 1]}, NAN, NAN, "none", "no shared task"),
@@ -111,7 +111,7 @@ UNKNOWN = dict.fromkeys(("low", "high", "p"), NAN) | {"decided": None}
 
 
 @pytest.mark.parametrize(
-    ("change", "sentence"),
+    "change, sentence",
     [
         (
             {"p": 0.0004},

@@ -25,7 +25,7 @@ def scenes(count, *, seed, around=0, width=24):
     )
 
 
-@pytest.mark.parametrize(("count", "width"), [(SCENES, 24), (200, 24), (900, 24), (200, 512)])
+@pytest.mark.parametrize("count, width", [(SCENES, 24), (200, 24), (900, 24), (200, 512)])
 def test_new_scenes_are_rarely_outside_and_others_always(count, width):
     """The mean over 20 domains, of which 2.5% or the next share that so many scenes resolve may be outside."""
     lost = []
@@ -107,7 +107,7 @@ BY_COLOUR, OTHER_COLOUR = (Seen(COLOURS, "image", each.vector) for each in (AWAY
 
 
 @pytest.mark.parametrize(
-    ("references", "inputs", "found"),
+    "references, inputs, found",
     [
         ((DRAWN, FEW), [ONE, ONE], DRAWN),
         ((SAID, DRAWN), [ONE], DRAWN),

@@ -25,7 +25,7 @@ def test_wilsons_interval_of_any_share():
 
 
 @pytest.mark.parametrize(
-    ("given", "expected"),
+    "given, expected",
     [
         ({"low": 0.1, "high": 0.4, "stderr": 0.3}, (0.1, 0.4)),
         ({"stderr": 0.01, "n": 100}, (0.5 - 1.959964 * 0.01, 0.5 + 1.959964 * 0.01)),

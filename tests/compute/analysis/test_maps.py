@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
@@ -10,6 +11,7 @@ from compute.analysis.correlation import correlate
 from compute.analysis.maps import COLUMNS, Recipe, distances, neighbours, project
 from compute.analysis.table import ScoreTable
 from compute.types import BadInput, Undefined
+from tests.compute.commands import done, likeness
 
 NAN = np.nan
 
@@ -101,3 +103,14 @@ def test_the_nearest_in_the_data_are_those_of_a_distance_matrix(grouped):
         assert_array_equal([int(one.key) for one in near], nearest)
         assert_allclose([one.distance for one in near], far[int(key), nearest])
         assert_allclose([one.r for one in near], r[int(key), nearest])
+
+
+def test_the_command_writes_one_map(database, tmp_path):
+    """Here, since the first map of a process compiles UMAP for half a minute."""
+    target = tmp_path / "maps" / "map.csv"
+    words = ("--suites", "pairbench", "--noun", "models", "--seed", 2, "--database", database, "--to", target)
+    result = done(likeness("project", *words))
+    frame = pd.read_csv(target)
+    assert tuple(frame.columns) == COLUMNS
+    assert set(frame["kind"]) == {"models:pairbench"} and len(frame) == 23
+    assert "trustworthiness" in result.output and '"seed": 2' in frame["settings"].iloc[0]

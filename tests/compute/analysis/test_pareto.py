@@ -63,7 +63,7 @@ def test_what_cannot_be_tested_is_neither_on_nor_off_and_proves_nothing():
 
 
 @pytest.mark.parametrize(
-    ("cost", "known", "states"),
+    "cost, known, states",
     [
         ([1.0, 1.0], [True, False], (UNKNOWN, UNKNOWN)),  # one pair, and it cannot be tested
         ([1.0, 2.0], [True, False], (ON, UNKNOWN)),  # nobody costs less than the first

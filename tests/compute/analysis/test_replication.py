@@ -58,7 +58,7 @@ def test_two_versions_of_a_harness_are_two_laboratories(frames):
 
 
 @pytest.mark.parametrize(
-    ("models", "tau", "low", "high", "expected"),
+    "models, tau, low, high, expected",
     [
         (7, 0.9, 0.8, 0.95, FEW),
         (8, 0.9, 0.6, 0.97, REPLICATES),

@@ -62,7 +62,7 @@ def written_out(scores, codes, clusters, *, alpha=0.05):
 
 
 @pytest.mark.parametrize(
-    ("shape", "clusters", "lost"),
+    "shape, clusters, lost",
     [
         ((8,), None, False),
         ((2, 9), None, False),
@@ -103,7 +103,7 @@ def test_true_differences_are_found_and_never_turned_round():
     assert_array_equal(decide(*board(1, apart=1.0), higher=False), better.T)
 
 
-@pytest.mark.parametrize(("shape", "seed"), [(SHAPE, 3), ((1, 1, 1, 20), 0)], ids=str)
+@pytest.mark.parametrize("shape, seed", [(SHAPE, 3), ((1, 1, 1, 20), 0)], ids=str)
 @pytest.mark.parametrize("lost", [False, True], ids=["complete", "missing"])
 def test_the_order_of_models_tasks_and_categories_and_the_unit_decide_nothing(shape, seed, lost):
     scores, codes = board(seed, shape=shape, apart=0.4)
@@ -158,7 +158,7 @@ def test_few_data_sets_are_decided_about_their_items_where_errors_are_known():
     assert_array_equal(clear.better, np.array([[0, 1, 1, 1], [0, 0, 0, 1], [0, 0, 0, 1], [0, 0, 0, 0]], bool))
 
 
-@pytest.mark.parametrize(("seed", "n"), [(0, 6), (1, 9), (2, 12)])
+@pytest.mark.parametrize("seed, n", [(0, 6), (1, 9), (2, 12)])
 def test_a_pair_is_scipys_exact_test_and_its_interval_inverts_it(seed, n):
     x = np.random.default_rng(seed).normal(0.6, 1, size=n)
 

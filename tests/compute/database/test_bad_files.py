@@ -150,8 +150,7 @@ def test_a_file_that_unpacks_to_more_than_any_sound_one_is_refused(tmp_path):
         store.read_parquet(path, most_rows=9_999)
 
 
-def test_a_truncated_database_is_rebuilt_and_another_file_is_not(tmp_path, monkeypatch):
-    monkeypatch.setattr(paths, "IMPORTED", tmp_path / "shipped")  # none: a build takes a quarter of the time
+def test_a_truncated_database_is_rebuilt_and_another_file_is_not(without_imports, tmp_path):
     path, lines = tmp_path / "own.duckdb", []
     build.build(path, results=tmp_path)
     whole = path.read_bytes()
@@ -163,9 +162,8 @@ def test_a_truncated_database_is_rebuilt_and_another_file_is_not(tmp_path, monke
     assert lines == ["Building own.duckdb ..."] and not build.is_stale(path, results=tmp_path)
 
 
-def test_dates_decide_nothing(tmp_path, monkeypatch):
+def test_dates_decide_nothing(without_imports, tmp_path):
     """A source dated in the future, or touched, was not changed; one that is changed and dated back was."""
-    monkeypatch.setattr(paths, "IMPORTED", tmp_path / "shipped")
     results, path = tmp_path / "results", tmp_path / "own.duckdb"
     folder = keep(results).folder
     os.utime(folder / MARK, (4_000_000_000, 4_000_000_000))

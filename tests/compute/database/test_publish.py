@@ -73,7 +73,7 @@ def test_the_card_is_one_the_hub_reads_and_counts_origins(database, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("error", "kind", "words"),
+    "error, kind, words",
     [
         (OSError("no route to the hub"), LikenessError, "no route to the hub.*HF_TOKEN"),
         (httpx2.ConnectError("no name is known"), LikenessError, "no name is known.*HF_TOKEN"),

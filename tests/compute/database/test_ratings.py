@@ -63,7 +63,7 @@ def test_codes_are_those_of_the_procedures():
 
 
 @pytest.mark.parametrize(
-    ("changes", "reason"),
+    "changes, reason",
     [
         ({"forward": 7.5}, "whole"),
         ({"reverse": 11.0}, "whole"),

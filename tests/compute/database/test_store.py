@@ -51,7 +51,7 @@ def test_only_finite_values_are_scores(tmp_path, value):
 
 
 @pytest.mark.parametrize(
-    ("table", "again"),
+    "table, again",
     [
         (
             "scores",
@@ -140,7 +140,7 @@ def test_the_app_cannot_write(database):
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    "content, said",
     [
         (None, "There is no database"),
         (b"", "likeness build"),

@@ -4,12 +4,8 @@ The folder holds what the tests read and write: `log` has a line a batch, its pr
 file `hold` has the worker that sees it first wait for the file `go`.
 """
 
-from __future__ import annotations
-
 import os
 import time
-from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
@@ -31,7 +27,7 @@ TOTAL = 3 * ITEMS
 class Logged:
     """Vectors that depend on the batch they are made in, so that batches cut otherwise show."""
 
-    settings: Mapping[str, Any] = {"pixel": "first"}
+    settings = {"pixel": "first"}
 
     def __init__(self, folder):
         self.folder = folder

@@ -86,7 +86,7 @@ def test_what_is_not_here_is_about_and_large_data_is_not_read_to_be_counted(worl
 
 
 @pytest.mark.parametrize(
-    ("model", "only", "work", "said"),
+    "model, only, work, said",
     [
         ("small/gauge", ("unisim/near", "unisim/odd"), {"comparison": 24 + 72}, "96 comparisons; nothing to encode"),
         ("small/judge", ("unisim/near", "unisim/odd"), {"question": 24}, "24 questions; nothing to encode"),

@@ -1,19 +1,16 @@
 """What goes wrong around a run: kills, interrupts, full disks, judges out of reach. The next run makes it good."""
 
 import errno
-import os
 import signal
-import subprocess
-import sys
 from unittest.mock import Mock
 
 from compute import tasks
 from compute.database import store
 from compute.engine import run_folders, thumbnails
 from compute.features.store import EmbeddingCache
-from compute.paths import ROOT
 from compute.types import LikenessError
 from tests.compute.small_bench import TASKS, World, data, executed, figures
+from tests.serving import ended
 
 FULL = OSError(errno.ENOSPC, "No space left on device")
 
@@ -45,7 +42,7 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 from compute.database import store
-from small_bench import World, executed
+from tests.compute.small_bench import World, executed
 
 what, at = sys.argv[2], int(sys.argv[3])
 seen = 0
@@ -69,14 +66,7 @@ executed(world)
 def test_killed_at_any_moment_the_next_run_gives_the_same(tmp_path):
     """SIGKILL while encoding, between a run's files, and before a file is moved into place, over the same folder."""
     for what, at in (("batch", 5), ("place", 8), ("parquet", 5)):
-        child = subprocess.run(
-            [sys.executable, "-c", KILLED, str(tmp_path / "killed"), what, str(at)],
-            cwd=ROOT,
-            capture_output=True,
-            text=True,
-            timeout=120,
-            env=os.environ | {"PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'tests' / 'compute'}", "OMP_NUM_THREADS": "1"},
-        )
+        child = ended("-c", KILLED, tmp_path / "killed", what, at)
         assert child.returncode == -signal.SIGKILL, child.stderr
     world = World(folder=tmp_path / "killed")
     outcomes = executed(world)

@@ -1,7 +1,5 @@
 """Image and text as one: families with a prompt for both embed them jointly unless told to add vectors up."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 
@@ -82,7 +80,7 @@ def executed(world, *options, skip_bad=False):
 
 
 @pytest.mark.parametrize(
-    ("key", "way"),
+    "key, way",
     [
         ("royokong/e5-v", "joint"),
         ("alibaba-nlp/gme-qwen2-vl-2b-instruct", "joint"),

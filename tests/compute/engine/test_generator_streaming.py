@@ -1,7 +1,5 @@
 """Distances of many images hold moments, not features: rows are read from the store block by block."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -17,7 +15,7 @@ D, P = 64, 16
 CHOSEN = Backbones(image=("own",), cfred=("own",), text=("own",), metrics=("fd", "cfred"))
 
 
-def features(n: int) -> SetFeatures:
+def features(n):
     rng = np.random.default_rng(0)
     real, mine, prompts = (rng.standard_normal((n, width), dtype=np.float32) for width in (D, D, P))
     return SetFeatures(
@@ -28,11 +26,11 @@ def features(n: int) -> SetFeatures:
     )
 
 
-def stored(whole: SetFeatures) -> tuple[SetFeatures, list[int]]:
+def stored(whole):
     """The same rows as a store gives them, and how many each reading takes."""
-    read: list[int] = []
+    read = []
 
-    def lazy(rows: np.ndarray) -> LazyRows:
+    def lazy(rows):
         return LazyRows(read=lambda at: read.append(len(at)) or rows[at], shape=rows.shape, dtype=rows.dtype)
 
     images = {key: {name: lazy(rows) for name, rows in sets.items()} for key, sets in whole.images.items()}

@@ -1,18 +1,13 @@
 """Comparisons of generators, by the command and from Python: one table, stored runs, saved references, bad input."""
 
-from __future__ import annotations
-
 import gc
 import json
 import weakref
-from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 from unittest.mock import Mock
 
 import numpy as np
 import pytest
-from typer.testing import Result
 
 import compute
 from compute import models
@@ -30,7 +25,7 @@ COUNT, FEW = 36, 8
 frechet = command("frechet")
 
 
-def folders(root: Path, count: int) -> Path:
+def folders(root, count):
     """Real images and a generator's, which clean are of the same prompts."""
     save_images(root / "real", drawn.reference_image, count)
     save_images(root / "clean", drawn.clean_image, count)
@@ -38,7 +33,7 @@ def folders(root: Path, count: int) -> Path:
     return root
 
 
-def compared(root: Path, *generated: str, more: str = "", reference: str = "real") -> Result:
+def compared(root, *generated, more="", reference="real"):
     named = " ".join(f"{name.partition('/')[0]}={root / name.rpartition('/')[2]}" for name in generated)
     return frechet(
         f"--reference {root}/{reference} --prompts {root}/prompts.csv --results {root}/results --backbones tiny "
@@ -46,13 +41,13 @@ def compared(root: Path, *generated: str, more: str = "", reference: str = "real
     )
 
 
-def rows(result: Result, generator: str = "clean") -> Mapping[str, dict]:
+def rows(result, generator="clean"):
     """A generator's figures by metric."""
     assert result.exit_code == 0, result.output
     return {row["metric"]: row for row in json.loads(result.stdout)["figures"] if row["generator"] == generator}
 
 
-def values(figures: Mapping[str, dict]) -> dict[str, float]:
+def values(figures):
     return {metric: row["value"] for metric, row in figures.items()}
 
 
@@ -86,7 +81,9 @@ def test_every_figure_of_every_generator_comes_in_one_table(made):
     assert len(people["agreements"]) == len(people["metrics"]) and people["agreements"][0]["pearson"]["low"] is None
 
 
-def test_the_runs_are_a_suite_of_their_own_that_people_rank_never_among_published_rows(made, root, tmp_path):
+def test_the_runs_are_a_suite_of_their_own_that_people_rank_never_among_published_rows(
+    without_imports, made, root, tmp_path
+):
     report = build.build(tmp_path / "own.duckdb", results=root / "results")
     assert not [problem for problem in report.problems if "own" in problem or "generators" in problem]
     frames = store.frames(tmp_path / "own.duckdb", names=("leaderboard_scores", "models", "suites", "items"))
@@ -137,7 +134,7 @@ def test_against_saved_statistics_distances_are_those_of_the_images_and_others_s
     assert plain["cfred"]["reason"] == "the saved reference has no statistics under tiny with tiny"
 
 
-def test_its_runs_stand_beside_those_of_the_images_themselves(made, root, tmp_path):
+def test_its_runs_stand_beside_those_of_the_images_themselves(without_imports, made, root, tmp_path):
     compared(root, "clean", reference="real-tiny.npz")
     assert [path.stem for path in (root / "results" / "suites").glob("*.json")] == ["generators-prompts"]
     runs = [json.loads(path.read_text())["settings"] for path in (root / "results").glob("own__clean/*/*/run.json")]
@@ -244,17 +241,17 @@ def few(tmp_path):
     return folders(tmp_path, FEW)
 
 
-def of_one_prompt(root: Path) -> None:
+def of_one_prompt(root):
     table(root / "prompts.csv", "image,prompt|" + "|".join(f"{row:03}.png,a red ball" for row in range(FEW)))
 
 
-def broken(root: Path) -> None:
+def broken(root):
     path = root / "clean/003.png"
     path.write_bytes(path.read_bytes()[:200])
 
 
 @pytest.mark.parametrize(
-    ("change", "words", "left"),
+    "change, words, left",
     [
         (lambda root: [(root / f"clean/{row:03}.png").unlink() for row in range(1, FEW)], "1 of 8 prompts", 1),
         (of_one_prompt, "more than once", FEW),
@@ -293,7 +290,7 @@ def test_the_table_is_printed_before_a_full_disk_refuses_it(few, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("change", "words", "more"),
+    "change, words, more",
     [
         (lambda root: table(root / "prompts.csv", "image,prompt|000.png,a|001.png, "), "row 2", ""),
         (broken, "clean/003.png", ""),
@@ -333,7 +330,7 @@ REAL, MADE = (np.random.default_rng(seed).normal(size=(40, 6)) for seed in (0, 1
 
 
 @pytest.mark.parametrize(
-    ("generated", "words"),
+    "generated, words",
     [
         (np.where(np.arange(40)[:, None] == 3, np.nan, MADE), "row 3"),
         (MADE[:, :5], "dimensions|features an image|5"),
@@ -360,7 +357,7 @@ def test_features_give_numbers_or_reasons_never_nan(generated, words):
 
 
 @pytest.mark.parametrize(
-    ("given", "words"),
+    "given, words",
     [
         ({"generated": {"a": MADE[:39]}, "condition": MADE}, "condition"),
         ({"generated": {"a": "folder"}}, "mixed"),

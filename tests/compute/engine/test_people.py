@@ -9,7 +9,7 @@ from tests.compute.tasks.files import table
 
 
 @pytest.mark.parametrize(
-    ("rows", "metric", "values"),
+    "rows, metric, values",
     [
         ("model,rate|a,80.5%|b,20%", "human_rate", (0.805, 0.2)),
         ("model,rate|a,80.5|b,20", "human_rate", (0.805, 0.2)),

@@ -39,7 +39,7 @@ FAR = replace(CATALOG, tasks=(*CATALOG.tasks, replace(CATALOG.tasks[0], key="uni
 
 
 @pytest.mark.parametrize(
-    ("models", "given", "error", "words"),
+    "models, given, error, words",
     [
         (["small/eie"], {}, UnknownKey, "Did you mean 'small/eye'"),
         ([], {"options": ["qualty=prompt"]}, BadInput, "'qualty=prompt'.*quality: prompt, clip-iqa"),

@@ -3,10 +3,7 @@
 Models stand in for the real ones: they embed what their row says, and compare two images.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -128,7 +125,7 @@ MODELS = {ways(row): row for row in shipped().models if row.adapter}
 class StandIn:
     """Vectors of what its row embeds; comparisons of two images; always answer A."""
 
-    settings: dict[str, Any] = {}
+    settings = {}
 
     def __init__(self, row):
         self.row = row

@@ -19,7 +19,7 @@ def kept(value, *, stderr, coverage=1.0, tied=None):
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    "given, said",
     [
         (kept(0.851, stderr=0.01), "85.1 ± 2.0"),
         (kept(0.5, stderr=None), "50.0"),

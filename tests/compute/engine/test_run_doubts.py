@@ -28,7 +28,7 @@ class Eye:
         return np.ones_like(pixels) if self.every and self.seen % self.every == 0 else pixels
 
 
-@pytest.mark.parametrize(("every", "words"), [(0, []), (1, ["answers", "vector", "vector"]), (40, ["6 of 240"])])
+@pytest.mark.parametrize("every, words", [(0, []), (1, ["answers", "vector", "vector"]), (40, ["6 of 240"])])
 def test_constant_features_and_equal_vectors_are_said_and_stored(tmp_path, every, words):
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")

@@ -113,7 +113,7 @@ SCORE = {"subset": "default", "metric": "accuracy", "value": 0.5}
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "reason"),
+    "name, value, reason",
     [
         (MARK, b"", "damaged"),
         (MARK, b"{}", "damaged"),
@@ -153,7 +153,7 @@ def test_what_is_damaged_or_no_run_holds_is_refused_and_named(folder, name, valu
 
 
 @pytest.mark.parametrize(
-    ("stated", "field", "read"),
+    "stated, field, read",
     [
         ({"score.value": 1.0000000000000002}, "value", 1.0),  # a sum of floats may end just beyond a bound
         ({"score.low": 0.1, "score.high": 0.4}, "high", 0.4),  # an interval may leave the value out

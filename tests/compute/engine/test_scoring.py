@@ -28,7 +28,7 @@ def scored(*metrics, subsets=("default",), **evidence):
 
 
 @pytest.mark.parametrize(
-    ("subsets", "evidence", "values"),
+    "subsets, evidence, values",
     [
         (
             ("en", "de"),
@@ -118,7 +118,7 @@ def test_what_is_undefined_says_why_and_leaves_the_rest():
 
 
 @pytest.mark.parametrize(
-    ("metric", "values", "figure"),
+    "metric, values, figure",
     [
         ("ndcg_at_10", [0.5, 1.0, NONE, 0.25], {"value": 1.75 / 3, "n": 3, "stderr": sem([0.5, 1.0, 0.25])}),
         # Right and wrong have the binomial error, and what was not answered a lower bound.
@@ -150,7 +150,7 @@ def test_the_error_of_spearman_is_the_spread_over_samples(rho):
 
 
 @pytest.mark.parametrize(
-    ("metric", "items", "error", "words"),
+    "metric, items, error, words",
     [
         ("accuracy", {"accuracy": [NONE, NONE]}, Undefined, "nothing to average"),
         ("cosine_spearman", {"human": [1.0, 2.0], "value": [1.0, 2.0]}, Undefined, "three pairs"),

@@ -10,7 +10,7 @@ from compute.types import BadInput
 
 
 @pytest.mark.parametrize(
-    ("given", "words"),
+    "given, words",
     [
         ({"engine": "rey"}, "engine.*'rey'.*Did you mean 'ray'"),
         ({"store_dtype": "float61"}, "store_dtype.*Did you mean 'float16'"),

@@ -26,7 +26,7 @@ def shown(*keys):
     return pd.DataFrame({"item": [f"i{row}" for row in range(len(keys))], "detail": details})
 
 
-@pytest.mark.parametrize(("size", "small"), [((640, 320), (64, 32)), ((30, 90), (21, 64)), ((10, 20), (10, 20))])
+@pytest.mark.parametrize("size, small", [((640, 320), (64, 32)), ((30, 90), (21, 64)), ((10, 20), (10, 20))])
 def test_the_longer_side_is_64_pixels_at_most(size, small):
     with Image.open(io.BytesIO(thumbnails.thumbnail(picture(size)))) as drawn:
         assert (drawn.format, drawn.size) == ("WEBP", small)

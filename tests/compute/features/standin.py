@@ -1,11 +1,7 @@
 """A model that counts what it is given and tells items apart by their first pixel."""
 
-from __future__ import annotations
-
 import io
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from PIL import Image
@@ -45,11 +41,11 @@ class Standin:
     """Counts what it is given; fails where told to."""
 
     def __init__(self):
-        self.settings: dict[str, Any] = {"pooling": "none"}
+        self.settings = {"pooling": "none"}
         self.loads = 0
-        self.batches: list[tuple[str, int]] = []
+        self.batches = []
         self.at_most = 10**9
-        self.trouble: Callable[[np.ndarray], np.ndarray] = lambda found: found
+        self.trouble = lambda found: found
 
     def load(self, row, *, hardware):
         self.loads += 1

@@ -1,11 +1,8 @@
 """The pipeline's parts: order, bounds, one large image at a time, halving, and telling a spent memory."""
 
-from __future__ import annotations
-
 import io
 import threading
 import time
-from typing import Any
 
 import numpy as np
 import pytest
@@ -45,7 +42,7 @@ def test_large_images_are_prepared_one_at_a_time(monkeypatch):
 def test_every_modality_is_decoded_and_checked():
     held = io.BytesIO()
     Image.new("L", (3, 2), 9).save(held, "PNG")
-    keep: Any = lambda modality, item: (modality, item)  # noqa: E731
+    keep = lambda modality, item: (modality, item)  # noqa: E731
     modality, (image, text) = ready("pair", (held.getvalue(), "a cat"), keep)
     assert (modality, image.mode, image.size, text) == ("pair", "RGB", (3, 2), "a cat")
     assert ready("text", "a cat", keep) == ("text", "a cat")

@@ -1,7 +1,5 @@
 """What is encoded, how often, and in what batches; stand-ins for the models."""
 
-from __future__ import annotations
-
 import threading
 from dataclasses import replace
 from types import SimpleNamespace
@@ -31,7 +29,7 @@ def test_texts_of_like_length_go_together_and_batches_keep_their_size(tmp_path):
     model = Standin()
     lengths = np.random.default_rng(0).permutation(np.arange(1, 23))
     column = items.texts(["x" * length for length in lengths.tolist()], of="texts")
-    shown: list[list[float]] = []
+    shown = []
     model.trouble = lambda found: shown.append(found[:, 0].tolist()) or found
     found = subject(tmp_path, model, batch_size=8).embed(column)
     assert [len(batch) for batch in shown] == [8, 8, 6]
@@ -40,7 +38,7 @@ def test_texts_of_like_length_go_together_and_batches_keep_their_size(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("seconds", "at_most", "options", "sizes"),
+    "seconds, at_most, options, sizes",
     [
         (lambda size: 1, 128, {}, [32] * 4 + [64] * 2 + [128] * 3),
         (lambda size: 1, 100, {}, [32] * 4 + [64] * 8),

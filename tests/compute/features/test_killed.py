@@ -3,12 +3,9 @@
 Reference: the same pass in one go, in a store of its own. Real kills are in tests/compute/engine/test_faults.py.
 """
 
-from __future__ import annotations
-
 import os
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -48,10 +45,10 @@ def dying(monkeypatch, after):
 class Lengths:
     """Texts as numbers; counts what it is given."""
 
-    settings: dict[str, Any] = {}
+    settings = {}
 
     def __init__(self):
-        self.given: list[str] = []
+        self.given = []
 
     def load(self, row, *, hardware):
         return self

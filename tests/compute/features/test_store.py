@@ -1,11 +1,8 @@
 """Shards on disk: whole or absent, found by key, merged without loss. The safetensors library reads them back."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,6 +14,7 @@ from compute.features import store as feature_store
 from compute.features.store import EmbeddingCache, FeatureStore
 from compute.types import LikenessError
 from tests.compute.features.standin import Standin, file, subject
+from tests.serving import ROOT
 
 
 def keys(count, *, start=0):
@@ -133,7 +131,6 @@ def test_the_folder_says_what_it_stands_for(tmp_path):
         store.record_identity(home, identity=identity, settings={"size": [336, 336]})
 
 
-ROOT = Path(__file__).resolve().parents[3]
 HOLDER = """
 import sys
 from pathlib import Path
@@ -153,7 +150,7 @@ def test_a_second_process_waits_and_says_so(tmp_path):
         cwd=ROOT,
     )
     assert other.stdout.readline() == "held\n"
-    said: list[str] = []
+    said = []
 
     def waiting(line):
         said.append(line)

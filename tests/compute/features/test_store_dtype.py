@@ -1,7 +1,5 @@
 """Vectors stored in half precision: only where it is chosen, apart from the others, and read as float32."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

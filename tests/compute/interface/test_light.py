@@ -1,29 +1,21 @@
 """`import compute` loads nothing heavy, and every name of the interface is there on first use."""
 
 import doctest
-import subprocess
-import sys
 
 import pytest
 
 import compute
 import compute.metrics
-from compute.paths import ROOT
+from tests.serving import ended
 
 HEAVY = ("torch", "transformers", "sklearn", "umap", "timm", "open_clip", "skimage", "scipy.stats", "pyarrow", "gradio")
 
 
 def loaded_by(code):
     """The packages that a program has loaded at its end."""
-    ended = subprocess.run(
-        [sys.executable, "-c", f"{code}; import sys; print(*sys.modules)"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert ended.returncode == 0, ended.stderr
-    return set(ended.stdout.split())
+    done = ended("-c", f"{code}; import sys; print(*sys.modules)")
+    assert done.returncode == 0, done.stderr
+    return set(done.stdout.split())
 
 
 def test_importing_compute_loads_neither_numpy_nor_pandas():

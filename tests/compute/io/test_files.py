@@ -12,6 +12,7 @@ import pytest
 
 from compute.io.files import replacing, sweep, temporary_folder, write_text
 from compute.paths import ROOT
+from tests.serving import ended
 
 # A process that has begun to write the file it is given, and says so.
 WRITES = """
@@ -133,9 +134,7 @@ def test_an_error_removes_the_draft_and_leaves_the_old_file(tmp_path):
 def test_a_full_disk_leaves_the_old_file_and_says_what_to_do(tmp_path, what):
     path = tmp_path / "file.ext"
     path.write_text("old")
-    done = subprocess.run(
-        [sys.executable, "-c", FULL, what, str(path)], cwd=ROOT, capture_output=True, text=True, timeout=120
-    )
+    done = ended("-c", FULL, what, path)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("Cannot write file.ext: ")
     assert "The old file is unchanged. Free some disk space, then run the same command again" in done.stdout

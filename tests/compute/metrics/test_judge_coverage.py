@@ -18,7 +18,7 @@ def interval(evidence, quantity, *, draws):
     return scores.whole, *ends
 
 
-@pytest.mark.parametrize(("means", "sources"), [(judges.GOOD, 12), (judges.POOR, 40)], ids=["good", "poor"])
+@pytest.mark.parametrize("means, sources", [(judges.GOOD, 12), (judges.POOR, 40)], ids=["good", "poor"])
 def test_intervals_hold_the_true_value(means, sources):
     """At 95% nominal, 80 samples of a sound interval hold it in 86 to 100%."""
     endless = judges.noisy(np.random.default_rng(0), sources=40_000, means=means)
@@ -52,7 +52,7 @@ def middling(draw, expected):
 
 
 @pytest.mark.parametrize(
-    ("answers", "least"), [(of_source, 0.9), (middling, 0.75), (lambda draw, expected: [expected] * 2, 1)]
+    "answers, least", [(of_source, 0.9), (middling, 0.75), (lambda draw, expected: [expected] * 2, 1)]
 )
 def test_a_suite_of_judges_has_an_interval_that_holds_the_truth(answers, least):
     """Also of one that knows nothing, whose mean as the paper defines it is too high; a perfect one loses nothing."""

@@ -5,8 +5,6 @@ sharper image, the one furthest from the others), and any other with `Score: <n>
 is no model: its scores say nothing but that the pipeline runs.
 """
 
-from __future__ import annotations
-
 import base64
 import io
 import json

@@ -1,7 +1,5 @@
 """Tiny checkpoints with random weights, written in the layouts that the hub's repositories have."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

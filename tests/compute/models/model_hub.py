@@ -3,8 +3,6 @@
 As there, large files are listed with their SHA-256, and their address sends on to another host, which takes ranges.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re
@@ -44,11 +42,11 @@ class Hub:
     """What it holds and how it behaves; `asked` lists the requests, `tokens` who was shown which."""
 
     def __init__(self):
-        self.repositories: dict[str, Repository] = {}
+        self.repositories = {}
         self.status = 200  # another one is the answer to whatever is asked
-        self.held: threading.Event | None = None  # until it is set, a large file stops in its middle
-        self.asked: list[str] = []
-        self.tokens: dict[str, set[str]] = {"hub": set(), "store": set()}
+        self.held = None  # until it is set, a large file stops in its middle
+        self.asked = []
+        self.tokens = {"hub": set(), "store": set()}
         self.address = ""
         self.lock = threading.Lock()
 

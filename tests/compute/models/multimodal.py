@@ -1,7 +1,5 @@
 """Tiny checkpoints of models that see and read: bytes as tokens, random weights, laid out as the hub's repositories."""
 
-from __future__ import annotations
-
 import torch
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 from transformers import (

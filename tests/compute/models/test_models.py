@@ -4,7 +4,6 @@ import json
 import os
 from dataclasses import replace
 from importlib import metadata
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -15,8 +14,6 @@ from compute.models.adapter import Adapter, Hardware
 from compute.types import BadInput, CannotDo, Model, NotHere
 from tests.compute.models import checkpoints
 from tests.compute.models.checkpoints import COMMIT, CPU, row
-
-ROOT = Path(__file__).resolve().parents[3]
 
 
 def test_identity_says_what_decides_the_numbers(tmp_path):
@@ -98,7 +95,7 @@ def test_hardware_is_what_is_asked_or_there(cuda):
 
 
 @pytest.mark.parametrize(
-    ("key", "dtype"),
+    "key, dtype",
     [
         ("lpips-alex", "float32"),
         ("inception-v3", "float32"),  # FID's features

@@ -1,12 +1,10 @@
 """A model whose embeddings, comparisons and replies a test writes down."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from compute.arrays import Many
 from compute.content.items import content_key, images, texts
-from compute.content.messages import Question, Reply
+from compute.content.messages import Reply
 from compute.tasks.data import Labelled
 from compute.types import CannotDo, Model
 
@@ -35,7 +33,7 @@ class Known:
             content_key(content): np.asarray(vector, dtype=np.float32) for content, vector in (vectors or {}).items()
         }
         self._compare, self._reply = compare, reply
-        self.asked: list[Question] = []
+        self.asked = []
 
     def can(self, ability):
         return ability in self.row.abilities

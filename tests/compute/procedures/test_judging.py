@@ -37,7 +37,7 @@ def rounded(share):
     return math.floor(1 + 9 * min(max(share, 0), 1) + 0.5)
 
 
-@pytest.mark.parametrize(("cosine", "low"), [("-1..1", -1.0), ("0..1", 0.0)])
+@pytest.mark.parametrize("cosine, low", [("-1..1", -1.0), ("0..1", 0.0)])
 @pytest.mark.parametrize("second", ["image", "text"])
 def test_an_encoders_cosines_become_scores(cosine, low, second):
     pairs = rated_pairs(7, second=second, transformations=("position",))

@@ -36,7 +36,7 @@ def test_of_two_images_and_two_captions_a_row_is_right_where_both_sides_are():
         assert found.tolist() == right.tolist()
 
 
-@pytest.mark.parametrize(("images", "captions", "side"), [(1, 5, "caption"), (10, 1, "image")])
+@pytest.mark.parametrize("images, captions, side", [(1, 5, "caption"), (10, 1, "image")])
 def test_one_against_many_as_in_aro_and_imagecode(images, captions, side):
     data, known, cosines = made(images, captions)
     items = matching.run(Known(known, abilities=BOTH), data, {}).items

@@ -98,7 +98,7 @@ COSINES = ("retrieval", "multiple choice", "choice", "odd one out", "matching", 
 SCALED = [(name, by) for name in (*COSINES, *EUCLIDEAN) for by in ("1e25", "1e-22")]
 
 
-@pytest.mark.parametrize(("name", "moved"), [*SCALED, *((name, "100 +") for name in EUCLIDEAN)])
+@pytest.mark.parametrize("name, moved", [*SCALED, *((name, "100 +") for name in EUCLIDEAN)])
 def test_no_scale_and_of_distances_no_offset_matters(name, moved):
     column = {"retrieval": "ndcg_at_10", "sts": "value", **EUCLIDEAN}.get(name, "correct")
     wanted = run(name, DRAWN).items[column]

@@ -5,8 +5,6 @@ and adds noise. The order of strengths is known, so it can stand in for people's
 drawn when they are read.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from functools import cache, lru_cache
 from typing import NamedTuple

@@ -87,14 +87,14 @@ def folder(tmp_path_factory):
     return put(tmp_path_factory.mktemp("tables"), {f"{at}.png": at for at in range(4)})
 
 
-@pytest.mark.parametrize(("reader", "text", "words"), TABLES)
+@pytest.mark.parametrize("reader, text, words", TABLES)
 def test_a_table_names_what_is_wrong(folder, reader, text, words):
     with pytest.raises(BadInput, match=re.escape(words)) as error:
         READERS[reader](table(folder / "table.csv", text))
     assert "table.csv" in str(error.value)
 
 
-@pytest.mark.parametrize(("reader", "name", "content", "words"), FILES)
+@pytest.mark.parametrize("reader, name, content, words", FILES)
 def test_a_file_that_is_no_such_table_is_named(folder, reader, name, content, words):
     with pytest.raises(BadInput, match=re.escape(words)) as error:
         READERS[reader](put(folder, {name: content} if content else {}) / name)

@@ -87,7 +87,7 @@ def test_kadid_prefers_the_milder_of_one_images_distortions(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "question", "brighter"),
+    "name, question, brighter",
     [("koniq-10k", "quality", True), ("koniq-10k-brightness", "brightness", False)],
 )
 def test_koniq_draws_test_images_by_the_attribute(tmp_path, name, question, brighter):

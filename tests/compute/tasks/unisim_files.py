@@ -11,7 +11,6 @@ from compute.tasks.unisim import CIFAR, REPO, image_pairs
 from tests.compute.tasks import hub_files
 from tests.compute.tasks.files import put
 
-Files = dict[str, object]
 BAPPS = ("cnn", "color", "deblur", "frameinterp", "superres", "traditional")
 
 

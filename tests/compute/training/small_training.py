@@ -1,7 +1,5 @@
 """A training run that takes seconds: a small random CLIP, and examples of noise that it can learn by heart."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, dataclass
 from itertools import starmap
 

@@ -1,7 +1,5 @@
 """Core and generalisation in memory: the figures of `compute run`, closed forms, and refusals that name the item."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """A suite as a table: one row a model and origin, marks and reasons where they belong."""
 
-from __future__ import annotations
-
 import numpy as np
 
 MODEL = "google/siglip-so400m-patch14-224"

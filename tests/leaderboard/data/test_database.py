@@ -1,7 +1,5 @@
 """A database file is read as it was opened, whatever becomes of its path."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from leaderboard.data.mean_rule import choice
-from leaderboard.data.task_doubts import effect, task_doubts
+from leaderboard.data.task_doubts import effect
 from leaderboard.html.labels import SUSPECT
 from leaderboard.pages.board import export, provenance
-from leaderboard.pages.claims.doubts import findings, reports
 from leaderboard.pages.compare.page import shown
 
 ROW, TASK = "quansun/eva02-clip-l-14~imported", "mieb/imagenet1k"
@@ -50,20 +49,3 @@ def test_what_doubtful_scores_decide_is_said(suite_cache, table):
     said = effect(table, WITHOUT)
     assert "EVA02-CLIP L/14 36 → 26 in Linear Probing" in said and "no rank among" in said
     assert "No score" in effect(suite_cache.table("vidore-v2"), WITHOUT)
-
-
-def test_every_finding_is_listed_once_and_reported_to_its_source(suite_cache):
-    rows = findings(suite_cache.db)
-    probes = [row for row in rows if row["kind"] == "one class"]
-    assert len(probes) == 6 and sum(len(row["scores"]) for row in probes) == 13
-    assert all({*about} == {"imported", "published"} for row in probes for about in row["scores"].values())
-    assert any("mteb#4427" in row["why"] for row in rows), "a fault is named whole"
-    text = reports(rows)["imported"]
-    assert text.count("ZeroShot") == 13 and "results repository" in text
-
-
-def test_doubtful_tasks_have_a_known_fault_or_say_nothing(suite_cache, table):
-    doubts = task_doubts(suite_cache.db, table)
-    severe = {task.removeprefix("mieb/"): doubt.words for task, doubt in doubts.items() if doubt.severe}
-    assert "known fault" in severe["imagecode"] and "guessing" in severe["winoground"]
-    assert "cifar10" not in severe and "correlation" in severe["blinkit2tmultichoice"]

@@ -1,7 +1,5 @@
 """Codes and names of languages, held against mteb's lists and its tasks' own languages of subsets."""
 
-from __future__ import annotations
-
 import ast
 import importlib.util
 from pathlib import Path
@@ -56,7 +54,7 @@ def test_every_language_of_the_catalogue_has_a_name(suite_cache):
 
 
 @pytest.mark.parametrize(
-    ("subset", "of", "languages", "found"),
+    "subset, of, languages, found",
     [
         ("de", ["de", "fr"], ["deu", "fra"], "deu"),
         ("es-es", ["es-es", "es-en"], ["spa", "eng"], "spa"),

@@ -1,10 +1,7 @@
 """The code that loads a model runs, and gives the vectors that this software's own loading of the model gives."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
-from typing import Any
 
 import mteb
 import numpy as np
@@ -48,7 +45,7 @@ def of_catalogue(adapter, name, *abilities, **more):
 
 
 def ran(code):
-    names: dict[str, Any] = {}
+    names = {}
     exec(compile(code, "code", "exec"), names)
     return names
 
@@ -118,7 +115,7 @@ def test_every_model_of_the_catalogue_has_code_that_its_library_understands(suit
 
 
 @pytest.mark.parametrize(
-    ("key", "suite"),
+    "key, suite",
     [
         ("google/siglip-base-patch16-256-multilingual", "mieb"),
         ("laion/clip-vit-bigg-14-laion2b-39b-b160k", "vidore-v3"),

@@ -1,7 +1,5 @@
 """What a suite with a rule of its own says of its mean; what a visitor changed of others' is frozen in tests/golden."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

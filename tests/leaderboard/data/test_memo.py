@@ -1,7 +1,5 @@
 """Values made once, however many ask at the same moment."""
 
-from __future__ import annotations
-
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor

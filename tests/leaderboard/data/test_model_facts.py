@@ -1,7 +1,5 @@
 """Which models a product may use: one rule over every licence that is stated."""
 
-from __future__ import annotations
-
 from leaderboard.data.models.model_facts import COMMERCIAL, is_usable
 
 REFUSED = {  # read, and not for every commercial use; a new one is read before it is sorted

@@ -1,7 +1,5 @@
 """Suites of one's own data on the board: named as such, after the others, and in no list of papers."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import pytest

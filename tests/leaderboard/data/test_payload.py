@@ -1,7 +1,5 @@
 """What the browser gets: compact, whole, free of NaN, and the same figures as the table."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest
@@ -24,16 +22,3 @@ def test_a_suite_without_scores_is_an_empty_table(suite_cache):
     data = payload.board(suite_cache.db, none, none.ranked())
     assert data["rows"] == data["cells"] == data["ranking"]["rank"] == []
     assert len(data["columns"]) == len(table.category_columns) + len(table.columns)
-
-
-def test_the_share_of_tasks_that_a_model_was_not_trained_on(suite_cache):
-    """Of the ranked tasks, where training data are stated; whose cells have the mark are among the others."""
-    table = suite_cache.table("mieb-lite")
-    ranked = {column.task for column in table.columns if column.ranked}
-    shares = {row["model"]: row["untrained"] for row in payload.board(suite_cache.db, table, table.ranked())["rows"]}
-    trained = suite_cache.db.query("trained_on", suite="mieb-lite")
-    for model, share in shares.items():
-        seen = set(trained["task"][trained["model"] == model]) & ranked
-        known = bool(seen) or len(table.models["trained_on"][model])
-        assert share == (pytest.approx(1 - len(seen) / len(ranked)) if known else None), model
-    assert {None, 1.0} < set(shares.values())

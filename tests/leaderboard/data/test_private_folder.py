@@ -1,15 +1,13 @@
 """Large temporary files go with their process, however it ends."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path
 
 from compute.io.files import TEMPORARY
 from leaderboard.data.database import private_folder
+from tests.serving import ROOT
 
-ROOT = Path(__file__).resolve().parents[3]
 PROGRAM = """
 import sys
 from leaderboard.data.database import private_folder

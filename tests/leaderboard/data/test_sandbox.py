@@ -3,8 +3,6 @@
 The clock proves little on a busy machine, so the bounds on time are generous; bytes and refusals are exact.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 
@@ -55,7 +53,7 @@ def test_every_form_of_a_select_works(database, sql):
 
 
 @pytest.mark.parametrize(
-    ("sql", "says"),
+    "sql, says",
     [
         ("-- nothing", "0 statements"),
         ("SELECT 1; DROP TABLE claims", "2 statements"),

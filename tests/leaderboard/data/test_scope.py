@@ -1,7 +1,5 @@
 """A suite by condition, metric and split: which scopes it has, and that each shows its own scores alone."""
 
-from __future__ import annotations
-
 import csv
 from pathlib import Path
 
@@ -29,7 +27,7 @@ def with_metrics(changed):
     )
 
 
-@pytest.mark.parametrize(("subset", "source"), [("sensitive", "pairbench-table-3"), ("invariant", "pairbench-table-4")])
+@pytest.mark.parametrize("subset, source", [("sensitive", "pairbench-table-3"), ("invariant", "pairbench-table-4")])
 def test_a_condition_shows_its_own_printed_figures(suite_cache, subset, source):
     table = suite_cache.table("pairbench", Scope(subset=subset))
     with (PUBLISHED / f"{source}.csv").open() as file:
@@ -60,7 +58,7 @@ STS17 = "mieb/visualsts17multilingual"
 
 
 @pytest.mark.parametrize(
-    ("suite", "language", "tasks", "subsets"),
+    "suite, language, tasks, subsets",
     [
         ("mieb", "swa", 1, {"mieb/xm3600t2iretrieval": {"sw"}}),
         ("mieb", "ara", 3, {STS17: {"ar-ar", "en-ar"}, "mieb/witt2iretrieval": {"ar"}}),
@@ -92,7 +90,7 @@ def test_a_language_ranks_by_the_means_of_its_own_subsets(suite_cache, suite, la
 
 
 @pytest.mark.parametrize(
-    ("suite", "scope", "words"),
+    "suite, scope, words",
     [
         ("mieb", Scope(language="xyz"), "no language 'xyz'"),
         ("mieb", Scope(language="deu,xyz"), "no language 'xyz'"),

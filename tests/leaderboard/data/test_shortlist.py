@@ -1,7 +1,5 @@
 """The shortlist is never surer than its evidence, and what is not known meets no condition."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -71,7 +69,7 @@ def test_the_smallest_that_is_not_significantly_worse_comes_first_where_it_is_as
     assert sizes[0] < min(choice.facts["parameters_m"] for choice in usual.choices)
 
 
-@pytest.mark.parametrize(("need", "suite"), [("search", "vidore-v3"), ("judge", "mieb"), ("documents", "mieb-lite")])
+@pytest.mark.parametrize("need, suite", [("search", "vidore-v3"), ("judge", "mieb"), ("documents", "mieb-lite")])
 def test_a_suite_without_such_tasks_is_no_evidence(suite_cache, need, suite):
     found = shortlist(suite_cache, need=need, conditions=ANY, suite=suite)
     assert not found.choices and found.table.suite["title"] in found.answer()
@@ -84,7 +82,7 @@ def test_none_is_called_the_smallest_where_a_size_is_not_known(suite_cache):
 
 
 @pytest.mark.parametrize(
-    ("wrong", "key"),
+    "wrong, key",
     [
         ({"conditions": Conditions(language="many,swa")}, "many"),
         ({"conditions": Conditions(language="ara,ces,deu,fra,jpn,spa,swa")}, "at most"),

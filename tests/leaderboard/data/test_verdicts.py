@@ -1,7 +1,5 @@
 """What is said of a line: who is significantly ahead of the first row, and where."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -41,7 +39,7 @@ def test_several_rows_in_one_sentence():
 
 
 @pytest.mark.parametrize(
-    ("readings", "sentence"),
+    "readings, sentence",
     [
         (
             ("worse", "worse", "better", "same", "unknown"),

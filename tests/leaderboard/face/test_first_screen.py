@@ -1,7 +1,5 @@
 """What a page shows before any script runs: its own first parts, for the address that was asked for."""
 
-from __future__ import annotations
-
 import json
 import re
 from urllib.parse import quote
@@ -32,7 +30,7 @@ def test_every_page_is_sent_with_its_heading_and_its_sentence(app, view):
 
 
 @pytest.mark.parametrize(
-    ("address", "shown"),
+    "address, shown",
     [
         ("model?model=openai/clip-vit-large-patch14", "CLIP ViT-L/14"),
         ("task?task=unisim/imagenet-ooo", "ImageNet-OOO"),

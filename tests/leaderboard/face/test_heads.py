@@ -1,7 +1,5 @@
 """Each page's head; nothing of what a query holds."""
 
-from __future__ import annotations
-
 import re
 from contextlib import nullcontext
 from html import unescape
@@ -29,9 +27,7 @@ def meta(text):
     found = re.findall(
         r'<(?:meta (?:name|property)="([^"]+)" content|link rel="(canonical)" href)="([^"]*)"', head_of(text)
     )
-    out: dict[str, list[str]] = {
-        "title": [unescape(title) for title in re.findall(r"<title>(.*?)</title>", head_of(text))]
-    }
+    out = {"title": [unescape(title) for title in re.findall(r"<title>(.*?)</title>", head_of(text))]}
     for name, link, content in found:
         out.setdefault(name or link, []).append(unescape(content))
     return out
@@ -55,7 +51,7 @@ def test_every_page_has_one_title_an_icon_and_nothing_of_gradios(app):
 
 
 @pytest.mark.parametrize(
-    ("path", "title", "canonical"),
+    "path, title, canonical",
     [
         (
             "model?model=openai/clip-vit-large-patch14&by=task",
@@ -99,7 +95,7 @@ def test_a_hostile_title_of_a_model_is_text():
 
 
 @pytest.mark.parametrize(
-    ("access", "host", "more", "root"),
+    "access, host, more, root",
     [
         (ANY, "a.example:80", {}, "http://a.example:80/"),
         (ANY, "a.example", {"root_path": "/likeness"}, "http://a.example/likeness/"),

@@ -1,12 +1,9 @@
 """The GPU that a ZeroGPU Space lends is asked for where the package `spaces` is, and nowhere else."""
 
-from __future__ import annotations
-
 import pickle
 import subprocess
 import sys
 from functools import partial
-from pathlib import Path
 from types import ModuleType
 
 import gradio as gr
@@ -19,8 +16,7 @@ from compute.live.roster import DEFAULT
 from compute.types import BadItem, CannotDo, LikenessError, NotHere, UnknownKey
 from leaderboard.host import accelerator
 from leaderboard.live.live import Live, _seconds
-
-ROOT = Path(__file__).resolve().parents[3]
+from tests.serving import ROOT
 
 
 class Spaces(ModuleType):
@@ -31,7 +27,7 @@ class Spaces(ModuleType):
 
     def __init__(self):
         super().__init__("spaces")
-        self.lent: list[tuple[str, float]] = []
+        self.lent = []
 
     def GPU(self, task=None, *, duration=None, size=None):  # noqa: N802
         if task is None:
@@ -73,7 +69,7 @@ def test_a_gpu_is_borrowed_for_the_time_that_was_asked_for(spaces):
 
 
 @pytest.mark.parametrize(
-    ("error", "kind"),
+    "error, kind",
     [
         (NotHere("Fetch it: hf download a/b"), NotHere),
         (CannotDo("It takes no text"), CannotDo),
@@ -96,7 +92,7 @@ def test_an_error_of_the_program_stays_one(spaces):
 
 
 @pytest.mark.parametrize(
-    ("title", "message", "said"),
+    "title, message, said",
     [
         ("ZeroGPU quota exceeded", "60s requested vs. 5s left. Try again in 3:12:05. ", "Try again in 3:12:05. Models"),
         ("ZeroGPU quota exceeded", "Space app has reached its GPU limit.", "limit. Try again later. Models"),
@@ -116,7 +112,7 @@ def test_a_refusal_says_why_and_when_to_try_again(spaces, monkeypatch, title, me
 
 
 @pytest.mark.parametrize(
-    ("key", "borrows"), [("ssim", False), ("tiny", False), (DEFAULT, False), ("openai/clip-vit-large-patch14", True)]
+    "key, borrows", [("ssim", False), ("tiny", False), (DEFAULT, False), ("openai/clip-vit-large-patch14", True)]
 )
 def test_only_large_models_borrow_a_gpu(spaces, monkeypatch, key, borrows):
     live, row = Live(), shipped().model(key)

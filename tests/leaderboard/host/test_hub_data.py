@@ -1,7 +1,5 @@
 """A database that comes from the hub: fetched, checked, swapped under running requests, and kept when the hub fails."""
 
-from __future__ import annotations
-
 import logging
 import shutil
 import threading
@@ -163,7 +161,7 @@ def test_a_file_that_is_no_database_or_half_of_one_is_refused(hub, data, databas
 
 
 @pytest.mark.parametrize(
-    ("error", "words"),
+    "error, words",
     [
         ("RepoNotFound", "no data set someone/likeness that this app may read"),
         ("EntryNotFound", "likeness publish --repo someone/likeness"),
@@ -244,7 +242,7 @@ def test_the_environment_names_data_set_cache_and_interval(place, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("name", "value"),
+    "name, value",
     [
         ("LIKENESS_DATA", "likeness"),
         ("LIKENESS_DATA", "a/b/c"),

@@ -1,14 +1,10 @@
 """What the command line of the app asks for."""
 
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
 
 from leaderboard.host import options
+from tests.serving import ended
 
-ROOT = Path(__file__).resolve().parents[3]
 VARIABLES = ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "HF_DATASETS_OFFLINE")
 
 
@@ -37,8 +33,8 @@ def test_offline_holds_for_what_is_imported_later():
         except Exception as error:
             print(type(error).__name__)
     """
-    ended = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60)
-    assert ended.stdout.split() == ["OfflineModeIsEnabled"], ended.stderr
+    done = ended("-c", code)
+    assert done.stdout.split() == ["OfflineModeIsEnabled"], done.stderr
 
 
 def test_models_are_named_as_for_a_run(monkeypatch, capsys):

@@ -1,11 +1,7 @@
 """The host's own models: named as for a run, recorded before the build, and refused in one sentence."""
 
-from __future__ import annotations
-
 import json
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -17,8 +13,7 @@ from compute.models.own.own_model import ModelSource
 from compute.types import LikenessError, Model, NotHere
 from leaderboard.host import own_models
 from tests.compute.models import checkpoints
-
-ROOT = Path(__file__).resolve().parents[3]
+from tests.serving import ended
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +37,7 @@ def record(*texts, results, told=None):
 
 
 def test_a_model_is_recorded_as_a_run_records_it(folder, results):
-    told: list[str] = []
+    told = []
     (row,) = record(folder, results=results, told=told)
     assert (row.key, row.title, row.abilities) == ("own/mine", "mine (own)", ("embed_image", "embed_text"))
     assert told == ["mine is read as clip (config.json: model_type 'clip')"]
@@ -57,7 +52,7 @@ def test_a_model_is_recorded_as_a_run_records_it(folder, results):
 
 
 def test_a_model_of_the_catalogue_adds_nothing(folder, results):
-    told: list[str] = []
+    told = []
     rows = record("tiny", folder, "hub:openai/clip-vit-base-patch32", results=results, told=told)
     assert [row.key for row in rows] == ["own/mine"]
     assert "tiny is in the catalogue already: naming it changes nothing" in told
@@ -99,7 +94,7 @@ def unknown_family(folder):
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    "name, said",
     [
         (lambda folder: f"{folder}-gone", "folder"),
         (lambda folder: shutil.rmtree(folder) or "own/mine", "own/mine: there is no folder"),
@@ -121,12 +116,6 @@ def test_what_cannot_be_is_one_sentence_with_a_remedy(folder, results, name, sai
 
 def test_the_program_ends_before_anything_is_built(tmp_path):
     database = tmp_path / "new.duckdb"
-    ended = subprocess.run(
-        [sys.executable, "app.py", "--database", str(database), "--models", str(tmp_path / "gone")],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert ended.returncode == 1 and ended.stderr == f"Error: There is no folder {tmp_path / 'gone'}\n"
+    done = ended("app.py", "--database", database, "--models", tmp_path / "gone")
+    assert done.returncode == 1 and done.stderr == f"Error: There is no folder {tmp_path / 'gone'}\n"
     assert not database.exists()

@@ -29,7 +29,7 @@ def test_a_rebuild_is_shown_and_open_pages_are_told(path):
 
 
 @pytest.mark.parametrize(
-    ("broken", "words"),
+    "broken, words",
     [
         (lambda path: path.write_bytes(b"no database at all"), "damaged"),
         (lambda path: path.write_bytes(path.read_bytes()[: path.stat().st_size // 2]), "half-written"),

@@ -1,7 +1,5 @@
 """The documentation in the app: every page is found, links lead to pages and headings that exist."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,10 +1,7 @@
 """Values as text: an empty cell is a dash, numbers keep their sign and digits."""
 
-from __future__ import annotations
-
 import json
 import math
-from pathlib import Path
 
 from leaderboard.html.formatting import (
     model_url,
@@ -14,8 +11,7 @@ from leaderboard.html.formatting import (
     span,
     task_url,
 )
-
-ROOT = Path(__file__).resolve().parents[3]
+from tests.serving import ROOT
 
 
 def test_numbers_take_scale_sign_and_a_real_minus():
@@ -35,6 +31,3 @@ def test_sizes_are_written_as_the_board_writes_them():
     assert [parameters_text(millions) for millions, _ in shared] == [text for _, text in shared]
     assert parameters_text(None) == "—"
     assert (percent(0.8849), percent(0.125, digits=1), percent(math.nan)) == ("88%", "12.5%", "—")
-
-
-# Binary rounding that a visitor would see. What may stay: geometry, bytes and seconds, numbers that are whole.

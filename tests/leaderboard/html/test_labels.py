@@ -1,7 +1,5 @@
 """Signs beside figures, the mark of synthetic items, and the words behind short names."""
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 
@@ -9,7 +7,7 @@ from leaderboard.html import labels
 
 
 @pytest.mark.parametrize(
-    ("benchmark", "synthetic", "own"),
+    "benchmark, synthetic, own",
     [
         ("mini", True, False),
         ("mieb", False, False),

@@ -1,7 +1,5 @@
 """Templates: every value is escaped once, a missing name is an error, and pieces nest."""
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 from jinja2 import UndefinedError

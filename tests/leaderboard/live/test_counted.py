@@ -1,7 +1,5 @@
 """Every event and every program that runs a model counts against the rate limit of a visitor."""
 
-from __future__ import annotations
-
 import httpx
 import pytest
 

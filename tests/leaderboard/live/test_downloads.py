@@ -1,7 +1,5 @@
 """Weights that a visitor asks for: one after another, what fails beside what comes, and an end on demand."""
 
-from __future__ import annotations
-
 import pytest
 
 from compute.catalog import shipped

@@ -1,7 +1,5 @@
 """What is asked of models for visitors: requests read without trust, answers kept for the visit, judges by a press."""
 
-from __future__ import annotations
-
 import pickle
 from functools import partial
 from types import SimpleNamespace
@@ -47,7 +45,7 @@ def upload(live, colour, session=SESSION):
 
 
 @pytest.mark.parametrize(
-    ("request_", "said"),
+    "request_, said",
     [
         ({}, "nothing to compare"),
         (payload(CAT), "takes at least 2 inputs"),

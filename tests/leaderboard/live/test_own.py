@@ -1,7 +1,5 @@
 """The host's own models beside the catalogue's: listed first, asked as others, and no path of the machine is told."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Uploads stay in memory, in their own session, within bounds, and for a while."""
 
-from __future__ import annotations
-
 import base64
 import io
 import threading
@@ -206,7 +204,7 @@ def test_files_are_kept_as_they_are(made):
 
 
 @pytest.mark.parametrize(
-    ("entry", "words"),
+    "entry, words",
     [
         (None, "neither"),
         ({"kind": "image", "key": ["x"]}, "neither"),

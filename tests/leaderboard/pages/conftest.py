@@ -1,7 +1,5 @@
 """What a page needs to draw itself, without a Gradio app."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import pytest
@@ -19,8 +17,3 @@ def site(suite_cache):
 @pytest.fixture(scope="session")
 def client(suite_cache):
     return client_of(suite_cache, raises=False)
-
-
-@pytest.fixture(scope="session")
-def stand_in_site(stand_in_suite_cache):
-    return SimpleNamespace(db=stand_in_suite_cache.db, suite_cache=stand_in_suite_cache, data=None, live=NO_OWN)

@@ -1,7 +1,5 @@
 """The index of the search has everything, leads to what exists, and is small."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from urllib.parse import parse_qs, quote, urlsplit
 

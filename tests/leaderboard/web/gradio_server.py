@@ -1,24 +1,20 @@
 """A small app with the queue of ours, served, with slow events whose order is recorded."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 import time
-from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
-from typing import Any
 
 import gradio as gr
 import httpx
 from starlette.middleware import Middleware
 
-from leaderboard.web.gradio_app import ERRORS, FairQueue, QueueLimits, StatelessBlocks, UnknownEvents
+from leaderboard.web.gradio_app import ERRORS, QueueLimits, StatelessBlocks, UnknownEvents
 
 
 @asynccontextmanager
-async def nothing(_: Any) -> AsyncIterator[None]:
+async def nothing(_):
     yield
 
 
@@ -31,7 +27,7 @@ class Work:
     most_at_once: int = 0
     gate: threading.Event = field(default_factory=threading.Event)
 
-    def run(self, name: str) -> str:
+    def run(self, name):
         self.begun.append(name)
         self.most_at_once = max(self.most_at_once, len(self.begun) - len(self.ended))
         self.gate.wait(60)
@@ -39,7 +35,7 @@ class Work:
         self.ended.append(name)
         return name
 
-    async def wait_for_a_program(self, name: str) -> AsyncIterator[str]:
+    async def wait_for_a_program(self, name):
         """As an event that runs a program of its own, whose end it waits for."""
         self.begun.append(name)
         try:
@@ -59,22 +55,22 @@ class GradioServer:
     work: Work
 
     @property
-    def queue(self) -> FairQueue:
+    def queue(self):
         return self.blocks._queue
 
-    def function(self, name: str) -> int:
+    def function(self, name):
         return next(key for key, fn in self.blocks.fns.items() if fn.api_name == name)
 
-    def join(self, name: str, *, visitor: str, session: str, event: str = "slow") -> httpx.Response:
+    def join(self, name, *, visitor, session, event="slow"):
         body = {"data": [name], "fn_index": self.function(event), "session_hash": session}
         headers = {"x-forwarded-for": visitor}
         return httpx.post(f"{self.url}gradio_api/queue/join", json=body, headers=headers, timeout=60)
 
-    def messages(self, session: str) -> str:
+    def messages(self, session):
         return httpx.get(f"{self.url}gradio_api/queue/data", params={"session_hash": session}, timeout=60).text
 
     @contextmanager
-    def reading(self, session: str) -> Iterator[httpx.Response]:
+    def reading(self, session):
         """The stream of a session, whose first message has come."""
         address = f"{self.url}gradio_api/queue/data?session_hash={session}"
         with httpx.stream("GET", address, timeout=20) as stream:
@@ -82,7 +78,7 @@ class GradioServer:
             next(chunks)
             yield stream
 
-    def wait(self, holds: Any, *, seconds: float = 30) -> None:
+    def wait(self, holds, *, seconds=30):
         until = time.monotonic() + seconds
         while not holds():
             assert time.monotonic() < until, (self.work.begun, self.work.ended)
@@ -90,7 +86,7 @@ class GradioServer:
 
 
 @contextmanager
-def gradio_server(limits: QueueLimits = QueueLimits()) -> Iterator[GradioServer]:  # noqa: B008 (frozen)
+def gradio_server(limits=QueueLimits()):  # noqa: B008 (frozen)
     work = Work()
     with StatelessBlocks(analytics_enabled=False) as blocks:
         shown, choice = gr.Textbox(), gr.Dropdown(["a"], value="a")

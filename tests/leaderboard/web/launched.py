@@ -1,9 +1,6 @@
 """An app that is launched as for visitors, with a secret file on its disk."""
 
-from __future__ import annotations
-
 import http.client
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -23,10 +20,10 @@ class Served:
     secret: Path
     blocks: gr.Blocks
 
-    def files(self) -> list[Path]:
+    def files(self):
         return [path for path in self.temporary.rglob("*") if path.is_file()]
 
-    def raw(self, path: str) -> tuple[int, bytes]:
+    def raw(self, path):
         """GET of exactly this path, as no browser would write it."""
         where = urlsplit(self.url)
         connection = http.client.HTTPConnection(where.hostname, where.port, timeout=20)
@@ -39,7 +36,7 @@ class Served:
             connection.close()
 
 
-def launched(blocks: gr.Blocks, launch: dict, folder: Path) -> Iterator[Served]:
+def launched(blocks, launch, folder):
     """The app until the iterator goes on; Gradio's temporary files go to the folder."""
     secret = folder / "secret.txt"
     secret.write_text(SECRET)

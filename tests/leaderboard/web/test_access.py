@@ -19,7 +19,7 @@ def test_elsewhere_any_name_unless_some_are_listed(address):
     assert hosts | {address} == LOOPBACK | {"board.example.org", address}
 
 
-@pytest.mark.parametrize(("address", "answers"), [("192.168.1.4", True), ("0.0.0.0", False), ("::", False)])
+@pytest.mark.parametrize("address, answers", [("192.168.1.4", True), ("0.0.0.0", False), ("::", False)])
 def test_the_address_it_listens_on_is_answered(address, answers):
     """Gradio asks itself under that address when it starts."""
     assert (address in access(listens_on=address, hosts="board.example.org").hosts) == answers
@@ -52,7 +52,7 @@ def test_a_name_that_is_none_is_refused(name):
 
 
 @pytest.mark.parametrize(
-    ("host", "name"),
+    "host, name",
     [
         ("localhost:7860", "localhost"),
         ("LOCALHOST.", "localhost"),

@@ -1,7 +1,5 @@
 """Connections without a request are closed in time, busy ones never, and their number is bounded."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import socket

@@ -1,7 +1,5 @@
 """The boundary for errors: a sentence of ours as it is; any other failure is one sentence, its cause in the log."""
 
-from __future__ import annotations
-
 import inspect
 import json
 from contextlib import nullcontext
@@ -16,7 +14,7 @@ REQUEST = Request({"type": "http", "method": "GET", "path": "/x", "headers": [],
 CASES = [(BadInput("No such suite. Choose another"), "No such suite. Choose another"), (KeyError("secret"), FAILED)]
 
 
-@pytest.mark.parametrize(("error", "sentence"), CASES)
+@pytest.mark.parametrize("error, sentence", CASES)
 def test_a_sentence_for_every_error(error, sentence, caplog):
     assert explain(error, action="The comparison") == sentence
     logged = "" if isinstance(error, BadInput) else "The comparison failed"
@@ -24,7 +22,7 @@ def test_a_sentence_for_every_error(error, sentence, caplog):
     assert all(record.exc_info[1] is error for record in caplog.records)
 
 
-@pytest.mark.parametrize(("error", "sentence"), CASES)
+@pytest.mark.parametrize("error, sentence", CASES)
 def test_a_handler_shows_the_sentence(error, sentence):
     @caught(lambda said: [said, None])
     def handler(value, *, fail):
@@ -36,7 +34,7 @@ def test_a_handler_shows_the_sentence(error, sentence):
     assert list(inspect.signature(handler).parameters) == ["value", "fail"]
 
 
-@pytest.mark.parametrize(("error", "sentence"), CASES)
+@pytest.mark.parametrize("error, sentence", CASES)
 def test_a_generator_yields_the_sentence_last(error, sentence):
     @caught(str)
     def stream():
@@ -46,7 +44,7 @@ def test_a_generator_yields_the_sentence_last(error, sentence):
     assert inspect.isgeneratorfunction(stream) and list(stream()) == ["first", sentence]
 
 
-@pytest.mark.parametrize(("error", "sentence"), CASES)
+@pytest.mark.parametrize("error, sentence", CASES)
 def test_a_route_answers_with_the_sentence(error, sentence):
     def answer(_):
         raise error

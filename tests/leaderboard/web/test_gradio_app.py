@@ -1,8 +1,6 @@
 """Gradio's part of a served app: one visitor's events hold nobody up, nothing is stored of a session, and what cannot
 be read is answered with a sentence."""
 
-from __future__ import annotations
-
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -253,7 +251,7 @@ def test_two_readers_of_one_session():
         assert httpx.get(address, timeout=60).status_code == 404
 
 
-@pytest.mark.parametrize(("error", "status"), [(KeyError("s"), 400), (RuntimeError("/secret/path"), 500)])
+@pytest.mark.parametrize("error, status", [(KeyError("s"), 400), (RuntimeError("/secret/path"), 500)])
 def test_a_failure_is_a_sentence(error, status, caplog):
     async def fail(scope, receive, send):
         raise error

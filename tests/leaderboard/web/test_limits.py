@@ -1,12 +1,9 @@
 """What the server takes from one client: turns, bodies within bounds of size and time, answers at the reader's pace;
 and nothing from pages of other sites, under other names, or to routes that are closed."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import socket
-from collections.abc import Iterator
 from functools import wraps
 from itertools import chain, repeat
 from pathlib import Path
@@ -21,15 +18,14 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 from starlette.testclient import TestClient
-from starlette.types import Message
 
 from leaderboard.web import limits
 from leaderboard.web.access import Access, access
 from leaderboard.web.limits import ClientLimits, Gate, Refused, kind_of
 from tests.leaderboard.web.launched import SECRET
 from tests.leaderboard.web.uvicorn_server import ask, read_all, serving
+from tests.serving import ROOT
 
-ROOT = Path(__file__).resolve().parents[3]
 JOIN = "/gradio_api/queue/join"
 
 
@@ -81,7 +77,6 @@ def in_virtual_time(test):
     return timed
 
 
-Part = tuple[float, bytes]  # seconds until it arrives, and its bytes
 PHOTO = 8_000_000
 
 
@@ -94,7 +89,7 @@ def request(
     path="/live/input",
 ):
     """A request that sends these parts, then what `ends` says; of "never", nothing."""
-    messages: Iterator[bytes | Part] = iter(parts)
+    messages = iter(parts)
 
     async def receive():
         part = next(messages, None)
@@ -114,7 +109,7 @@ def request(
 
 async def sent_to(limited, sent):
     """The status that a request is answered with, 0 for none, and when."""
-    statuses: list[int] = []
+    statuses = []
 
     async def send(message):
         statuses.extend([message["status"]] if message["type"] == "http.response.start" else [])
@@ -192,7 +187,7 @@ async def test_who_waits_in_vain_is_told():
 
 
 @pytest.mark.parametrize(
-    ("method", "path", "kind"),
+    "method, path, kind",
     [
         ("GET", "/board", "page"),
         ("POST", "/live/input", "page"),
@@ -276,7 +271,7 @@ def drip(*, seconds, size):
 
 
 @pytest.mark.parametrize(
-    ("sent", "status", "seconds"),
+    "sent, status, seconds",
     [
         (request([b"1" * 100]), 200, 0),
         (request([bytes(6_000_000), bytes(2_000_001)]), 413, 0),
@@ -303,7 +298,7 @@ def test_a_body_arrives_or_is_dropped_in_time_and_is_counted_no_more(sent, statu
 
 
 def test_a_body_is_counted_until_it_is_done_with():
-    held: list[int] = []
+    held = []
 
     async def fails(scope, receive, send):
         held.append(limited.bytes.total())
@@ -353,7 +348,7 @@ async def test_a_visitor_has_a_bounded_number_of_bodies():
 
 
 def test_the_answer_to_a_slow_body_closes_the_connection():
-    sent: list[Message] = []
+    sent = []
 
     async def send(message):
         sent.append(message)
@@ -411,7 +406,7 @@ def test_events_arrive_as_they_were_sent(client, body):
 
 
 @pytest.mark.parametrize(
-    ("body", "status"),
+    "body, status",
     [
         (json.dumps({"data": [{"a": [A_FILE]}]}), 400),
         (json.dumps({"data": [A_FILE]}).replace("F", "\\u0046"), 400),
@@ -565,7 +560,7 @@ ASKED = [
 ]
 
 
-@pytest.mark.parametrize(("method", "path", "headers", "status"), ASKED)
+@pytest.mark.parametrize("method, path, headers, status", ASKED)
 def test_own_pages_and_programs_are_served_and_no_other_site_s(local, method, path, headers, status):
     answer = local.request(method, path, headers=headers)
     words = "LIKENESS_HOSTS" if "host" in headers else "page of another site"

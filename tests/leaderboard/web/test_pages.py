@@ -1,8 +1,6 @@
 """A page is rendered once; a person reads an error as a page with a way on, a program as JSON; every answer has the
 security headers, and a page's policy names exactly the inline scripts that it was sent with."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import hashlib
@@ -103,7 +101,7 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize(("path", "status"), REFUSED.items(), ids=range(len(REFUSED)))
+@pytest.mark.parametrize("path, status", REFUSED.items(), ids=range(len(REFUSED)))
 def test_a_refused_link_is_a_page_in_a_browser_and_json_in_a_program(app, path, status):
     answer, program = (httpx.get(f"{app.url}{path}", headers=headers, timeout=60) for headers in (BROWSER, {}))
     assert answer.status_code == program.status_code == status
@@ -181,7 +179,7 @@ def client():
     return TestClient(wrapped, raise_server_exceptions=False)
 
 
-@pytest.mark.parametrize(("path", "status"), [("/", 200), ("/numbers", 200), ("/none", 404), ("/fails", 500)])
+@pytest.mark.parametrize("path, status", [("/", 200), ("/numbers", 200), ("/none", 404), ("/fails", 500)])
 def test_every_answer_has_every_header_once(client, path, status):
     answer = client.get(path)
     assert answer.status_code == status

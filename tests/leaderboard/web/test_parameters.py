@@ -37,7 +37,7 @@ def test_defaults_are_not_written_and_slashes_stay_readable():
 
 
 @pytest.mark.parametrize(
-    ("key", "text"),
+    "key, text",
     [
         ("suite", "nowhere"),
         ("suite", ""),
@@ -64,7 +64,7 @@ SUITES = Choice(key="suites", default=("mieb",), choices=("mieb", "mieb-lite"), 
 
 
 @pytest.mark.parametrize(
-    ("parameter", "text", "value", "note"),
+    "parameter, text, value, note",
     [
         (MODEL, "lab/beta", "lab/beta", ""),
         (MODEL, "lab/betta", None, "No model 'lab/betta'. Did you mean 'lab/beta'? Choose a model."),

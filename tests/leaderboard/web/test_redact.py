@@ -18,7 +18,7 @@ def homes(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("sentence", "told"),
+    "sentence, told",
     [
         (f"tiny: {ROOT}/assets/tiny cannot be loaded: No such file", "tiny: its folder cannot be loaded: No such file"),
         ("x: /data/hub of all/models--a--b/snapshots/0 does not fit", "x: its folder does not fit"),

@@ -8,7 +8,7 @@ from leaderboard.web.responses import disposition
 
 
 @pytest.mark.parametrize(
-    ("name", "safe"),
+    "name, safe",
     [
         ("likeness-mieb.csv", "likeness-mieb.csv"),
         ('a"b.csv', "a_b.csv"),

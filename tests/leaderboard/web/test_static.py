@@ -14,7 +14,7 @@ def client():
 
 
 @pytest.mark.parametrize(
-    ("component", "name"), [("js", "dom.js"), ("pages/try_it/tray", "tray.js"), ("pages/try_it", "try.css")]
+    "component, name", [("js", "dom.js"), ("pages/try_it/tray", "tray.js"), ("pages/try_it", "try.css")]
 )
 def test_a_component_s_file_is_served_for_ever(client, component, name):
     answer = client.get(f"/{static.address()}{component}/{name}", headers={"accept-encoding": "br"})

@@ -1,7 +1,5 @@
 """How often one may ask, and who is told apart from whom."""
 
-from __future__ import annotations
-
 import pytest
 from starlette.requests import Request
 
@@ -31,7 +29,7 @@ def test_asking_in_vain_costs_nothing_and_rest_fills_up_to_the_burst_only():
 
 
 @pytest.mark.parametrize(
-    ("headers", "expected"),
+    "headers, expected",
     [
         (["8.8.8.8"], "8.8.8.8"),
         (["1.1.1.1, 8.8.8.8"], "8.8.8.8"),

@@ -1,19 +1,15 @@
 """An app behind the real server, for what a test client does not show: buffers, slow readers, broken connections."""
 
-from __future__ import annotations
-
 import socket
 import threading
 import time
-from collections.abc import Iterator
 from contextlib import contextmanager
 
 import uvicorn
-from starlette.types import ASGIApp
 
 
 @contextmanager
-def running(app: ASGIApp) -> Iterator[uvicorn.Server]:
+def running(app):
     """The server of the app on loopback, within the block."""
     server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error", lifespan="off"))
     thread = threading.Thread(target=server.run, daemon=True)
@@ -28,13 +24,13 @@ def running(app: ASGIApp) -> Iterator[uvicorn.Server]:
 
 
 @contextmanager
-def serving(app: ASGIApp) -> Iterator[int]:
+def serving(app):
     """The port of the app, within the block."""
     with running(app) as server:
         yield server.servers[0].sockets[0].getsockname()[1]
 
 
-def ask(port: int, path: str, *, buffer: int = 4096) -> socket.socket:
+def ask(port, path, *, buffer=4096):
     """A connection with a small buffer that has sent a request and read nothing."""
     link = socket.socket()
     link.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer)
@@ -44,7 +40,7 @@ def ask(port: int, path: str, *, buffer: int = 4096) -> socket.socket:
     return link
 
 
-def read_all(link: socket.socket) -> bytes:
+def read_all(link):
     """All that comes until the server closes the connection, or breaks it off."""
     parts = []
     try:

@@ -1,8 +1,6 @@
 """Runs whose results and encodings lie on a server that speaks S3: the same numbers as on a disk, resumed on another
 machine. A machine is a cache folder (LIKENESS_CACHE)."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np
@@ -25,7 +23,7 @@ NO_KEYS |= {"AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": "", "AWS_EC2_METAD
 
 
 @pytest.mark.parametrize(
-    ("address", "place", "word"),
+    "address, place, word",
     [
         ("", NO_KEYS, "AWS_ACCESS_KEY_ID"),
         ("", {"AWS_ENDPOINT_URL": "http://127.0.0.1:9", "AWS_MAX_ATTEMPTS": "1"}, "EndpointConnectionError"),

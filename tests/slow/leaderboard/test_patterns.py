@@ -1,13 +1,10 @@
 """Every regular expression takes time in proportion to the text that it meets, whatever the text is."""
 
-from __future__ import annotations
-
 import ast
 import importlib
 import pkgutil
 import re
 import signal
-from collections.abc import Callable
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -31,7 +28,7 @@ METHODS = {"match", "fullmatch", "search", "finditer", "findall", "sub", "split"
 REPEATS = (codes.MAX_REPEAT, codes.MIN_REPEAT, codes.POSSESSIVE_REPEAT)
 OWN = ("leaderboard.face.heads", "leaderboard.search.index", "leaderboard.web.pages")  # meet the program's own pages
 # Patterns that are put together when they are needed, and texts that are read in several steps.
-READERS: dict[str, Callable[[str], object]] = {
+READERS = {
     "answer": lambda text: parsing.read(text, ["(A) Image 1", "(B) Image 2"]),
     "rating": lambda text: ratings.read(text, lenient=True),
     "marks": longest_run,

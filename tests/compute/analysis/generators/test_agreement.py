@@ -1,7 +1,5 @@
 """Agreement of metrics with people: references of scipy, perfect and worst, few generators, the paper's tables."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -77,7 +75,7 @@ def test_weakest_names_what_hangs_on_one_generator():
     assert found.weakest < 0.2
 
 
-def made(*, p: float, right: bool = True, generators: int = 10) -> Agreement:
+def made(*, p, right=True, generators=10):
     names = ("pearson", "rho_squared", "spearman", "accuracy")
     values = dict.fromkeys(names, Estimate(value=0.5))
     return Agreement(**values, right_way=right, p=p, weakest=0.4, generators=generators)

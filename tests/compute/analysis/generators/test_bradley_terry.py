@@ -1,7 +1,5 @@
 """Bradley-Terry strengths against closed forms and logistic regression."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

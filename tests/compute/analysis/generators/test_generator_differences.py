@@ -1,7 +1,5 @@
 """Significant differences of generators: closed forms, pairing, ties, and how often it claims what is not so."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.stats import ttest_rel
@@ -9,7 +7,7 @@ from scipy.stats import ttest_rel
 from compute.analysis.generators.generator_differences import generator_differences
 
 
-def means_without(scores: np.ndarray) -> np.ndarray:
+def means_without(scores):
     """(k, n) the mean of each row without each of its columns."""
     n = scores.shape[1]
     return (scores.sum(axis=1, keepdims=True) - scores) / (n - 1)

@@ -62,7 +62,7 @@ def test_each_step_is_the_best_single_addition(aggregate):
 
 
 @pytest.mark.parametrize(
-    ("curve", "fewest", "models", "size"),
+    "curve, fewest, models, size",
     [
         ([0.5, 0.8, 0.9, 0.9], 1, 9, 1),  # the interval of 0.9 begins at 0.481
         ([0.4, 0.8, 0.9, 0.9], 1, 9, 2),
@@ -87,7 +87,7 @@ def test_categories_are_kept_even_where_redundant():
 
 
 @pytest.mark.parametrize(
-    ("wrong", "words"),
+    "wrong, words",
     [
         ({"size": 2}, "3 categories"),
         ({"size": 19}, "18 to choose from"),

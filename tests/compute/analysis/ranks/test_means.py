@@ -64,7 +64,7 @@ def test_rank_shares_the_smaller_rank_and_skips_nan():
 
 
 @pytest.mark.parametrize(
-    ("scores", "categories", "means", "counted", "expected", "stands_in"),
+    "scores, categories, means, counted, expected, stands_in",
     [
         ([0.2, 0.4, NAN, 0.9], [0, 0, 0, 1], [0.5, NAN], [True] * 4, [0.4, 0.6, 0.5, 0.9], [True, False]),
         ([NAN, NAN], [0, 0], [0.3], [True, True], [0.3, 0.3], [True]),

@@ -150,7 +150,9 @@ def test_a_link_out_of_the_folder_is_not_followed(tmp_path):
     assert models == [] and "link" in problems[0]
 
 
-def test_a_build_shows_the_runs_of_models_and_suites_that_the_package_does_not_list(tmp_path, monkeypatch):
+def test_a_build_shows_the_runs_of_models_and_suites_that_the_package_does_not_list(
+    without_imports, tmp_path, monkeypatch
+):
     """Of a recorded model under its mark, of any other by what its runs say; of suites those with a run."""
     results, database = tmp_path / "results", tmp_path / "likeness.duckdb"
     folder = tmp_path / "checkpoints" / "Mine"

@@ -52,7 +52,7 @@ OTHER = "Fault: items that repeat an earlier one"
 
 
 @pytest.mark.parametrize(
-    ("data", "found"),
+    "data, found",
     [
         (Clusters(test=labelled("abc", [0, 1, 0])), []),
         (Choices(names=rows(1), reference=column("a"), alternatives=(column("a"), column("b")), answer=FIRST), []),

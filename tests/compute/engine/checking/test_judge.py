@@ -90,7 +90,7 @@ def test_a_judge_that_cannot_be_asked_is_reported_and_stops_nothing():
 
 
 @pytest.mark.parametrize(
-    ("choice", "rating", "against"),
+    "choice, rating, against",
     [
         (lambda text, images: "A", lambda text: "Score: 5", ["depend", "first option", "both orders", "unrelated"]),
         (lambda text, images: "B", None, ["depend", "second option", "both orders"]),

@@ -50,7 +50,7 @@ def test_a_mean_needs_the_spread_of_runs(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("given", "words"),
+    "given, words",
     [((), "give the same answers"), (("accuracy", 0), "give the same"), (("nmi",), "is not a mean over items")],
 )
 def test_where_no_difference_can_be_named(tmp_path, given, words):
@@ -59,6 +59,6 @@ def test_where_no_difference_can_be_named(tmp_path, given, words):
     assert words in said(tmp_path, *given)
 
 
-@pytest.mark.parametrize(("n", "words"), [(1, "1 item is too few"), (20, "20 items are too few")])
+@pytest.mark.parametrize("n, words", [(1, "1 item is too few"), (20, "20 items are too few")])
 def test_few_items_show_none(tmp_path, n, words):
     assert said(tmp_path, n=n).startswith(words)

@@ -1,7 +1,5 @@
 """cFreD: both forms of section 3.1, its parts and readings, the identity for few prompts, bad input, grids."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import linalg
@@ -12,7 +10,7 @@ from compute.metrics.distribution.moments import CrossMoments
 from compute.types import BadInput
 
 
-def paired(n: int, d: int, p: int, *, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def paired(n, d, p, *, seed=0):
     """Real and generated image features (n, d) of prompts with text features (n, p)."""
     rng = np.random.default_rng(seed)
     texts = rng.standard_normal((n, p)) @ rng.standard_normal((p, p)) + 1
@@ -22,7 +20,7 @@ def paired(n: int, d: int, p: int, *, seed: int = 0) -> tuple[np.ndarray, np.nda
     return real, generated, texts
 
 
-def by_expectation(real: np.ndarray, generated: np.ndarray, texts: np.ndarray) -> float:
+def by_expectation(real, generated, texts):
     """cFreD in its first form: the mean distance of two conditional Gaussians over the prompts."""
     centred = texts - texts.mean(axis=0)
     inverse = np.linalg.pinv(centred.T @ centred / len(texts), rcond=CUTOFF, hermitian=True)
@@ -37,7 +35,7 @@ def by_expectation(real: np.ndarray, generated: np.ndarray, texts: np.ndarray) -
     return float(moved + np.trace(residuals[0] + residuals[1] - 2 * root))
 
 
-@pytest.mark.parametrize(("n", "d", "p"), [(400, 32, 20), (300, 64, 20), (1000, 8, 30)])
+@pytest.mark.parametrize("n, d, p", [(400, 32, 20), (300, 64, 20), (1000, 8, 30)])
 def test_both_forms_and_the_moments_agree(n, d, p):
     real, generated, texts = paired(n, d, p)
     record = cfred(real=real, generated=generated, condition=texts)
@@ -61,7 +59,7 @@ def test_parts_and_readings_add_up():
     assert record.warnings == ()
 
 
-@pytest.mark.parametrize(("n", "d", "p"), [(40, 12, 64), (40, 100, 64), (1, 3, 5)])
+@pytest.mark.parametrize("n, d, p", [(40, 12, 64), (40, 100, 64), (1, 3, 5)])
 def test_with_few_prompts_it_is_the_mean_squared_distance_of_pairs(n, d, p):
     """n <= p and nothing cut off: the text features tell all prompts apart, and no conditional covariance is left."""
     real, generated, texts = paired(n, d, p)

@@ -1,7 +1,5 @@
 """Fréchet distance: closed forms, an exact reference of the root's trace, properties, bad input."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import linalg
@@ -10,7 +8,7 @@ from compute.metrics.distribution.frechet import frechet
 from compute.types import BadInput, Undefined
 
 
-def spectrum(kind: str, d: int) -> np.ndarray:
+def spectrum(kind, d):
     """Eigenvalues of a covariance, the largest 1."""
     index = np.arange(d)
     return {
@@ -21,11 +19,11 @@ def spectrum(kind: str, d: int) -> np.ndarray:
     }[kind]
 
 
-def rotation(d: int, *, seed: int = 0) -> np.ndarray:
+def rotation(d, *, seed=0):
     return np.linalg.qr(np.random.default_rng(seed).standard_normal((d, d)))[0]
 
 
-def correlated(n: int, d: int, *, seed: int) -> np.ndarray:
+def correlated(n, d, *, seed):
     rng = np.random.default_rng(seed)
     return rng.standard_normal((n, d)) @ rng.standard_normal((d, d)) / np.sqrt(d) + rng.standard_normal(d)
 

@@ -1,8 +1,5 @@
 """Intervals by leaving out blocks of prompts, and values at infinite N: closed forms, simulated coverage, warnings."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -22,12 +19,12 @@ from compute.metrics.distribution.intervals import (
     leave_out,
     share_out,
 )
-from compute.metrics.distribution.moments import CrossMoments, Moments, SetScore
+from compute.metrics.distribution.moments import CrossMoments, Moments
 from compute.types import Undefined
 from tests.bench.bench_intervals import METRICS, coverage, draw, taken
 
 
-def found(statistic: Callable[[np.ndarray], float], prompts: object, *, blocks: int = 20, **bounds: float) -> SetScore:
+def found(statistic, prompts, *, blocks=20, **bounds):
     shared = share_out(prompts, blocks=blocks)
     return interval(statistic(np.arange(len(shared.block))), leave_out(statistic, shared), shared, **bounds)
 
@@ -120,9 +117,7 @@ def test_a_line_in_one_over_n_is_extended():
     assert two.value == pytest.approx(1, rel=1e-9)
 
 
-def at_infinity(
-    *, real: np.ndarray | Moments, generated: np.ndarray, condition: np.ndarray | None = None, paired: bool = False
-) -> SetScore:
+def at_infinity(*, real, generated, condition=None, paired=False):
     """The Fréchet distance at infinite N, with a condition cFreD."""
     features = SetFeatures(
         generated=("made",),
@@ -134,7 +129,7 @@ def at_infinity(
     return kind(features=features, backbone=backbone, keys=()).at_infinity("made")
 
 
-def gaussians(rng: np.random.Generator, shift: float, scale: float) -> tuple[SetScore, float, float]:
+def gaussians(rng, shift, scale):
     """The distance at infinite N of one draw, its own, and the known one."""
     spread = np.linspace(0.5, 1.5, 8)
     real, generated = rng.standard_normal((2, 200, 8)) * spread
@@ -142,7 +137,7 @@ def gaussians(rng: np.random.Generator, shift: float, scale: float) -> tuple[Set
     return at_infinity(**sides), frechet(**sides).value, 8 * shift**2 + ((spread - spread * scale) ** 2).sum()
 
 
-def conditional(rng: np.random.Generator) -> tuple[SetScore, float, float]:
+def conditional(rng):
     d, p, n = 6, 4, 300
     slope = np.random.default_rng(99).standard_normal((p, d)) / np.sqrt(p)
     texts = rng.standard_normal((n, p))

@@ -1,7 +1,5 @@
 """Streaming moments: batches and shards in any order give the moments of the whole."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -9,19 +7,19 @@ from compute.metrics.distribution.moments import CrossMoments, Moments
 from compute.types import BadInput
 
 
-def features(n: int, d: int, *, seed: int = 0, offset: float = 0.0) -> np.ndarray:
+def features(n, d, *, seed=0, offset=0.0):
     rng = np.random.default_rng(seed)
     return offset + rng.standard_normal((n, d)) @ rng.standard_normal((d, d)) + rng.standard_normal(d)
 
 
-def exact(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def exact(values):
     """Mean and scatter in extended precision."""
     long = values.astype(np.longdouble)
     rest = long - long.mean(axis=0)
     return long.mean(axis=0), rest.T @ rest
 
 
-@pytest.mark.parametrize(("offset", "dtype"), [(0.0, float), (1e6, float), (1e4, np.float32)])
+@pytest.mark.parametrize("offset, dtype", [(0.0, float), (1e6, float), (1e4, np.float32)])
 @pytest.mark.parametrize("sizes", [(1000,), (3, 1, 496, 250, 250)])
 def test_merged_shards_are_the_whole(offset, dtype, sizes):
     rows = features(1000, 12, offset=offset).astype(dtype)  # float32 is summed in float64
@@ -46,7 +44,7 @@ def test_cross_moments_are_those_of_both_sides():
 
 
 @pytest.mark.parametrize(
-    ("rows", "message"),
+    "rows, message",
     [
         (np.ones(3), r"array \(n, d\)"),
         (np.ones((3, 0)), "at least one row and one column"),

@@ -1,7 +1,5 @@
 """CMMD, KID, precision, recall, density, coverage: scikit-learn by their definition, torch-fidelity, closed cases."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
@@ -12,15 +10,15 @@ from compute.metrics.distribution.pairwise import cmmd, kid, manifold, manifold_
 from compute.types import BadInput, Undefined
 
 
-def draw(n: int, d: int, *, seed: int = 0, shift: float = 0.0) -> np.ndarray:
+def draw(n, d, *, seed=0, shift=0.0):
     return np.random.default_rng(seed).standard_normal((n, d)) + shift
 
 
-def unit(rows: np.ndarray) -> np.ndarray:
+def unit(rows):
     return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
 
-def mmd(within: np.ndarray, also_within: np.ndarray, across: np.ndarray, *, unbiased: bool) -> float:
+def mmd(within, also_within, across, *, unbiased):
     """By definition: the means of the three kernel matrices."""
     means = []
     for matrix in (within, also_within):
@@ -29,7 +27,7 @@ def mmd(within: np.ndarray, also_within: np.ndarray, across: np.ndarray, *, unbi
     return float(sum(means) - 2 * across.mean())
 
 
-@pytest.mark.parametrize(("n", "m", "d"), [(40, 40, 16), (30, 50, 8), (5, 4, 300)])
+@pytest.mark.parametrize("n, m, d", [(40, 40, 16), (30, 50, 8), (5, 4, 300)])
 def test_equal_to_the_definition_by_scikit_learn(n, m, d):
     real, generated = draw(n, d), draw(m, d, seed=1, shift=0.2)
     pairs = [(real, real), (generated, generated), (real, generated)]
@@ -64,11 +62,11 @@ def test_rows_without_direction_and_of_another_width_are_refused():
         manifold(real=rows, generated=rows[:, :2], k=3)
 
 
-def values(real: np.ndarray, generated: np.ndarray, *, k: int) -> list[float]:
+def values(real, generated, *, k):
     return [share.value for share in manifold(real=real, generated=generated, k=k).values()]
 
 
-def reference(real: np.ndarray, generated: np.ndarray, *, k: int) -> list[float]:
+def reference(real, generated, *, k):
     """By trees and loops over images."""
     trees = [NearestNeighbors(algorithm="kd_tree").fit(side) for side in (real, generated)]
     radii = [
@@ -82,7 +80,7 @@ def reference(real: np.ndarray, generated: np.ndarray, *, k: int) -> list[float]
 
 
 @pytest.mark.parametrize("k", [1, 5])
-@pytest.mark.parametrize(("n", "m", "d"), [(60, 90, 16), (7, 6, 50)])
+@pytest.mark.parametrize("n, m, d", [(60, 90, 16), (7, 6, 50)])
 def test_equal_to_neighbours_by_trees(n, m, d, k):
     real, generated = 50 + draw(n, d), 50 + 0.8 * draw(m, d, seed=1, shift=0.3)
     assert values(real, generated, k=k) == pytest.approx(reference(real, generated, k=k))
@@ -97,7 +95,7 @@ def test_a_set_beside_itself_and_beside_a_far_set():
 def test_blocks_do_not_change_the_value(monkeypatch):
     real, generated = draw(43, 5), draw(37, 5, seed=1, shift=0.4)
 
-    def every() -> list[float]:
+    def every():
         of_kernels = [metric(real=real, generated=generated).value for metric in (kid, cmmd)]
         return [*values(real, generated, k=3), *of_kernels]
 

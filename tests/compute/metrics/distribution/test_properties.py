@@ -1,7 +1,5 @@
 """Properties that every metric of sets must have; swapped prompts are in test_generators.py."""
 
-from __future__ import annotations
-
 from itertools import pairwise as neighbours
 
 import numpy as np
@@ -26,7 +24,7 @@ ENCODERS = {
 ALL = {**METRICS, "preference": lambda r, g, c: preference_score(image=g, text=c).value}
 
 
-def crops(*, per_photograph: int) -> list[Image.Image]:
+def crops(*, per_photograph):
     """Squares of free photographs, at random corners."""
     rng = np.random.default_rng(0)
     out = []
@@ -38,11 +36,11 @@ def crops(*, per_photograph: int) -> list[Image.Image]:
     return out
 
 
-def blurred(image: Image.Image, strength: float) -> Image.Image:
+def blurred(image, strength):
     return image.filter(ImageFilter.GaussianBlur(strength))
 
 
-def noisy(image: Image.Image, strength: float) -> Image.Image:
+def noisy(image, strength):
     noise = np.random.default_rng(0).normal(scale=12 * strength, size=(*image.size[::-1], 3))
     return Image.fromarray((np.asarray(image) + noise).clip(0, 255).astype(np.uint8))
 
@@ -92,7 +90,7 @@ def test_symmetry_or_its_absence(name):
         assert forth != back
 
 
-@pytest.mark.parametrize(("n", "d"), [(1, 4), (5, 12), (12, 5)])
+@pytest.mark.parametrize("n, d", [(1, 4), (5, 12), (12, 5)])
 @pytest.mark.parametrize("constant", [False, True], ids=["drawn", "constant"])
 @pytest.mark.parametrize("name", ALL)
 def test_few_images_and_constant_features_have_a_finite_value_or_a_reason(name, constant, n, d):

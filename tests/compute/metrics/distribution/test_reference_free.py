@@ -1,7 +1,5 @@
 """Inception Score, Vendi score, CLIPScore and mean scores: definitions, torch-fidelity, intervals."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -19,7 +17,7 @@ from compute.metrics.distribution.reference_free import (
 from compute.types import BadInput
 
 
-def draw(n: int, d: int, *, seed: int = 0) -> np.ndarray:
+def draw(n, d, *, seed=0):
     return np.random.default_rng(seed).standard_normal((n, d))
 
 
@@ -45,7 +43,7 @@ def test_inception_score_warns_or_refuses():
         inception_score(logits=draw(6, 4), splits=7)
 
 
-@pytest.mark.parametrize(("n", "d"), [(12, 40), (40, 12), (1, 5)])
+@pytest.mark.parametrize("n, d", [(12, 40), (40, 12), (1, 5)])
 def test_vendi_by_the_whole_kernel(n, d):
     rows = draw(n, d)
     unit = rows / np.linalg.norm(rows, axis=1, keepdims=True)

@@ -1,10 +1,5 @@
 """The bundled CLIP without the transformers library, against that library."""
 
-from __future__ import annotations
-
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 from PIL import Image
@@ -13,6 +8,7 @@ from compute.models import load
 from compute.models.encoders import clip
 from compute.paths import ROOT
 from tests.compute.models.checkpoints import CPU, LONG, TEXTS, row
+from tests.serving import ended
 
 BUNDLED = ROOT / "assets" / "tiny"
 WORDS = (
@@ -69,6 +65,6 @@ print(*[name for name in {(*HEAVY, "scipy.stats")!r} if name in sys.modules])
 
 def test_the_bundled_model_loads_no_heavy_library_but_torch():
     """As a server loads it: these libraries would take 0.3 GB for a model of 4 MB."""
-    done = subprocess.run([sys.executable, "-c", AS_A_SERVER], cwd=ROOT, capture_output=True, text=True, timeout=300)
+    done = ended("-c", AS_A_SERVER)
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == []

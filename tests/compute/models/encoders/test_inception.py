@@ -1,7 +1,5 @@
 """FID's Inception on random weights in the published file's layout, beside torchvision's blocks."""
 
-from __future__ import annotations
-
 import json
 import types
 

@@ -14,7 +14,7 @@ TEXTS = ["a dog", "Two birds sit on a wire, and one of them sings.", "rouge et n
 PICTURES = noise((40, 60), (90, 30), (56, 56), (56, 84))
 
 
-@pytest.mark.parametrize(("write", "kind"), [(colpali, ColPaliForRetrieval), (colqwen2, ColQwen2ForRetrieval)])
+@pytest.mark.parametrize("write, kind", [(colpali, ColPaliForRetrieval), (colqwen2, ColQwen2ForRetrieval)])
 def test_vectors_are_the_library_call(write, kind, tmp_path):
     """Texts as queries, images as documents."""
     row = checkpoints.from_folder(write(tmp_path)).row

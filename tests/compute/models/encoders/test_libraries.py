@@ -1,7 +1,5 @@
 """Every family that a library loads, by its real path and beside that library's own call on the same checkpoint."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from functools import partial
@@ -231,7 +229,7 @@ def vision(kind):
 
 
 SAM = {**SMALL, "neck_chans": 16, "global_attn_indexes": [1], "window_size": 2, "num_classes": 0}
-CASES: dict[str, Case] = {
+CASES = {
     "clip": Case("clip", checkpoints.clip, features(16), 16),
     "clip, old weights": Case("clip", partial(checkpoints.clip, binary=True), features(16), 16),
     "siglip": Case("siglip", checkpoints.siglip, features(16, masked=False, padding="max_length"), 16),
@@ -356,7 +354,7 @@ def under_other_names(folder):
     return folder
 
 
-REFUSED: dict[str, tuple[Callable[[Path], Path], str, dict[str, Any], str]] = {
+REFUSED = {
     "another family": (checkpoints.clip, "siglip", {}, "siglip"),
     "an unknown option": (checkpoints.clip, "clip", {"text_prefx": ""}, "text_prefx"),
     "a pooler that would be random": (text("bert"), "bert", {"pooling": "pooler"}, "pooler"),
@@ -377,7 +375,7 @@ def test_what_cannot_be_loaded_is_said(what, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("write", "adapter", "file", "given"),
+    "write, adapter, file, given",
     [
         (partial(checkpoints.clip, binary=True), "clip", "pytorch_model.bin", {}),
         (hpsv2, "hpsv2", "HPS_v2_compressed.pt", {"architecture": "tiny-known"}),

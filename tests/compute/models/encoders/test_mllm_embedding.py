@@ -4,8 +4,6 @@ Reference everywhere: the library's own model called directly on its processor's
 hidden state of the last place.
 """
 
-from __future__ import annotations
-
 import json
 import shutil
 from functools import partial

@@ -1,9 +1,5 @@
 """OpenCLIP's text towers at each text's own length. Reference: the library's `encode_text` on texts at full length."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import open_clip
 import pytest
@@ -17,7 +13,7 @@ LIMIT, WORDS, END = 24, 100, 99
 SMALL = {"context_length": LIMIT, "vocab_size": WORDS, "width": 32, "heads": 2, "layers": 3}
 VISION = {"image_size": 32, "layers": 1, "width": 32, "patch_size": 16, "head_width": 16}
 # What OpenCLIP's configurations ask of a text tower, and whether a text may be cut after its end token.
-TOWERS: dict[str, tuple[dict[str, Any], bool]] = {
+TOWERS = {
     "clip": ({}, True),
     "clip, linear projection": ({"proj_bias": True}, True),
     "apart": ({"custom": True}, True),

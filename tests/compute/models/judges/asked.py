@@ -1,7 +1,5 @@
 """A judge at the stand-in's address, and questions for it."""
 
-from __future__ import annotations
-
 import io
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Stored answers: what is stored and what is not, half-written lines, and what can be dropped."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What a chat endpoint can do to who asks it: floods, redirects, replies that are none. No answer tells the key."""
 
-from __future__ import annotations
-
 import gzip
 import itertools
 import time
@@ -30,7 +28,7 @@ def reply_of(server, *, limits=ONCE, **fault):
 
 
 @pytest.mark.parametrize(
-    ("body", "headers"),
+    "body, headers",
     [(b"x" * LARGE, {}), (gzip.compress(b" " * LARGE), {"content-encoding": "gzip"})],
     ids=["plain", "unpacked"],
 )
@@ -69,7 +67,7 @@ def test_no_echo_of_the_key_is_told(server, echo, tmp_path, caplog):
 
 
 @pytest.mark.parametrize(
-    ("after", "asked"),
+    "after, asked",
     [
         ("", "/v1/chat/completions"),
         ("/api/v1?a=b", "/api/v1/chat/completions?a=b"),
@@ -82,7 +80,7 @@ def test_the_address_that_is_asked(server, after, asked):
 
 
 @pytest.mark.parametrize(
-    ("url", "local"),
+    "url, local",
     [
         ("http://127.0.0.1:8000/v1", True),
         ("http://localhost:1/v1", True),

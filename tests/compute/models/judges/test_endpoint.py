@@ -61,7 +61,7 @@ OVERLOADED = {"body": {"error": {"message": "provider overloaded", "code": 502}}
 
 
 @pytest.mark.parametrize(
-    ("fault", "problem"),
+    "fault, problem",
     [
         ({"status": 429}, "status 429"),
         (CUT, "closed connection"),
@@ -88,7 +88,7 @@ FILTERED = {"message": "the prompt was filtered", "code": "content_filter"}
 
 
 @pytest.mark.parametrize(
-    ("fault", "text", "finish", "problem"),
+    "fault, text, finish, problem",
     [
         ({"body": said("")}, "", "", "without text"),
         ({"body": said([THOUGHT])}, "", "", "without text"),
@@ -119,7 +119,7 @@ def test_a_slow_answer_is_given_up_and_asked_again(server):
     assert server.requests() == 2
 
 
-@pytest.mark.parametrize(("options", "thinking"), [({}, 4096), ({"max_tokens": 900}, 0)])
+@pytest.mark.parametrize("options, thinking", [({}, 4096), ({"max_tokens": 900}, 0)])
 def test_refused_fields_are_left_out_and_recorded(server, options, thinking):
     """As of OpenAI's reasoning models. The stand-in names the first refused field of a request."""
     server.refuse = ("seed", "temperature", "max_tokens")
@@ -139,7 +139,7 @@ def test_a_failure_that_names_a_model_called_seed_refuses_none(server):
 
 
 @pytest.mark.parametrize(
-    ("fault", "error", "told", "most"),
+    "fault, error, told, most",
     [
         ({"status": 401}, NoService, "LIKENESS_ENDPOINT_KEY", 2),
         ({"status": 404}, NotHere, "status 404.*LIKENESS_ENDPOINT", 2),
@@ -168,7 +168,7 @@ TURNED[274] = 6  # a quarter turn
 
 
 @pytest.mark.parametrize(
-    ("form", "more", "sent"),
+    "form, more, sent",
     [("PNG", {}, "png"), ("JPEG", {}, "jpeg"), ("BMP", {}, "png"), ("JPEG", {"exif": TURNED}, "png")],
 )
 def test_images_are_sent_upright_as_they_are_or_as_png(form, more, sent):
@@ -182,7 +182,7 @@ def test_images_are_sent_upright_as_they_are_or_as_png(form, more, sent):
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "problem"),
+    "name, value, problem",
     [
         *(("", url, "address") for url in ("localhost:8000", "http://host:port/v1")),
         *(("", url, "password") for url in ("http://me:secret@host/v1", "http://secret@host/v1")),
@@ -216,7 +216,7 @@ def test_what_an_address_hides_is_not_told():
 
 
 @pytest.mark.parametrize(
-    ("key", "repeated"),
+    "key, repeated",
     [
         ("ab/cd+ef=gh12", "ab/cd+ef=gh12 ab%2fcd%2Bef%3dgh12 ab/cd%252Bef=gh12 ab\\/cd+ef=gh12"),
         ("sk-1234", "the key sk-1234, and sk-1234."),

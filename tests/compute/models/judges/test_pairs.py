@@ -1,7 +1,5 @@
 """Pairs put to a real server that looks at the pixels: what is sent and how often, and what answers cost."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest
@@ -51,7 +49,7 @@ def test_an_image_that_cannot_be_read_is_named_and_the_rest_is_stored(server):
     assert only(judge(server)).text.startswith("Score: ") and server.requests() == 1
 
 
-@pytest.mark.parametrize(("options", "limit"), [({}, 256), ({"max_tokens": 16}, 16)])
+@pytest.mark.parametrize("options, limit", [({}, 256), ({"max_tokens": 16}, 16)])
 def test_there_is_room_for_a_reason_unless_the_row_says_otherwise(server, options, limit):
     """What a row sets holds for every answer."""
     asked = judge(server, **options)

@@ -2,8 +2,6 @@
 way, against a direct `generate` call of the library on the same input.
 """
 
-from __future__ import annotations
-
 import io
 import json
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """LPIPS and DreamSim beside direct calls of their packages, on small random weights in the packages' file layout."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from functools import partial

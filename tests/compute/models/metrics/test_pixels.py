@@ -1,7 +1,5 @@
 """Weight-free metrics against scikit-image, numpy.histogramdd and imagehash, on free photographs and noise."""
 
-from __future__ import annotations
-
 import imagehash
 import numpy as np
 import pytest
@@ -37,7 +35,7 @@ def reference_ssim(first, second, **constants):
 
 
 @pytest.mark.parametrize(
-    ("load", "reference", "seen"),
+    "load, reference, seen",
     [(pixels.load_psnr, peak_signal_noise_ratio, np.asarray), (pixels.load_ssim, reference_ssim, luma)],
 )
 def test_psnr_and_ssim_are_those_of_scikit_image(load, reference, seen):

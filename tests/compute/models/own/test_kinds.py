@@ -1,11 +1,8 @@
 """Every kind of object gives the vectors that its own library gives, and says what it lacks where it cannot."""
 
-from __future__ import annotations
-
 import copy
 import itertools
 from functools import partial
-from typing import Any
 
 import mteb
 import numpy as np
@@ -182,8 +179,8 @@ def test_batches_are_those_that_mteb_makes(task, modality):
     class Watched(Recording):
         def __init__(self):
             super().__init__()
-            self.seen: list[tuple[Any, np.ndarray]] = []
-            self.kinds: set[tuple[str, str]] = set()
+            self.seen = []
+            self.kinds = set()
 
         def encode(self, inputs, **kwargs):
             vectors = super().encode(inputs, **kwargs)

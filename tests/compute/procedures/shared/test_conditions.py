@@ -47,7 +47,7 @@ SENSITIVE_ELASTIC = (
 
 
 @pytest.mark.parametrize(
-    ("template", "condition", "transformation", "printed"),
+    "template, condition, transformation, printed",
     [
         (2, "invariant", "colorjitter", EXAMPLE),
         (1, "sensitive", "gaussianblur", SENSITIVE_BLUR),

@@ -87,7 +87,7 @@ UNREAD = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "choices", "expected"), [(text, *each) for *each, texts in CLEAR for text in texts])
+@pytest.mark.parametrize("text, choices, expected", [(text, *each) for *each, texts in CLEAR for text in texts])
 def test_what_answers_clearly_is_read(text, choices, expected):
     assert read(text, choices) == expected
 
@@ -98,7 +98,7 @@ def test_what_does_not_is_left_unread(text):
 
 
 @pytest.mark.parametrize(
-    ("text", "expected"),
+    "text, expected",
     [("(A)", 0), ("B. The second has less", 1), ("<think>A?</think>\n(B)", 1), ("<think>(A)", None)]
     + [(text, None) for text in ("I prefer Image 2", "Image 2 has less noise, but", "First guess:\n(A)\n, bu")],
 )

@@ -42,7 +42,7 @@ ODD = OddOneOut(names=("first", "second"), members=tuple(map(pictures, "abc")), 
 
 
 @pytest.mark.parametrize(
-    ("data", "printed", "images", "offered"),
+    "data, printed, images, offered",
     [
         (
             choices(pictures("a"), pictures("b"), reference=pictures("r")),

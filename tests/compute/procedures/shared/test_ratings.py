@@ -109,19 +109,19 @@ INVALID = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "value"), SCORES.items(), ids=range(len(SCORES)))
+@pytest.mark.parametrize("text, value", SCORES.items(), ids=range(len(SCORES)))
 def test_a_clear_score(text, value):
     assert ratings.read(text) == Rating(value=value), text
 
 
-@pytest.mark.parametrize(("text", "problem"), INVALID.items(), ids=range(len(INVALID)))
+@pytest.mark.parametrize("text, problem", INVALID.items(), ids=range(len(INVALID)))
 def test_no_clear_score(text, problem):
     assert ratings.read(text) == Rating(problem=problem), text
     assert problem in PROBLEMS
 
 
 @pytest.mark.parametrize(
-    ("text", "rating"),
+    "text, rating",
     [
         ("Score: 7\nReason: The images are", Rating(value=7)),
         ("Score: 7\n", Rating(value=7)),
@@ -147,7 +147,7 @@ def test_an_answer_that_was_cut(text, rating):
 
 
 @pytest.mark.parametrize(
-    ("text", "value"),
+    "text, value",
     [
         *{"7": 7, "<7>": 7, " 7. ": 7, "7/10": 7, "7.5": 8, "7,4": 7, "The score is 7.": 7, "**Rating: 7**": 7}.items(),
         *{"[[7]]": 7, r"\boxed{7}": 7, "7 out of 10": 7, "I'd say 7.": 7, "<think>maybe 3</think> 7": 7}.items(),
@@ -163,7 +163,7 @@ def test_the_lenient_reader(text, value):
     assert ratings.read(text, finish="length", lenient=True).value == (7 if "Score: 7\n" in text else None)
 
 
-@pytest.mark.parametrize(("text", "value"), [("7\nBoth show", 7), ("**7/10**\n", 7), ("7", None), ("7 or\n8", None)])
+@pytest.mark.parametrize("text, value", [("7\nBoth show", 7), ("**7/10**\n", 7), ("7", None), ("7 or\n8", None)])
 def test_of_a_cut_answer_the_lenient_reader_takes_a_first_line_that_is_a_number(text, value):
     assert ratings.read(text, finish="length", lenient=True).value == value
 

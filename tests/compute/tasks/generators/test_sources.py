@@ -1,18 +1,15 @@
 """Sets of images from folders, shards, tables and Python, paired by prompt: what is odd is named and counted."""
 
-from __future__ import annotations
-
 import io
 import tarfile
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from PIL import Image
 
 from compute.tasks import image_sets
-from compute.tasks.image_sets import ImageSet, PromptedSets, prompts_of
+from compute.tasks.image_sets import prompts_of
 from compute.tasks.source import Source
 from compute.types import BadInput, NotHere
 from tests.compute.tasks import hub_files
@@ -22,11 +19,11 @@ from tests.compute.tasks.hub_files import png
 SOURCE = Source(offline=True)
 
 
-def picture(seed: int, size: tuple[int, int] = (20, 16)) -> Image.Image:
+def picture(seed, size=(20, 16)):
     return Image.fromarray(np.random.default_rng(seed).integers(0, 255, (size[1], size[0], 3), dtype=np.uint8))
 
 
-def tar(path: Path, files: dict[str, bytes]) -> Path:
+def tar(path, files):
     with tarfile.open(path, "w") as archive:
         for name, data in files.items():
             info = tarfile.TarInfo(name)
@@ -35,14 +32,14 @@ def tar(path: Path, files: dict[str, bytes]) -> Path:
     return path
 
 
-def opened(where: Path | str, *names: str, first: int = 0, source: Source = SOURCE) -> ImageSet:
+def opened(where, *names, first=0, source=SOURCE):
     """The set of a path, called as its last part; with names it is a folder, whose images are made first."""
     if names:
         put(where, {name: picture(first + at) for at, name in enumerate(names)})
     return image_sets.opened(str(where).rpartition("/")[2], where, source=source, spool=Path())
 
 
-def paired(reference: ImageSet, *generated: ImageSet, prompts: Any = None) -> PromptedSets:
+def paired(reference, *generated, prompts=None):
     return image_sets.pair(reference=reference, generated=generated, prompts=prompts_of(prompts))
 
 

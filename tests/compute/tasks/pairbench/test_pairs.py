@@ -169,7 +169,7 @@ def rewritten(path, *, heading):
 
 
 @pytest.mark.parametrize(
-    ("column", "value", "message"),
+    "column, value, message",
     [
         ("strength", 1e5, "strength"),  # an image grown to fill the memory
         ("strength", "large", "strength"),
@@ -197,7 +197,7 @@ def test_what_no_pair_can_hold_is_refused_before_an_image_is_made(written, colum
 
 
 @pytest.mark.parametrize(
-    ("heading", "message"),
+    "heading, message",
     [
         (b"{sources", "heading"),
         (b"[]", "heading"),

@@ -1,7 +1,5 @@
 """Files of a view: the numbers of the table, text made harmless for what opens it."""
 
-from __future__ import annotations
-
 import io
 import json
 import re

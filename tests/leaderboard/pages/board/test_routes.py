@@ -1,7 +1,5 @@
 """What the browser fetches beside Gradio: bytes compressed once, plain errors, files."""
 
-from __future__ import annotations
-
 import errno
 import io
 import json
@@ -15,8 +13,6 @@ from leaderboard.data.database import Database
 from leaderboard.data.mean_rule import RankChoice, choice
 from leaderboard.data.suite_cache import SuiteCache
 from tests.leaderboard.served import client as client_of
-
-WEIGHED, ONE = "?w=IQA:5,Img-2AFC:0", "?tasks=unisim/nights"
 
 
 def test_the_bytes_are_compressed_once_and_known_again(client):
@@ -118,7 +114,7 @@ def test_the_choice_of_an_address_is_the_same_whatever_its_order():
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    "name, said",
     [
         ("unisim-table-2.csv", "model,"),
         ("CORRECTIONS.md", "# Corrections"),

@@ -1,7 +1,5 @@
 """The first rows of a board, before its table is there."""
 
-from __future__ import annotations
-
 import re
 from types import SimpleNamespace
 

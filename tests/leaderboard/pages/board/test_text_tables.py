@@ -1,7 +1,5 @@
 """LaTeX of a table: its texts escaped, its numbers bold where they are best; views are frozen in tests/golden."""
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 
@@ -9,7 +7,7 @@ from leaderboard.pages.board.text_tables import latex, tex
 
 
 @pytest.mark.parametrize(
-    ("text", "written"),
+    "text, written",
     [
         ("50% & #1_{x}$ ~^\\", r"50\% \& \#1\_\{x\}\$ \textasciitilde{}\textasciicircum{}\textbackslash{}"),
         ("\\end{tabular}", r"\textbackslash{}end\{tabular\}"),

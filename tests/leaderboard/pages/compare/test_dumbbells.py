@@ -1,7 +1,5 @@
 """The axis of a dumbbell chart: all values and intervals on it, at their places, with round ticks."""
 
-from __future__ import annotations
-
 import random
 from types import SimpleNamespace
 

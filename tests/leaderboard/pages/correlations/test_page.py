@@ -1,7 +1,5 @@
 """Which pairs are said to be the most and the least alike."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from compute.analysis.correlation import extreme_pairs

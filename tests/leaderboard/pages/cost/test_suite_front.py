@@ -1,7 +1,5 @@
 """The front of score and cost where little is known; what the page shows is frozen in tests/golden."""
 
-from __future__ import annotations
-
 import pytest
 
 from compute.types import BadInput, UnknownKey

@@ -1,7 +1,5 @@
 """Your eyes: how studies are made in turns, and what its routes take and answer."""
 
-from __future__ import annotations
-
 import json
 from contextlib import nullcontext
 from functools import partial
@@ -190,7 +188,7 @@ def test_a_zip_out_of_bounds_is_refused(files):
         studies.uploaded(packed(files), kind="text")
 
 
-@pytest.mark.parametrize(("choice", "best", "votes"), [(0, "SSIM agrees", ",1,0"), (1, "'<b>hostile</b>'", ",0,1")])
+@pytest.mark.parametrize("choice, best, votes", [(0, "SSIM agrees", ",1,0"), (1, "'<b>hostile</b>'", ",0,1")])
 def test_a_report_ranks_models_and_hands_out_the_votes(app, choice, best, votes):
     """For which the server got the study before; a command is quoted, as a shell would run it."""
     answers = json.dumps(judged(count=23, choice=choice)).encode()

@@ -1,10 +1,7 @@
 """The section on backbones: its sentences follow from the cells, and it says what is unknown."""
 
-from __future__ import annotations
-
 import html
 import re
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -20,7 +17,7 @@ from tests.leaderboard.grid_stand_ins import IMAGES, TEXTS
 
 @pytest.fixture(scope="module")
 def db(tmp_path_factory):
-    folder: Path = tmp_path_factory.mktemp("backbones")
+    folder = tmp_path_factory.mktemp("backbones")
     grid_stand_ins.make(folder / "results")
     return Database(generator_stand_ins.database(folder, results=folder / "results"))
 
@@ -59,7 +56,7 @@ def pairs(cells, error):
 
 
 @pytest.mark.parametrize(
-    ("cells", "error", "words"),
+    "cells, error, words",
     [
         ([[0.9, 0.9], [0.2, 0.2]], 0.01, "the image backbone matters, the effect of the text backbone is not"),
         ([[0.9, 0.2], [0.9, 0.2]], 0.01, "the text backbone matters, the effect of the image backbone is not"),

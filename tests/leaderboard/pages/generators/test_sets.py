@@ -1,7 +1,5 @@
 """Sets of generators: the paper's from its tables, computed ones from runs; and how little may be said of them."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from html import unescape
@@ -79,7 +77,7 @@ def test_a_stored_comparison_is_a_set_where_only_proven_differences_move_a_gener
 
 
 @pytest.mark.parametrize(
-    ("asked", "found"),
+    "asked, found",
     [
         ("", "tiny"),
         ("efficientnet-lite0", "efficientnet-lite0"),

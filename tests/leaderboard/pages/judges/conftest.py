@@ -1,7 +1,5 @@
 """A database with stand-in judges, made once."""
 
-from __future__ import annotations
-
 import pytest
 
 from leaderboard.data.suite_cache import SuiteCache

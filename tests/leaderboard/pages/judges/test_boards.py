@@ -1,7 +1,5 @@
 """Who leads which metric, and how sure that is: what the board of the metric says."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -20,7 +18,7 @@ def judges(values, *, noise, tasks):
 
 
 @pytest.mark.parametrize(
-    ("values", "noise", "tasks", "words"),
+    "values, noise, tasks, words",
     [
         ([0.9, 0.8], 0.01, "abcdefgh", "Significantly better"),
         ([0.9, 0.89], 0.1, "abcdefgh", "Not significant: "),

@@ -1,7 +1,5 @@
 """One judge from its stored pairs: closed forms, sentences, examples, and what it took."""
 
-from __future__ import annotations
-
 import json
 from types import SimpleNamespace
 

@@ -1,7 +1,5 @@
 """Points by words and by numbers: every point once, a mark for every value, groups for those without a mouse."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from compute.analysis.figures.style import UNGROUPED

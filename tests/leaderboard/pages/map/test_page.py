@@ -1,7 +1,5 @@
 """How the clusters of a map are named."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from leaderboard.pages.map.points import names_of

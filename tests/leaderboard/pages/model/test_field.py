@@ -1,7 +1,5 @@
 """One model among its field, and one row a model, on the shipped figures."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from leaderboard.pages.model import field as fields

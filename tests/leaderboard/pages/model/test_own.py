@@ -1,7 +1,5 @@
 """The page of an own model: its mark, its digest, how to run it again, and nothing of the machine that ran it."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -47,7 +45,8 @@ def own_site(tmp_path_factory):
         named = own_models.record(own, digest=DIGEST, results=results, source=source)
         stored(results, model=named.key, task=task.key, metric=task.metrics[0], subset=task.subsets[0])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(build, "all_claims", list)  # they take seconds, and have nothing of one's own
+        patch.setattr(build, "all_claims", list)  # these and imports take seconds, and have nothing of one's own
+        patch.setattr(build.paths, "IMPORTED", folder / "shipped")
         database = Database(build.build(folder / "likeness.duckdb", results=results).path)
     return SimpleNamespace(db=database, suite_cache=SuiteCache(database), network=None, live=SimpleNamespace(own=()))
 

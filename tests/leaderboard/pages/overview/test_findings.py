@@ -1,7 +1,5 @@
 """Who leads a benchmark, by how much and whether significantly."""
 
-from __future__ import annotations
-
 import dataclasses
 
 from leaderboard.data.suite_cache import ranked_rows

@@ -1,13 +1,11 @@
 """What pages say of several laboratories' scores: the comparison is with the score that is shown."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 
 from compute.analysis.replication import SAME_RUNS
 from compute.types import SELF_REPORTED
-from leaderboard.data import payload, replication
+from leaderboard.data import replication
 from leaderboard.html.templates import macros
 from leaderboard.pages.replication.page import laboratories, one
 
@@ -20,7 +18,7 @@ def db(suite_cache):
 @pytest.mark.parametrize("suite", ["datacomp", "mieb", "clip-retrieval", "mmeb"])
 def test_a_value_less_its_difference_is_the_score_that_the_board_shows(suite_cache, db, suite):
     table, seen = suite_cache.table(suite), 0
-    for at in range(0, len(table.rows), 9):
+    for at in range(0, len(table.rows), 1 + len(table.rows) // 8):
         for index, column in enumerate(table.columns):
             shown = table.scores.values[at, index] * column.scale
             cell = {"model": table.rows[at].model, "origin": table.rows[at].origin}
@@ -53,23 +51,3 @@ def test_prints_of_the_same_runs_are_not_a_replication(db):
         {"published", "imported"} == {*unlike.origins} for unlike in replication.failing(db).values()
     )
     assert ("Public results and open_clip", "imported,imported:open_clip") in laboratories(db)
-
-
-def test_a_task_that_does_not_replicate_is_marked_and_its_weight_said(suite_cache, db):
-    table = suite_cache.table("mieb")
-    board = payload.board(db, table, suite_cache.ranked("mieb"))
-    marked = {column["key"] for column in board["columns"] if column["unlike"]}
-    assert "mieb/clevrzeroshot" in {table.by_key[key].task for key in marked if table.by_key[key].kind == "task"}
-    assert "CLEVRZeroShot" in board["suite"]["description"]
-    nothing = SimpleNamespace(origin="computed", columns=table.columns)
-    assert replication.sensitivity(db, nothing, suite_cache.ranked("mieb")) == ""
-
-
-def test_laboratories_are_never_ranked_together(suite_cache):
-    table, ranked = suite_cache.table("clip-retrieval"), suite_cache.ranked("clip-retrieval")
-    own = [at for at, row in enumerate(table.rows) if row.origin == SELF_REPORTED]
-    assert own and all(ranked.rank[at] < 1 and ranked.why[at] for at in own)
-    by_origin = {row.origin: [] for row in table.rows}
-    for at, row in enumerate(table.rows):
-        by_origin[row.origin].append(ranked.rank[at])
-    assert min(by_origin["imported:open_clip"]) == 1

@@ -1,7 +1,5 @@
 """The SQL page's answers: a description of the database, examples that run, and queries by POST alone."""
 
-from __future__ import annotations
-
 import pytest
 
 from compute.database.schema import TABLES

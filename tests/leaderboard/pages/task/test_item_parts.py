@@ -1,7 +1,5 @@
 """What an item shows, from details in the form that each procedure keeps (compute/procedures)."""
 
-from __future__ import annotations
-
 import pytest
 
 from leaderboard.pages.task.item_parts import answered, choices, drawn
@@ -18,7 +16,7 @@ FOUR = {"images": ["a", "b"], "texts": ["s", "t"], "scores": [1, 2, 3, 4]}
 
 
 @pytest.mark.parametrize(
-    ("images", "texts", "more", "category", "reference"),
+    "images, texts, more, category, reference",
     [
         ("abc", (), {"scores": [0.1, 0.2]}, "Img-2AFC", ("a", "")),
         ("ab", (), {"scores": [0.1, 0.2]}, "IQA", None),
@@ -34,7 +32,7 @@ def test_reference_and_alternatives_are_told_apart(images, texts, more, category
 
 
 @pytest.mark.parametrize(
-    ("procedure", "detail", "shown"),
+    "procedure, detail, shown",
     [
         (
             "matching",
@@ -55,7 +53,7 @@ def test_the_question_in_reading_order(procedure, detail, shown):
 
 
 @pytest.mark.parametrize(
-    ("procedure", "detail", "answer", "said"),
+    "procedure, detail, answer, said",
     [
         ("choice", {"scores": [0.25, -1.5]}, "A", {"scores": [("A", "0.250"), ("B", "−1.500")], "picked": ["A"]}),
         ("odd_one_out", {"scores": [1, None]}, "A/B", {"scores": [("A", "1.000"), ("B", "—")], "picked": ["A", "B"]}),

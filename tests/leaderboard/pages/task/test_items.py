@@ -1,7 +1,5 @@
 """Single items: what is right, in which order they come, what two models disagree about, and what is said of none."""
 
-from __future__ import annotations
-
 import math
 import re
 from functools import partial
@@ -102,7 +100,7 @@ def test_labels_that_may_be_wrong_can_come_first(stand_in_suite_cache):
 
 
 @pytest.mark.parametrize(
-    ("task", "command"),
+    "task, command",
     [
         ("mieb/stl10", "likeness run --suite mieb --tasks mieb/stl10 --models [a-z].*"),
         ("pairbench/coco-cj", ".*pairbench/coco-cj --models MODEL"),

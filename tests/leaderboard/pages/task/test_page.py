@@ -1,7 +1,5 @@
 """What a task's page says of saturation and of procedures; what it shows is frozen in tests/golden."""
 
-from __future__ import annotations
-
 import pytest
 
 from leaderboard.data.task_doubts import saturation
@@ -10,7 +8,7 @@ from leaderboard.pages.task import protocols
 
 
 @pytest.mark.parametrize(
-    ("scores", "noise", "said"),
+    "scores, noise, said",
     [
         ([0.8] * 9, 0.02, "Close to saturated"),
         ([0.3] * 9, 0.02, "Too hard to tell the best"),

@@ -1,7 +1,5 @@
 """The addresses of single items, small pictures and run details."""
 
-from __future__ import annotations
-
 import io
 from urllib.parse import quote
 

@@ -1,7 +1,5 @@
 """What a computed run was made with: nothing of importance is left out, everything is said in words."""
 
-from __future__ import annotations
-
 import json
 from importlib.metadata import version
 from types import SimpleNamespace

@@ -2,8 +2,6 @@
 no download are frozen in tests/golden.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 
@@ -44,7 +42,7 @@ def test_models_without_their_turn_are_named_with_what_to_do():
 
 
 @pytest.mark.parametrize(
-    ("question", "values", "said"),
+    "question, values, said",
     [
         (PAIR, (2.5,), "The one model: similar."),
         (PAIR, (2.5, 2.6, 2.7), "All 3 models: similar."),

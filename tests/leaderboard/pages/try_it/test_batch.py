@@ -1,7 +1,5 @@
 """Tables of pairs scored turn by turn: the numbers of single comparisons, a reason for every score that is missing."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json
@@ -31,7 +29,7 @@ class Judge:
     """Stands in for Live where models are asked: a score by the second text's length, and what it was asked."""
 
     def __init__(self, *held, score=None, unit="cosine"):
-        self.asked: list[tuple[str, str]] = []
+        self.asked = []
         self.held, self.score, self.unit = Calibrations(references=held), score, unit
 
     def answers(self, question, rows, **given):
@@ -182,7 +180,7 @@ def test_failures_are_reasons_and_never_scores():
 
 
 @pytest.mark.parametrize(
-    ("score", "unit", "cells", "problem"),
+    "score, unit, cells, problem",
     [
         (float("nan"), "cosine", ("", "", ""), "one: It gave no number"),
         (float("inf"), "cosine", ("inf", "100", "as matching pairs"), ""),
@@ -249,7 +247,7 @@ class Catalogue(Judge):
 
 
 @pytest.mark.parametrize(
-    ("keys", "word"),
+    "keys, word",
     [(["one", "far"], "FAR"), (["not"], "package"), ([f"m{number}" for number in range(13)], "13")],
 )
 def test_models_that_cannot_be_asked_are_told_before_anything_begins(keys, word):

@@ -1,7 +1,5 @@
 """What is said of a curve: where a score falls for good, and where it only dips."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import pytest
@@ -21,7 +19,7 @@ HIGH, MIDDLE, LOW = 2.5, 1.5, 0.5  # as a matching pair, between, as an unrelate
 
 
 @pytest.mark.parametrize(
-    ("scores", "said"),
+    "scores, said",
     [
         ([HIGH] * 5, "scores it as a matching pair at every strength."),
         (
@@ -41,7 +39,7 @@ def test_a_curve_in_words(scores, said):
 
 
 @pytest.mark.parametrize(
-    ("kind", "size", "said"),
+    "kind, size, said",
     [
         ("rotate", (512, 384), "22.5 degrees"),
         ("gaussianblur", (512, 384), "9.6 pixels"),
@@ -86,7 +84,7 @@ def test_what_the_controls_say_is_a_pair():
 
 
 @pytest.mark.parametrize(
-    ("sent", "said"),
+    "sent, said",
     [
         (("0", None, 1), "There is no transformation 'None'"),
         (("0", ["rotate"], 1), "There is no transformation"),

@@ -1,7 +1,5 @@
 """The table of scores from 1 to 10."""
 
-from __future__ import annotations
-
 from compute.catalog import shipped
 from compute.live import examples
 from compute.live.changes import ChangedPair, PairRating

@@ -1,7 +1,5 @@
 """What visitors send: within bounds, into memory only, and always answered with JSON in a sentence. What they fetch."""
 
-from __future__ import annotations
-
 import os
 import tempfile
 import threading

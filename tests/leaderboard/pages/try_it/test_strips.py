@@ -1,7 +1,5 @@
 """A model's axis: letters have room, wherever the marks are, and bands and marks share one scale."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.optimize import minimize

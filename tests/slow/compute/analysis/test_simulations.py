@@ -1,7 +1,5 @@
 """What tables and intervals promise, by simulation: coverage of ranks, and claims about equal generators."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -3,8 +3,6 @@
 Proofs are counts of items that were encoded, and the files that are left; no clock.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 from collections import Counter

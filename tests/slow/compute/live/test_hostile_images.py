@@ -1,7 +1,5 @@
 """Every file of the table of hostile images is refused or read within limits."""
 
-from __future__ import annotations
-
 import signal
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The bundled model: its lessons, losses and tokenizer, a run that is stopped and taken up."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
