@@ -18,7 +18,7 @@ def db(suite_cache):
 @pytest.mark.parametrize("suite", ["datacomp", "mieb", "clip-retrieval", "mmeb"])
 def test_a_value_less_its_difference_is_the_score_that_the_board_shows(suite_cache, db, suite):
     table, seen = suite_cache.table(suite), 0
-    for at in range(0, len(table.rows), 1 + len(table.rows) // 8):
+    for at in range(0, len(table.rows), 9):
         for index, column in enumerate(table.columns):
             shown = table.scores.values[at, index] * column.scale
             cell = {"model": table.rows[at].model, "origin": table.rows[at].origin}
