@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.sparse.csgraph import connected_components
 
 from compute.analysis.intervals import Z95
 from compute.arrays import Floats
@@ -27,6 +26,8 @@ def fit(wins: ArrayLike, *, names: Sequence[str] = ()) -> Floats:
     they are too narrow where a few people made most of them. Raises Undefined where no
     finite strengths exist: a group that never lost, or never met, the others.
     """
+    from scipy.sparse.csgraph import connected_components  # slow to import: not at start
+
     wins = np.asarray(wins, dtype=float)
     n = len(wins)
     parts, part = connected_components(wins > 0, directed=True, connection="strong")
