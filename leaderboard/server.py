@@ -116,9 +116,9 @@ def build(
     look = LOOK.read_text()
     site_bar = partial(bar.bar, bar.entries(VIEWS), assets=site.assets)
     face = Face(site, VIEWS, bar=site_bar, access=access)
-    site.ahead.append(face.ahead)
     documents = docs_page.route(site=SITE, bar=partial(site_bar, current=bar.DOCS), look=look)
     served = [*routes(site), *ROUTES, documents]
+    site.ahead.append(face.ahead)  # last: it replaces the first screens of the file that is served until the swap
     pages = Middleware(
         Pages,
         keys=frozenset(view.key for view in VIEWS),
@@ -133,7 +133,7 @@ def build(
     )
     if data:
         data.renew(db)
-    db.after_swap = partial(_make, site)
+    db.prepare = partial(_make, site)
     RebuiltData(db).start()
     Thread(target=_warm, args=(site,), daemon=False).start()  # not cut off within a library's own code at exit
     launch = {
@@ -217,7 +217,7 @@ def _warm(site: Site) -> None:
 
 def _make(site: Site) -> None:
     boards = [partial(site.suite_cache.board, suite) for suite in site.db.query("suites")["key"]]
-    for make in (*boards, *site.ahead, site.suite_cache.languages, static.warm):
+    for make in (*boards, site.suite_cache.languages, static.warm, *site.ahead):
         if site.db.is_closed or not main_thread().is_alive():  # the app or the program ends
             return
         try:

@@ -56,9 +56,7 @@ def decisions(*, scores: Floats, blocks: Sequence[Block], clusters: Ints | None,
     if models < 2:
         return np.zeros((models, models), bool)
     signs = _signs(parts.sets, _flips(models))
-    total, squares = np.zeros((models, models)), np.zeros((models, models))  # above the diagonal
-    for row in range(models - 1):
-        total[row, row + 1 :], squares[row, row + 1 :] = parts.differences(row)
+    total, squares = parts.differences()
     # Flips leave it as it is, which is all that a scale needs. The constant keeps pairs that hardly vary from ruling.
     scale = np.sqrt(squares + np.median(squares[np.triu_indices(models, 1)]) / 2)
     sums = _flipped(signs, parts.own.T).T  # of complete models, with flipped signs: [models, flips]
@@ -73,8 +71,8 @@ def decisions_on_items(*, means: Floats, errors: Floats, higher: bool) -> Bools:
     """
     models, order = len(means), np.lexsort((errors, means))  # their order decides nothing
     noise = np.random.default_rng(SEED).normal(size=(models, _flips(models))) * errors[order, None]
-    total = np.triu(np.subtract.outer(means[order], means[order]))
-    scale = np.triu(np.hypot.outer(errors[order], errors[order]))
+    total = np.subtract.outer(means[order], means[order])
+    scale = np.hypot.outer(errors[order], errors[order])
     found = _step_down(total, scale, noise.shape[1], lambda row, at: noise[row, at] - noise[row + 1 :, at])
     return _turned(found, total if higher else -total, order)
 
@@ -99,10 +97,10 @@ def _step_down(total: Floats, scale: Floats, count: int, drawn: Callable[[int, I
         for row in range(models - 1):
             values = np.abs(drawn(row, stale))
             values *= left[row, row + 1 :, None]
-            first = values.argmax(axis=0)
-            value = np.take_along_axis(values, first[None], axis=0)[0]
+            value = values.max(axis=0)
             more = value > largest[stale]
-            largest[stale[more]], pair[0, stale[more]], pair[1, stale[more]] = value[more], row, row + 1 + first[more]
+            at = stale[more]
+            largest[at], pair[0, at], pair[1, at] = value[more], row, row + 1 + values[:, more].argmax(axis=0)
         new = above & ~found & (t > np.partition(largest, -rarest)[-rarest] + EQUAL)
         found |= new
         stale = np.flatnonzero(found[tuple(pair)]) if new.any() else stale[:0]
@@ -196,24 +194,29 @@ class _SetParts:
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.nan_to_num(gap) * self.weights * ((self.share / there) @ self.in_block.T)
 
-    def _incomplete(self, row: int) -> Floats:
-        """The parts of the row less those after it, where one of the two lacks a score: [models, sets]."""
-        return self._of(self.x[row] - self.x[max(row + 1, self.whole) :]) @ self.in_set
+    def _parts(self, gap: Floats) -> Floats:
+        """Every data set's part of differences [pairs, tasks]: [pairs, sets], 0 where not compared."""
+        return np.nan_to_num(self._of(gap) @ self.in_set)
 
-    def differences(self, row: int) -> tuple[Floats, Floats]:
-        """The row's mean less those of the rows after it, and the sums of the parts' squares; 0 where not compared."""
-        parts = self._incomplete(row)
-        if row < self.whole:
-            parts = np.concatenate([self.own[row] - self.own[row + 1 :], parts])
-        parts = np.nan_to_num(parts)
-        return parts.sum(axis=1), np.einsum("ij,ij->i", parts, parts)
+    def differences(self) -> Floats:
+        """Every row's mean less those of the rows after it, and the sums of the parts' squares; 0 where not compared:
+        [2, models, models], above the diagonal."""
+        out, own = np.zeros((2, len(self.x), len(self.x))), self.own
+        sums, sizes = own.sum(axis=1), (own**2).sum(axis=1)
+        squares = np.abs(sizes[:, None] + sizes - 2 * own @ own.T)
+        out[:, : self.whole, : self.whole] = sums[:, None] - sums, squares
+        for row in range(self.whole, len(self.x)):
+            parts = self._parts(self.x[:row] - self.x[row])
+            out[:, :row, row] = parts.sum(axis=1), (parts**2).sum(axis=1)
+        return out
 
     def drawn(self, row: int, signs: Ints, sums: Floats) -> Floats:
         """The differences of the row from those after it with flipped signs: [models, flips]."""
         of_whole = sums[row : row + 1] - sums[row + 1 :] if row < self.whole else sums[:0]
         if self.whole == len(self.x):
             return of_whole
-        return np.concatenate([of_whole, _flipped(signs, np.nan_to_num(self._incomplete(row)).T).T])
+        parts = self._parts(self.x[row] - self.x[max(row + 1, self.whole) :])
+        return np.concatenate([of_whole, _flipped(signs, parts.T).T])
 
 
 def _flipped(signs: Ints, parts: Floats) -> Floats:

@@ -389,9 +389,7 @@ def of_long(
     that papers print (model, category, value). rows: pairs of model and origin; else all that have a score, in order.
     """
     pairs = sorted(set(zip(long["model"], long["origin"], strict=True))) if rows is None else list(rows)
-    values, stderr, items, bias = (
-        wide(long, name, rows=pairs, columns=columns) for name in ("value", "stderr", "n", "bias")
-    )
+    values, stderr, items, bias = wide(long, "value", "stderr", "n", "bias", rows=pairs, columns=columns)
     ranked = columns["ranked"].to_numpy(bool)
     categories = tuple(dict.fromkeys(columns["category"][ranked]))
     codes = {name: code for code, name in enumerate(categories)}
@@ -430,12 +428,16 @@ def of_long(
     )
 
 
-def wide(long: pd.DataFrame, name: str, *, rows: Sequence[tuple[str, str]], columns: pd.DataFrame) -> Floats:
-    """A column of LONG, or another next to them, as [rows, columns], NaN where missing.
+def wide(long: pd.DataFrame, *names: str, rows: Sequence[tuple[str, str]], columns: pd.DataFrame) -> Floats:
+    """Columns of LONG, or others next to them, as [names, rows, columns], NaN where missing.
 
     rows: pairs of model and origin; columns as in `of_long`.
     """
-    pivoted = long.pivot(index=["model", "origin"], columns=["task", "metric"], values=name)
-    index = pd.MultiIndex.from_tuples(rows, names=["model", "origin"])
-    wanted = pd.MultiIndex.from_arrays([columns["task"], columns["metric"]])
-    return pivoted.reindex(index=index, columns=wanted).to_numpy(float, copy=True)
+    own = zip(columns["task"], columns["metric"], strict=True)
+    row, column = (
+        pd.Index([*pairs], tupleize_cols=False).get_indexer([*zip(long[first], long[second], strict=True)])
+        for pairs, first, second in ((rows, "model", "origin"), (own, "task", "metric"))
+    )
+    out, there = np.full((len(names), len(rows), len(columns)), np.nan), (row >= 0) & (column >= 0)
+    out[:, row[there], column[there]] = long.loc[there, [*names]].to_numpy(float).T
+    return out

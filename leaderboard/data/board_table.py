@@ -246,8 +246,8 @@ class BoardTable:
         model = self.rows[row].model
         if any(model == other for other, _ in self.trained_tasks):
             return "yes"
-        facts = self.models.loc[model]
-        return "no" if len(facts["trained_on"]) and own_facts(facts["options"]) is None else "unknown"
+        known, options = (self.models.at[model, name] for name in ("trained_on", "options"))
+        return "no" if len(known) and own_facts(options) is None else "unknown"
 
     def untrained(self, row: int) -> float | None:
         """The share of the ranked tasks whose data a row's model did not see in training; None where not known."""
@@ -352,7 +352,7 @@ def load(db: Database, *, suite: str, scope: Scope = WHOLE) -> BoardTable:
     doubts = db.query("doubts", suite=suite).iloc[: 0 if scope else None]  # they are about whole tasks
     long = long.merge(doubts, on=["model", "task", "origin", "metric"], how="left")
     long["marks"] = _marks(db, suite, long, trained=trained, means=set(tasks["key"][~tasks["ranked"]]))
-    low, high = (wide(long, end, rows=rows, columns=facts) for end in ("low", "high"))
+    low, high, marks, expected = wide(long, "low", "high", "marks", "expected", rows=rows, columns=facts)
     own, half = ~np.isnan(low), Z95 * np.where(np.isfinite(scores.stderr), scores.stderr, np.nan)
     return BoardTable(
         scores=replace(scores, reasons=reasons, missing=missing, hours=hours.to_numpy(float)),
@@ -361,8 +361,8 @@ def load(db: Database, *, suite: str, scope: Scope = WHOLE) -> BoardTable:
         columns=columns,
         low=np.where(own, low, np.maximum(scores.values - half, scores.lower)),
         high=np.where(own, high, np.minimum(scores.values + half, scores.upper)),
-        marks=np.nan_to_num(wide(long, "marks", rows=rows, columns=facts)).astype(int),
-        expected=wide(long, "expected", rows=rows, columns=facts),
+        marks=np.nan_to_num(marks).astype(int),
+        expected=expected,
         category_columns=_category_columns(columns, scores.categories, own=is_own(about["benchmark"]), shown=not alone),
         presets=presets(about, scores.categories),
         averages=averages,

@@ -604,18 +604,22 @@ SELECT task, image FROM thumbnails WHERE task IN (SELECT task FROM suite_tasks W
 -- ---- sets of generators that were computed
 
 -- name: generator_sets
--- Tasks with computed generators: suite, title (of the suite), benchmark, description, task, n_items, metrics,
--- subsets, paired; in order.
+-- Suites with scores of computed generators under a backbone, by their first such task: suite, title (of the suite),
+-- benchmark, description, task, n_items, metrics, scored (of these), subsets, paired; in order.
 --
 -- `paired`: image i of every generator was made from prompt i. Grids of backbones, a task a backbone, are not among
 -- them.
 SELECT suites.key AS suite, suites.title, suites.benchmark, suites.description, tasks.key AS task,
        tasks.n_items, tasks.metrics, tasks.subsets,
+       [metric FOR metric IN tasks.metrics IF list_contains(own.metrics, metric)] AS scored,
        list_contains(tasks.modalities, 'text') AS paired
 FROM suites JOIN suite_tasks ON suite_tasks.suite = suites.key JOIN tasks ON tasks.key = suite_tasks.task
+JOIN (SELECT runs.task, list(DISTINCT scores.metric) AS metrics FROM scores JOIN runs ON runs.id = scores.run
+      JOIN models ON models.key = runs.model
+      WHERE runs.main AND runs.origin = 'computed' AND models.kind = 'generator' AND scores.subset <> 'default'
+      GROUP BY runs.task) AS own ON own.task = tasks.key
 WHERE tasks.procedure <> 'cfred-grid'
-  AND tasks.key IN (SELECT runs.task FROM runs JOIN models ON models.key = runs.model WHERE runs.main AND runs.origin = 'computed' AND models.kind = 'generator')
-ORDER BY suites.position, tasks.position
+QUALIFY row_number() OVER (PARTITION BY suites.key ORDER BY tasks.position) = 1 ORDER BY suites.position
 
 -- name: generator_runs
 -- The generators of a set, one run each: id, model, title, settings (JSON).

@@ -69,7 +69,7 @@ def pairs(db: Database) -> pd.DataFrame:
     """Every two origins' values of a model on the same data, as `replication.pairs`, with the `title` of the data."""
     found = replication.pairs(db.query("measured"))
     titles = db.keyed("tasks")["title"]
-    named = found[found["task_b"].str.partition("/")[0] == "datacomp"].drop_duplicates("data").set_index("data")
+    named = found[found["task_b"].str.startswith("datacomp/")].drop_duplicates("data").set_index("data")
     title = found["data"].map(named["task_b"]).fillna(found["task_a"]).map(titles)
     return found.assign(title=title)
 

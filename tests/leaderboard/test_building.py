@@ -36,7 +36,7 @@ def test_lists_are_made_ahead_of_the_first_visitor_after_a_swap(database, monkey
     db = Database(database)
     try:
         _, launch = server.build(db)
-        db.after_swap()
+        db.prepare()
         monkeypatch.delattr(db._now, "_connection")
         monkeypatch.setattr(db._now, "ask", None)
         client = TestClient(Starlette(routes=launch["app_kwargs"]["routes"][1:]), raise_server_exceptions=False)

@@ -26,6 +26,8 @@ def fit(wins: ArrayLike, *, names: Sequence[str] = ()) -> Floats:
     they are too narrow where a few people made most of them. Raises Undefined where no
     finite strengths exist: a group that never lost, or never met, the others.
     """
+    from scipy.sparse.csgraph import connected_components  # slow to import: not at start
+
     wins = np.asarray(wins, dtype=float)
     n = len(wins)
     from scipy.sparse.csgraph import connected_components  # slow to import: not at start

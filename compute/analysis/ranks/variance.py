@@ -176,7 +176,10 @@ def unknown_because(parts: Sequence[CategoryVariance], *, names: Sequence[str]) 
     states = np.stack([part.state for part in parts], axis=1)
     words = []
     for row in states.tolist():
-        which = {own: [names[part.category] for part, one in zip(parts, row, strict=True) if one == own] for own in row}
+        which = {
+            own: [names[part.category] for part, one in zip(parts, row, strict=True) if one == own]
+            for own in {*row} - {KNOWN}
+        }
         because = [text.format(listed(which[state])) for state, text in WHY_UNKNOWN.items() if state in which]
         words.append("; ".join(because))
     return tuple(words)

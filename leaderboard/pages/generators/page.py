@@ -17,7 +17,7 @@ from compute.analysis.figures.ranked import strip
 from compute.analysis.figures.style import PALETTE, label_sides, plain, unmarked
 from compute.types import unknown
 from leaderboard.html.formatting import blank, number, span
-from leaderboard.html.labels import SUSPECT, choice_title
+from leaderboard.html.labels import SUSPECT, choice_title, plain_title
 from leaderboard.html.templates import macro, render
 from leaderboard.page import HIDDEN, Canvas, Site, View, controls
 from leaderboard.pages.generators import backbones
@@ -41,12 +41,12 @@ def draw(site: Site) -> None:
     listed = _named(site, METRIC_MODELS)
 
     def sets() -> list[tuple[str, str]]:
-        own = [(choice_title(each.title, each.benchmark), key) for key, each in sets_of(site).items()]
-        return [*((title, key) for key, title in SETS.items()), *own]
+        own = site.db.query("generator_sets").itertuples()  # the sets themselves are slow to load
+        titles = [(choice_title(plain_title(one.title, one.benchmark), one.benchmark), one.suite) for one in own]
+        return [*((title, key) for key, title in SETS.items()), *titles]
 
     def metrics() -> list[tuple[str, str]]:
-        keys = dict.fromkeys((*METRIC_MODELS, *(key for each in sets_of(site).values() for key in each.columns)))
-        return _named(site, keys)
+        return _named(site, dict.fromkeys((*METRIC_MODELS, *site.db.query("generator_sets")["scored"].explode())))
 
     canvas = Canvas(site)
     head = canvas.waiting("Comparing the metrics with people")

@@ -263,8 +263,8 @@ paper_set = shared(lambda site, key: of_paper(site.db, site.suite_cache.table(f"
 
 def load(db: Database) -> dict[str, GeneratorSet]:
     """Every computed set in the database by its suite's key, in the order of the suites."""
-    rows = db.query("generator_sets").drop_duplicates("suite")
-    sets = [_computed(db, row, metrics=db.keyed("metrics")) for row in rows.itertuples()]
+    rows = db.query("generator_sets").itertuples()
+    sets = [_computed(db, row, metrics=db.keyed("metrics")) for row in rows]
     return {made.key: made for made in sets if made.columns}
 
 

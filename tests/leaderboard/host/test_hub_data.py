@@ -127,7 +127,7 @@ def test_the_first_copy_is_fetched_and_a_new_commit_is_swapped_in(
     assert data.refresh() and data.path.read_bytes() == database.read_bytes()
     assert stored(data) == [data.path]
     db, told = Database(data.path), []
-    db.after_swap = lambda: told.append(db.path)
+    db.prepare = lambda: told.append(db.path)
     data.renew(db)
     hub.publish(other.read_bytes(), commit="b")
     assert data.refresh() and NEW in models(db) and told == [db.path] == [data.path]

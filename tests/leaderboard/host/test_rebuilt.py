@@ -13,7 +13,7 @@ from tests.leaderboard.served import rebuild
 
 def test_a_rebuild_is_shown_and_open_pages_are_told(path):
     db, told = Database(path), []
-    db.after_swap = lambda: told.append(db.version)
+    db.prepare = lambda: told.append(db.version)
     rebuilt = RebuiltData(db)
     client = client_of(SuiteCache(db))
     opened = client.get("/data/board/unisim-core").json()
