@@ -14,7 +14,6 @@ from compute.cli.workspace import say
 from compute.engine.workspace import DataFolder, Offline, check_writable, stay_offline
 from compute.io.tables import aligned
 from compute.options import taking
-from compute.progress import Progress
 from compute.tasks import image_lists
 from compute.tasks.pairbench import making
 from compute.tasks.pairbench import whatsup as tables
@@ -23,7 +22,7 @@ from compute.tasks.source import Source
 from compute.types import BadInput
 
 
-@taking(making.make, without=("shows", "report", "progress"))
+@taking(making.make, without=("shows", "report"))
 def make(
     *,
     out: Annotated[Path, "The manifest to write, a Parquet file."],
@@ -72,7 +71,6 @@ def make(
         synthetic=synthetic,
         **how,
         report=say,
-        progress=Progress(),
     )
     yield f"{out}: {len(manifest.pairs):,} pairs of {manifest.items:,} images, seed {how['seed']}"
     if synthetic is None:

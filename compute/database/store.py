@@ -24,13 +24,22 @@ from compute.types import BadInput, CannotWrite, DatabaseError, UnknownKey, firs
 
 Ask = Callable[[str, list[Any]], pd.DataFrame]  # answers a SELECT with its values
 
-# Of an old file, what is filled anew whatever has changed; and its computed runs that are not as the new ones.
-REFILLED = ("meta", "calibrations", "calibration_domains", "speeds")
+NEW = "CREATE TEMP TABLE new_runs AS FROM runs LIMIT 0; CREATE TEMP TABLE new_scores AS FROM scores LIMIT 0"
+# Removes from an old file the computed runs that are not as the new ones, their tasks' thumbnails, and what is filled
+# anew whatever has changed. Gives the ids of those runs and of new ones, and their tasks.
 CHANGED = """
-WITH old AS (SELECT * FROM runs WHERE origin = 'computed'),
-of_old AS (SELECT * FROM scores WHERE run IN (SELECT id FROM old))
-SELECT id FROM ((FROM old EXCEPT FROM new_runs) UNION (FROM new_runs EXCEPT FROM old))
-UNION SELECT run FROM ((FROM of_old EXCEPT FROM new_scores) UNION (FROM new_scores EXCEPT FROM of_old))
+CREATE TEMP TABLE changed AS
+WITH old AS (FROM runs LEFT JOIN scores ON run = id WHERE origin = 'computed'),
+new AS (FROM new_runs LEFT JOIN new_scores ON run = id)
+SELECT DISTINCT id FROM ((FROM old EXCEPT FROM new) UNION (FROM new EXCEPT FROM old));
+CREATE TEMP TABLE of_tasks AS SELECT task FROM (FROM runs UNION FROM new_runs) SEMI JOIN changed USING (id);
+DELETE FROM items WHERE run IN (FROM changed);
+DELETE FROM ratings WHERE run IN (FROM changed);
+DELETE FROM scores WHERE run IN (FROM changed);
+DELETE FROM runs WHERE id IN (FROM changed);
+DELETE FROM thumbnails WHERE task IN (FROM of_tasks);
+DELETE FROM meta; DELETE FROM calibrations; DELETE FROM calibration_domains; DELETE FROM speeds;
+FROM changed UNION FROM of_tasks
 """
 JSON_COLUMNS = ("settings", "options", "detail", "category_weights")
 
@@ -181,11 +190,14 @@ def write(
             shutil.copyfile(path, draft)
         connection = opened.enter_context(duckdb.connect(str(draft)))
         if copied:
-            changed = _changed(connection, frames)
-            keys = {"runs": "id", "scores": "run"}
-            frames = frames | {
-                name: frames[name][frames[name][key].isin(changed)] for name, key in keys.items() if len(frames[name])
-            }
+            connection.execute(NEW)
+            for name in ("runs", "scores"):
+                if len(frames[name]):
+                    _fill(connection, f"new_{name}", frames[name])
+            changed = [key for (key,) in connection.execute(CHANGED).fetchall()]
+            for name, key in {"runs": "id", "scores": "run"}.items():
+                if len(frames[name]):
+                    frames[name] = frames[name][frames[name][key].isin(changed)]
             listed = {name: [each for each in some if each[0] in changed] for name, some in listed.items()}
         else:
             for name, columns in TABLES.items():
@@ -208,25 +220,6 @@ def write(
         connection.executemany("INSERT INTO meta VALUES (?, ?)", [list(fact) for fact in facts.items()])
         connection.execute("CHECKPOINT")  # closing would pass over a disk that is full
     return damaged
-
-
-def _changed(connection: duckdb.DuckDBPyConnection, frames: dict[str, pd.DataFrame]) -> set[str]:
-    """Removes the computed runs that are not as the frames have them. Their ids, those of new runs, and their tasks,
-    whose thumbnails are removed."""
-    for name in ("runs", "scores"):
-        connection.execute(f"CREATE TEMP TABLE new_{name} AS FROM {name} LIMIT 0")
-        if len(frames[name]):
-            _fill(connection, f"new_{name}", frames[name])
-    connection.execute(f"CREATE TEMP TABLE changed AS {CHANGED}")
-    connection.execute(
-        "CREATE TEMP TABLE of_tasks AS SELECT task FROM (FROM runs UNION FROM new_runs) SEMI JOIN changed USING (id)"
-    )
-    for name, key in {"items": "run", "ratings": "run", "scores": "run", "runs": "id"}.items():
-        connection.execute(f"DELETE FROM {name} WHERE {key} IN (FROM changed)")
-    connection.execute("DELETE FROM thumbnails WHERE task IN (FROM of_tasks)")
-    for name in REFILLED:
-        connection.execute(f"DELETE FROM {name}")
-    return {key for (key,) in connection.execute("FROM changed UNION FROM of_tasks").fetchall()}
 
 
 @contextlib.contextmanager

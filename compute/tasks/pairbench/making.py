@@ -20,7 +20,7 @@ from annotated_types import Ge
 
 from compute.content import decoding, near_copies
 from compute.content.items import content_key
-from compute.progress import Progress
+from compute.progress import Progress, followed
 from compute.tasks.image_lists import Images
 from compute.tasks.pairbench.manifest import TEMPLATES, Manifest, Pair, shown, write, write_images
 from compute.tasks.pairbench.pixels import RESIZE, SHARE, ImageMaker, MadeImage
@@ -58,11 +58,10 @@ def scanned(
     *,
     shows: Mapping[str, Shows] | None = None,
     skipped: Callable[[BadItem], None] | None = None,
-    done: Callable[[int], None] = lambda more: None,
 ) -> list[SourceItem]:
     """Reads and decodes every image once. Raises BadItem for the first that cannot be, or `skipped` takes each."""
     items = []
-    for at, name in enumerate(images.names):
+    for at, name in enumerate(followed(images.names, "Reading images", unit="image")):
         try:
             data = images.read(at)
             image = decoding.decode(data)
@@ -75,7 +74,6 @@ def scanned(
             if skipped is None:
                 raise problem from error
             skipped(problem)
-        done(1)
     if not items:
         raise BadInput(f"{images.title}: no image can be read")
     return items
@@ -209,14 +207,12 @@ def make(
     synthetic: bool | None = None,
     skip_bad: Annotated[bool, "Skip images that cannot be read or paired."] = False,
     report: Callable[[str], None] = lambda line: None,
-    progress: Progress | None = None,
 ) -> Manifest:
     """Draws pairs from images, and writes their manifest and their images next to it.
 
     `synthetic` says whether a program drew the images; None: not known. What is skipped is reported. Raises BadInput,
     BadItem, CannotWrite.
     """
-    progress = progress or Progress()
     if count and count < len(images.names):
         images = images.take(np.sort(_random(seed, "sample")[1].permutation(len(images.names))[:count]).tolist())
     for note in images.notes:
@@ -228,8 +224,7 @@ def make(
         report(f"Skipped: {error.item}: {error.problem}")
 
     skipped = leave_out if skip_bad else None
-    with progress.bar("Reading images", total=len(images.names), unit="image") as done:
-        items = scanned(images, shows=shows, skipped=skipped, done=done)
+    items = scanned(images, shows=shows, skipped=skipped)
     drawn = list(draw(items, splits=splits, seed=seed, skipped=skipped))
     if not drawn:
         raise BadInput(f"{images.title}: no image has the partners that pairs need")
@@ -242,6 +237,6 @@ def make(
         "stored": f"{out.stem}-images.parquet",
     }
     maker = ImageMaker(unchanged(images))
-    with progress.bar("Writing images", total=len(shown(drawn)), unit="image") as done:
+    with Progress().bar("Writing images", total=len(shown(drawn)), unit="image") as done:
         write_images(out.with_name(about["stored"]), drawn, maker=maker, done=done)
     return write(out, drawn, about=about)
