@@ -107,7 +107,7 @@ class Endpoint:
         return [self._priced(reply) for reply in self.answers.answered(limited(questions, self._max_tokens), self._ask)]
 
     def _priced(self, reply: Reply) -> Reply:
-        """With its cost, where the endpoint has not stated it and prices and tokens are known."""
+        """Adds its cost if the endpoint does not state it but prices and tokens are known."""
         if not self.prices or reply.cost is not None or None in (reply.input_tokens, reply.output_tokens):
             return reply
         asked, said = self.prices
