@@ -177,7 +177,7 @@ class ClientLimits:
         self._checking = asyncio.Lock()  # one event at a time: each takes three times its size
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Passes the request on once it is its client's turn, or answers why not."""
+        """Passes the request on once it is its client's turn, or says why not."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
