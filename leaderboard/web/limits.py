@@ -143,7 +143,7 @@ def gates() -> dict[str, Gate]:
         "page": Gate(32, waiting=600),
         "compute": Gate(2, waiting=200),
         "tool": Gate(2, waiting=30),
-        # Once the body is there, until the answer begins: who sends or reads slowly takes nobody's turn.
+        # Once the body is there, until the answer begins: a slow client holds up nobody.
         **{f"{kind} of all": Gate(2, waiting=200, total=COMPUTING) for kind in ("compute", "tool")},
         "query": Gate(1, waiting=2, total=QUERIES, queue=8),
         "download": Gate(4, waiting=12, total=60),
