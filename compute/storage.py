@@ -173,7 +173,7 @@ def below(folder: Path, name: str) -> Path | str:
 
 
 def push(folder: Path) -> None:
-    """Puts what was written in a results folder since; does nothing for one that is not a mirror."""
+    """Uploads what was written to a results folder since; does nothing for one that is not a mirror."""
     if folder in _open:
         _open[folder].push()
 

@@ -44,7 +44,7 @@ OF_TASKS = "Intervals are about other tasks of these kinds; these tasks count as
 ON_ITEMS = "Ranges and classes are about other items of these few tasks; other tasks of the kinds were not tried."
 NOTHING = "–"
 MOST_CELLS = 50_000  # scores in one page: beyond that a browser takes a second to sort, so it has the means alone
-NAMED = 3  # models that a note names; of more the number is given
+NAMED = 3  # models that a note names; it counts the others
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

@@ -1,1 +1,1 @@
-"""The command line: one file a command; what several share is in workspace.py."""
+"""The command line: one file per command; workspace.py has what they share."""

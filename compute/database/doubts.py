@@ -1,5 +1,5 @@
-"""The doubtful scores of published and imported results: what the audit finds, what fewer parts or items were measured
-of, what a version of a harness is known to get wrong; and what people decided about them."""
+"""Doubtful scores of published and imported results: those that the audit finds, that cover fewer parts or items, or
+that a version of a harness is known to get wrong; and what people decided about them."""
 
 from __future__ import annotations
 

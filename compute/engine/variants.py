@@ -12,7 +12,7 @@ from compute.engine.run_folders import StoredRun
 from compute.types import Task
 
 # Options of a procedure whose values are compared. UniSim-Bench reports encoders' quality tasks by the variant that is
-# better on average over a task's data sets (section 3.2; the categories are its tasks, and of the mini suite like it).
+# better on average over a task's data sets (section 3.2; its tasks are these categories; the mini suite follows it).
 VARIANTS = {"quality": ("prompt", "clip-iqa")}
 COMPARED = tuple(f"{option}={value}" for option, values in VARIANTS.items() for value in values)
 QUALITY_CATEGORIES = ("IQA", "PAA")

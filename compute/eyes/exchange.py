@@ -3,7 +3,7 @@
 Label Studio's JSON has a task's fields in `data` and its answers in `annotations`: of the tag Pairwise as
 `{"type": "pairwise", "value": {"selected": "left"}}`, of Choices as `{"value": {"choices": ["left"]}}`. JSON-MIN has
 the fields of task and annotation side by side, a tag's answer under the tag's own name. All become rows of a table,
-whose fields are told by NAMES and by what they hold, for the whole file at once.
+whose fields are recognised by NAMES and content, for the whole file at once.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ from compute.tasks.perturb import PERTURBATIONS, perturb
 from compute.types import BadInput
 
 FILES = words_beside(__file__)["files"]
-NAME = re.compile(r"(\w+?)(?:-(\w+)-([\d.]+))?\.webp")  # of a photograph, and of what is done to it how strongly
+NAME = re.compile(r"(\w+?)(?:-(\w+)-([\d.]+))?\.webp")  # a photograph, and a change with its strength
 SEED = 20261127
 SIDE = 512  # pixels, the longer side, that a person sees
 STORED = 200  # files in memory, of about 40 kB

@@ -127,7 +127,7 @@ class EyesReport:
     pairs: tuple[PairOfModels, ...]  # the best model with each other, then the others
     consistency: Share  # of the questions that were answered twice, how many got the same answer
     ceiling: float | None  # the agreement that this consistency leaves to the best possible model, at most
-    left: Share  # choices of what was on the left
+    left: Share  # choices of the left image
     alpha: float | None  # Krippendorff's, of several raters; None: no two answered the same question
     mistakes: tuple[Mistake, ...]
     notes: tuple[str, ...]

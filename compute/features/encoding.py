@@ -151,7 +151,7 @@ def ready(modality: str, content: Any, prepare: Callable[[str, Any], Any]) -> An
 def _prepared(prepare: Callable[[str, Any], Any], modality: str, item: Any) -> Any:
     try:
         return prepare(modality, item)
-    except ValueError as error:  # how image processors refuse a shape or a size
+    except ValueError as error:  # what image processors raise for a shape or size
         raise BadInput(f"refused by the model's preprocessing ({error})") from error
 
 

@@ -159,7 +159,7 @@ def _figure(
         raise BadInput(f"is {short(facts['metric'])} by its notes, but {entry.task} is {metric.key}")
     unit, printed = facts.get("unit", ""), hub_tasks.unit(metric)
     by_mteb = (entry.url or "").rstrip("/") == MTEB and printed == hub_tasks.PERCENT
-    # A share above 1 or below -1 can only be a percentage; nothing is nothing in every unit.
+    # A share above 1 or below -1 can only be a percentage; 0 is the same in both units.
     beyond = metric.upper == 1 and printed == hub_tasks.PERCENT and (abs(entry.value) > 1 or entry.value == 0)
     if unit == hub_tasks.FRACTION:
         value = float(entry.value)

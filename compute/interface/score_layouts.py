@@ -57,7 +57,7 @@ MARKS = re.compile(r"\*\*|<br ?/?>|</?(?:b|u|strong)>|`|!?\[(?=[^\]]*\]\()|\]\([
 OF_MODEL = re.compile(r"""(?:pretrained|model|model_name|model_path)=["']?([^,"')\s]+)""")
 
 
-TableOfScores = Annotated[  # Any: what turns itself into a frame, as mteb's results and polars' frames do
+TableOfScores = Annotated[  # Any: objects that convert themselves to frames, like mteb's results
     pd.DataFrame | Path | str | Any | Mapping[str, Any] | Sequence[Mapping[str, Any]],
     "CSV, TSV, Excel, JSON, JSON Lines, Parquet or Markdown: a row a model and a column a task, or the columns model, "
     "task, value and optionally stderr, n, category, higher_is_better; or a folder, a file a model.",

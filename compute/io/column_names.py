@@ -3,7 +3,7 @@
 A name is compared word by word: `FID50k_full` is fid, 50, k, full. A row of the table is a phrase of such words and its
 role: a fact of the models, a sum of other columns, standard errors, a measure of which lower or higher is better. Its
 `match` says where in a name it counts: `any`where, as the `first` or the `last` words or either (`edge`), or as the
-`whole`. Besides the last words and the whole, words that change nothing (fillers) may stand, and an aside in
+`whole`. The last words and the whole may be accompanied by words that change nothing (fillers) and an aside in
 parentheses.
 """
 

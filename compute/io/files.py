@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 DRAFT = re.compile(
     r".+\.draft-\d+(-\d+)?(\.wal|\.npy)?|.+\.(json|safetensors)\.\d+\.draft|settings\.[0-9a-f]{8}\.draft"
 )
-DRAFT_FOLDER = re.compile(r"\..+\.draft-\d+|.+\.draft-\d+\.tmp")  # of a folder; what DuckDB moves out of memory
+DRAFT_FOLDER = re.compile(r"\..+\.draft-\d+|.+\.draft-\d+\.tmp")  # a folder's draft; what DuckDB spills from memory
 # Begins the name of a temporary folder. Not as in earlier versions, which lock another file and would remove it.
 TEMPORARY = "likeness-temporary-"
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)

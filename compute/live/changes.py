@@ -37,7 +37,7 @@ TEMPLATE = 0  # of PairBench's prompts: the first, which its Appendix A shows in
 KINDS = ("image", "image")
 OPTIONS = judging.PROCEDURE.usual
 QUESTIONS = 2  # a condition: one an order
-SEED = 13  # of the random applications; the changed copy itself has the seed of the curves
+SEED = 13  # for random applications; the changed copy uses the seed of the curves
 NO_MAP = (
     "Its own scores have no lowest and highest value. A run turns them into 1 to 10 by the spread of all its pairs, "
     "and one pair has none"

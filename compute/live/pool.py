@@ -109,7 +109,7 @@ def available() -> int:
     with contextlib.suppress(OSError, ValueError):
         lines = MEMINFO.read_text().splitlines()
         free = next((int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:")), free)
-    with contextlib.suppress(OSError, ValueError):  # no limit reads "max"
+    with contextlib.suppress(OSError, ValueError):  # "max" means no limit
         free = min(free, int((CGROUP / "memory.max").read_text()) - int((CGROUP / "memory.current").read_text()))
     return free
 

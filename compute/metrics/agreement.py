@@ -12,8 +12,8 @@ from compute.types import BadInput, Undefined
 def correlation(*, scores: ArrayLike, human: ArrayLike) -> float:
     """Pearson correlation of one score per generator with human rate or Elo, both (n,), in -1..1.
 
-    Negative is right for a distance, where lower is better. Raises BadInput for unlike or non-finite inputs,
-    Undefined below three generators (two points are always on a line) or when one side is constant.
+    Negative is right for a distance, where lower is better. Raises BadInput if lengths differ or a value is not
+    finite, Undefined below three generators (two points are always on a line) or when one side is constant.
     """
     scores, human = _paired(scores, human)
     if len(scores) < 3:
@@ -37,7 +37,7 @@ def rank_accuracy(*, ranks: ArrayLike, human_ranks: ArrayLike) -> float:
     """Share of generator pairs that `ranks` orders as `human_ranks` does, both (n,), rank 1 best; in 0..1.
 
     Ties: a pair that people do not order is skipped; a pair that only `ranks` leaves tied counts one half,
-    as a coin would. Raises BadInput for unlike or non-finite inputs, Undefined when people order no pair.
+    as a coin would. Raises BadInput if inputs differ in length or are not finite, Undefined if people order no pair.
     Source: cFreD, section 4.1.
     """
     ranks, human_ranks = _paired(ranks, human_ranks)

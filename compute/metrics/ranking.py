@@ -87,7 +87,7 @@ def _checked(gains: ArrayLike) -> NDArray:
     """Gains as an array (queries, depth). Raises BadInput for another shape."""
     table = np.asarray(gains)
     if table.ndim != 2:
-        raise BadInput(f"gains are (queries, depth), a row a query, got shape {table.shape}")
+        raise BadInput(f"gains are (queries, depth), a row per query, got shape {table.shape}")
     return table
 
 

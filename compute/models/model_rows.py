@@ -138,7 +138,7 @@ def identity(row: Model, *, hardware: Hardware) -> dict[str, Any]:
     was never fetched (`fetch` first, for an identity that lasts). Own folders go by their names, wherever they lie.
     `files` has digests of what comes from elsewhere: from addresses, with a package, from checkpoints that options
     name. Packages go by major and minor version. Of a family without weights, device and precision decide nothing and
-    are left empty. Raises NotHere for a file or a package that only its presence could identify.
+    are left empty. Raises NotHere if a file or package that is needed to identify it is missing.
     """
     hardware = hardware_for(row, hardware)
     family, row, required = _resolved(row)

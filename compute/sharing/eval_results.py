@@ -1,4 +1,4 @@
-"""The hub's own form of results, `.eval_results/*.yaml` in a model's repository: one file a data set.
+"""The hub's own form of results, `.eval_results/*.yaml` in a model's repository: one file per data set.
 
 A value is in the unit that the benchmark prints, with all its digits; `notes` says the metric, the unit, the number of
 items, the interval, and how the run was made. Source: https://huggingface.co/docs/hub/eval-results

@@ -1,6 +1,6 @@
 """The shapes of tasks' items: one class a kind of question, and what all share. A loader gives one of these a subset.
 
-`names` (n,) are the items' names within the data set, unique within a subset; all columns have a row an item unless
+`names` (n,) are the items' names within the data set, unique within a subset; all columns have a row per item unless
 stated otherwise.
 """
 

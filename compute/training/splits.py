@@ -119,7 +119,7 @@ def held_out(part: Examples, *, share: float) -> np.ndarray:
     """(n,) bool: about this share of the examples, fewer of large sets; none if that would be all or none.
 
     Examples that have an image in common, over however many others, stay together; so do all distortions of one of
-    KADID-10k's images. Which side they are on depends on their names alone: of any seed the same are held out.
+    KADID-10k's images. Which side they are on depends on their names alone: every seed holds out the same ones.
     """
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components

@@ -22,7 +22,7 @@ def record(
 ) -> str:
     """Reads the file and its data and records the suite in the results folder, where a build finds it; its key.
 
-    `images` are folders besides that of the file, which its data and their images may be in.
+    `images` are more folders that its data and images may be in.
 
     Raises BadInput, NotHere, UnknownKey, CannotWrite.
     """

@@ -1,4 +1,4 @@
-/** The nearest of what there is to a name that is not there: by the beginnings of its words, and with small mistakes in them. Pure. */
+/** Suggests known names for an unknown one: by the beginnings of its words, and with small mistakes in them. Pure. */
 
 const ENOUGH = 0.5; // mean fit of the words of a name
 

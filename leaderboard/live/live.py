@@ -168,7 +168,7 @@ class Live:
 
         Results for earlier inputs come from `cache`, else from the session. With `controls`, a pair is compared with
         unrelated examples too by a model none of whose distributions gives it a percentile. Without `judges` no model
-        is asked that answers through the host's endpoint: that costs the host, and is for a visitor's press to start.
+        is asked that answers through the host's endpoint: that costs money, so only a visitor's press starts it.
         """
         until, calibrations = self._clock() + LONGEST, self.calibrations()
         for row in models:

@@ -53,7 +53,7 @@ function createSearch(root) {
     option.scrollIntoView({ block: 'nearest' });
   }
 
-  /** Where a model is compared: with those of the page, where that is Compare, else with one that is chosen there. */
+  /** The address that compares a model: on Compare with the models shown, elsewhere with one still to be chosen. */
   function comparison(key) {
     const address = new URL('compare', root);
     const shown = location.pathname === address.pathname ? new URLSearchParams(location.search).get('models') ?? '' : '';

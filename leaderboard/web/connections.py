@@ -1,7 +1,7 @@
-"""Connections: those that wait for a request, or for somebody who reads their answer, are closed in time.
+"""Closes connections that send no request, or do not read their answer, in time.
 
-uvicorn closes a connection that is idle after an answer, but waits without end for the head of a first request, and for
-a visitor who reads no answer. Anyone who opened a thousand of them would keep everybody else out.
+uvicorn closes a connection that is idle after an answer, but waits forever for the head of a first request, and for a
+visitor who does not read. Anyone who opened a thousand of them would lock everybody else out.
 """
 
 from __future__ import annotations

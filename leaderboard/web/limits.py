@@ -143,7 +143,7 @@ def gates() -> dict[str, Gate]:
         "page": Gate(32, waiting=600),
         "compute": Gate(2, waiting=200),
         "tool": Gate(2, waiting=30),
-        # Once the body is there, until the answer begins: who sends or reads slowly takes nobody's turn.
+        # Once the body is there, until the answer begins: a slow client holds up nobody.
         **{f"{kind} of all": Gate(2, waiting=200, total=COMPUTING) for kind in ("compute", "tool")},
         "query": Gate(1, waiting=2, total=QUERIES, queue=8),
         "download": Gate(4, waiting=12, total=60),
@@ -178,7 +178,7 @@ class ClientLimits:
         self._checking = asyncio.Lock()  # one event at a time: each takes three times its size
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Passes the request on once it is its client's turn, or answers why not."""
+        """Passes the request on once it is its client's turn, or says why not."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return

@@ -1,4 +1,4 @@
-"""The pages that a browser opens, each rendered once; the headers of every answer, and what a person reads of an error.
+"""The pages that a browser opens, each rendered once; the headers of every answer, and what people see of an error.
 
 Also which scripts a page may run: the Content-Security-Policy names those that it is sent with.
 """

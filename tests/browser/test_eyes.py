@@ -85,7 +85,7 @@ def test_twenty_answers_by_keyboard_give_the_answer_and_a_reload_goes_on(visit):
     }""",
         22,
     )
-    page.get_by_text(re.compile(r"^22 of \d+ answers$")).wait_for()
+    page.get_by_text(re.compile(r"^22 of \d+ answers to the next")).wait_for()
     judge(page, first=22, until=23)
     page.get_by_role("button", name="Show the answer").click()
     page.locator("[data-screen=answer] .pg-table").wait_for()

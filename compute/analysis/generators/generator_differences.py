@@ -1,7 +1,7 @@
 """Which generators differ significantly by a metric, from its values without each block of prompts.
 
-Two overlapping intervals do not show that two generators are equal, nor need intervals of one set of prompts be of
-independent errors: generators that draw the same prompts rise and fall together. So the error of each difference is
+Two overlapping intervals do not show that two generators are equal, and errors on one set of prompts need not be
+independent: generators that draw the same prompts rise and fall together. So the error of each difference is
 taken from the differences without each block (the grouped jackknife of `compute.metrics.distribution.intervals`), and
 Holm's step-down method keeps the chance of any wrong claim over all pairs at 5%.
 """

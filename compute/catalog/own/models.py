@@ -165,7 +165,7 @@ def with_own(suites: Sequence[OwnSuite], models: Sequence[Model]) -> tuple[Catal
 
 
 def extended(catalog: Catalog, models: Sequence[Model]) -> tuple[Catalog, list[str]]:
-    """Returns the catalogue with these models, and why others are skipped: a catalogue's model has their key.
+    """Returns the catalogue with these models, and why others are skipped: their key is taken.
 
     Data sets that they were trained on and that the catalogue does not know are skipped too.
     """

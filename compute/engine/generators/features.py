@@ -222,7 +222,7 @@ class SetFeatures:
 
     def paired_distances(self, generator: str) -> np.ndarray:
         """(n,) squared distance of each image from the reference image of its prompt, by the last backbone: cFreD's if
-        there is one. Their mean is what cFreD becomes where prompts are few."""
+        there is one. Their mean is the limit of cFreD for few prompts."""
         backbone = list(self.images[REFERENCE])[-1]
         real, generated = (self.images[name][backbone] for name in (REFERENCE, generator))
         parts = blocks(len(real), width=real.shape[1])

@@ -137,8 +137,8 @@ def save(path: Path, features: SetFeatures, *, chosen: Backbones, source: str, c
 
 
 def opened(where: str | Path | SavedReference, *, chosen: Backbones) -> dict[str, SavedReference]:
-    """Saved statistics by subset: those of one file, or FILE as `--save-reference` took it, which stands for the files
-    of all chosen backbones.
+    """Returns saved statistics by subset: those of one file or, for the FILE given to `--save-reference`, those of
+    every chosen backbone.
 
     Raises NotHere for no such file, BadInput for one that is not a reference, is of none of the chosen backbones, or of
     other images than the others.

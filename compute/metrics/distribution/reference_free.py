@@ -107,9 +107,9 @@ def mean_score(*, scores: Any, prompts: Any = None) -> MeanScore:
 def clipscore(*, image: Any, text: Any) -> MeanScore:
     """The mean of 2.5 max(cos, 0) of each image with its prompt, from 0 to 2.5.
 
-    `image`, `text` (n, d): CLIP ViT-B/32 embeddings, row i of both of one prompt. The caller encodes the prompts with
-    `CLIPSCORE_PREFIX` before them. Raises BadInput for unlike counts or widths, and for a row of zeros. Source: Hessel
-    et al. 2021, section 3.
+    `image`, `text` (n, d): CLIP ViT-B/32 embeddings, where row i of both belongs to one prompt. The
+    caller encodes the prompts with `CLIPSCORE_PREFIX` before them. Raises BadInput if counts or widths differ, or a row
+    is all zeros. Source: Hessel et al. 2021, section 3.
     """
     return mean_score(scores=CLIPSCORE_WEIGHT * np.maximum(_cosines(image, text), 0.0))
 

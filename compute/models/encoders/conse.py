@@ -1,7 +1,7 @@
 """ConSE (Norouzi et al. 2014, section 3.2): images in a space of texts, by way of a classifier's classes.
 
 An image's vector is the mean of the texts' vectors of its `TOP` most probable classes, weighted by probability; texts
-stay as they are. So it knows of an image what the classes' names say: of what is not a class it knows nothing.
+stay as they are. So it describes an image by the names of classes alone: it misses whatever has no class.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ DEFAULTS: dict[str, Any] = {
     "seed": 0,
     "extra": {},  # further fields of every request, such as {"chat_template_kwargs": {"enable_thinking": false}}
 }
-RECENT = 32  # images that are held as they are sent: questions that follow one another share some
+RECENT = 32  # encoded images in memory: consecutive questions share some
 DENIED = (401, 403)  # the key is refused for every judge: the whole run stops
 FINAL = (402, 404, 405)  # no question to this model can succeed; nor where it redirects to
 # Fields that some endpoints refuse, and how a refusal names them: they are not sent from then onward, and recorded as
@@ -107,7 +107,7 @@ class Endpoint:
         return [self._priced(reply) for reply in self.answers.answered(limited(questions, self._max_tokens), self._ask)]
 
     def _priced(self, reply: Reply) -> Reply:
-        """With its cost, where the endpoint has not stated it and prices and tokens are known."""
+        """Adds its cost if the endpoint does not state it but prices and tokens are known."""
         if not self.prices or reply.cost is not None or None in (reply.input_tokens, reply.output_tokens):
             return reply
         asked, said = self.prices
@@ -151,7 +151,7 @@ class Endpoint:
             raise failures[0]
 
     def _reply(self, question: Question, image_url: Callable[[Picture], dict[str, Any]]) -> Reply:
-        """Asks one question, as often as openai's client thinks right. Raises LikenessError that ends the run."""
+        """Asks one question; openai's client decides on retries. Raises LikenessError that ends the run."""
         import openai
 
         from compute.models.judges import chat

@@ -293,7 +293,7 @@ def _dimensions(family: str, files: CheckpointFiles) -> int | None:
         config = AutoConfig.from_pretrained(
             files.folder / ("" if own else weights.OLD_TRANSFORMER), local_files_only=True, trust_remote_code=False
         )
-    except Exception:  # the library has errors of its own for each kind of wrong value
+    except Exception:  # the library raises a different error for each kind of wrong value
         return None
     stated = STATED.get(family, "hidden_size")
     if family == "vision":

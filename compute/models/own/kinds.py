@@ -40,7 +40,7 @@ class Kind(NamedTuple):
 
 
 def _of(library: str, *names: str) -> Callable[[Any], bool]:
-    """Returns whether an object is of one of these classes; a library that is not loaded made none."""
+    """Returns whether an object is of one of these classes; no library that is not imported can have made it."""
     return lambda model: (
         (module := sys.modules.get(library)) is not None
         and isinstance(model, tuple(getattr(module, name) for name in names))

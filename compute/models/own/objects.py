@@ -133,7 +133,7 @@ class OwnJudge:
 
     ask: Callable[[list[dict[str, Any]]], str]
     settings: dict[str, Any]
-    answers: AnswerLog | None = None  # with the digest among its settings: another function of the name has its own
+    answers: AnswerLog | None = None  # its settings hold the digest, which tells functions of one name apart
 
     def reply(self, questions: Sequence[Question]) -> list[Reply]:
         """One reply a question, in order; what has been answered before is not asked.

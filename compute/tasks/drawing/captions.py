@@ -137,7 +137,7 @@ def _count(scene: Scene, rng: Random) -> Caption:
 
 
 def _some(scene: Scene, rng: Random) -> Caption:
-    """Some things, whatever else there is."""
+    """States some of the things shown, and nothing of the others."""
     things = rng.sample(scene.things, min(len(scene.things), rng.randint(1, 2)))
     names = sorted({thing.name for thing in things}, key=[thing.name for thing in things].index)
     if len(names) == 1 and rng.random() < 0.4:

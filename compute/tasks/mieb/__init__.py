@@ -49,8 +49,8 @@ def identity(task: Task, *, source: Source) -> dict[str, Any]:
 
 
 def needs(task: Task, *, source: Source) -> Need:
-    """Returns what the task takes: bytes of downloaded files, else the published size or an estimate; of a probe both
-    splits, and the items that its draws are expected to take."""
+    """Returns what the task takes: bytes of downloaded files, else the published size or an estimate; for a probe
+    both splits, and the items that its draws are expected to take."""
     row: Row = rows.row(task)
     folder = row.present(source, procedure=task.procedure)
     known = rows.contents(task)

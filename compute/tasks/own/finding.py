@@ -108,7 +108,7 @@ def _side(rows: OwnRows) -> dict[str, OwnContent]:
 
 
 def _positions(qrels: OwnRows, column: str, side: OwnRows) -> np.ndarray:
-    """(judgements,) which query or document each names; one that is not there is a fault, and -1."""
+    """(judgements,) which query or document each names; -1 and a fault for a missing one."""
     import pandas as pd
 
     codes, names = qrels.texts(column), side.texts("id")

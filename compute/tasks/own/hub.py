@@ -101,7 +101,7 @@ def read(text: str, *, shape: TaskShape | None, given: Mapping[str, str], source
 
 
 def _joined(parts: list[OwnTable], splits: tuple[str, ...]) -> OwnTable:
-    """Returns the rows of several splits, with a column of which each is of."""
+    """Returns the rows of several splits, with a column that names each row's split."""
     import pyarrow as pa
 
     names = np.repeat(np.array(splits, dtype=object), [len(part) for part in parts])

@@ -223,7 +223,7 @@ class OwnRows:
         self.faults.whole(self.table.title, what)
 
     def texts(self, name: str, *, required: bool = True) -> Codes:
-        """A column's values as texts, blank ones faults where it is required; numbers of classes as their names."""
+        """Returns a column's values as texts, class numbers as names; blanks are faults in a required column."""
         if name not in self._texts:  # what is wrong is counted once
             self._texts[name] = Codes.of(self._as_texts(name))
             self._check_empty(name, self._texts[name].codes < 0, required=required)

@@ -147,7 +147,7 @@ function columnsOf(board) {
   const some = (keys) => keys.filter((key) => isShown(board, key)).map((key) => BESIDE[key](board, narrow));
   const pin = (columns) => columns.map((column) => ({ ...column, pinned: true }));
   const shown = scoresShown(board);
-  // The word over the columns tells categories from tasks: over categories alone it says nothing.
+  // The word over the columns separates categories from tasks: categories alone need none.
   const tasks = shown.some((at) => board.payload.columns[at].kind === 'task');
   const scores = shown.map((at) => ({ ...scoreColumn(board, at), ...(tasks ? {} : { group: '' }) }));
   const [select, model] = [selectColumn(board), modelColumn(board, narrow)];

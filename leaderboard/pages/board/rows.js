@@ -27,7 +27,7 @@ export const FACTS = [
   { key: 'openness', title: 'Open', hint: 'W weights, L licence for commercial use, C training code, D training data, P paper; – closed, · not stated',
     of: (row) => (OPENNESS.every(([, , of]) => of(row) === null) ? null : OPENNESS.filter(([, , of]) => of(row)).length), text: (_, row) => OPENNESS.map(([sign, , of]) => (of(row) ? sign : of(row) === null ? '·' : '–')).join(' '), words: opennessWords },
   { key: 'untrained', title: 'Not trained on', hint: 'Share of the ranked tasks whose data are not among the stated training data', of: (row) => row.untrained, text: (share) => `${Math.round(share * 100)}%` },
-  { key: 'late', title: 'Late interaction', hint: 'yes: many vectors an item, compared by MaxSim; no: one', of: (row) => row.late, text: (late) => (late ? 'yes' : 'no') },
+  { key: 'late', title: 'Late interaction', hint: 'yes: many vectors per item, compared by MaxSim; no: one', of: (row) => row.late, text: (late) => (late ? 'yes' : 'no') },
 ];
 
 // What the origins are called, in the order of their switch; after them come laboratories, each by its key.

@@ -119,7 +119,7 @@ def draw(site: Site) -> None:
     canvas.html()
 
     def blank(*, suites: list[str] | None, **_: Any) -> dict[Any, Any]:
-        # Of a choice that exists but cannot be drawn its note, else what can be chosen instead.
+        # The note if the choice exists but cannot be drawn, else what can be chosen instead.
         others = instead("correlations?suites=", listed()) if suites is None else ""
         return {answer: note(site, suites or ()) + others}
 

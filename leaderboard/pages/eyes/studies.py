@@ -80,7 +80,7 @@ class Studies:
         """Returns the next turn of a study: {session, source, kind, seed, early, key, file, study}. `file` comes only
         at the start of a visitor's own, with the `study` if the browser has it; `early` is that of `asking.order`.
 
-        How far it is, with the study once its questions are there, and in the end what models pick. Raises BadInput.
+        Returns its progress, the study once its questions exist, and at the end what models pick. Raises BadInput.
         """
         source, kind, seed, early = (payload.get(name, 0) for name in ("source", "kind", "seed", "early"))
         if kind not in ASKS or not all(isinstance(each, int) and 0 <= each < 2**53 for each in (seed, early)):

@@ -208,8 +208,8 @@ def earlier_ranks(suite_cache: SuiteCache, model: str) -> dict[str, Any]:
 
 @partial(shared, most=256)
 def run_next(suite_cache: SuiteCache, model: str) -> dict[str, Any] | None:
-    """Returns the tasks that tell most of the model within an hour, and how much, in the first suite that does not rank
-    it and where their order is known; None without one."""
+    """Returns the most informative tasks for an hour and what they would tell, in the first suite with a known order of
+    tasks that does not rank the model; None without one."""
     for suite in suites_of(suite_cache, model):
         table, ranked = suite_cache.table(suite), suite_cache.ranked(suite)
         own = table.rows_of_model(model)

@@ -76,7 +76,7 @@ def newest(site: Site) -> list[dict[str, Any]]:
     for _, model, facts in sorted(found, key=lambda one: one[0]):
         best.setdefault(model, facts)
     dated = [row for row in site.db.records("models") if row["key"] in best and row["released"]]
-    dated.sort(key=itemgetter("released"), reverse=True)  # of one day by key
+    dated.sort(key=itemgetter("released"), reverse=True)  # ties of one day by key
     return [row | best[row["key"]] for row in dated[:NEWEST]]
 
 

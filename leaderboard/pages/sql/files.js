@@ -18,5 +18,5 @@ export function csv({ columns, rows }) {
   return [heads, ...rows].map((row) => row.map(field).join(',')).join('\n').concat('\n');
 }
 
-/** The answer as JSON: one list a row, since two columns may have one name. */
+/** The answer as JSON: one list per row, since two columns may share a name. */
 export const json = ({ columns, rows }) => JSON.stringify({ columns, rows });

@@ -37,7 +37,7 @@ def routes(site: Site) -> list[Route]:
     db, guard = site.db, site.guard
 
     def items(request: Request) -> Response:
-        """Returns what cannot be read of the address becomes the default."""
+        """Reads the address; what cannot be read becomes the default."""
         params = request.query_params
         part = params.get("part", "")
         found = listing(

@@ -112,7 +112,7 @@ class PairScoring:
             "done": len(self._rows) - len(waiting),
             "of": len(self._rows),
             "share": 1 - left / count if count else 1.0,
-            "left": None,  # seconds, about, with the turns of others
+            "left": None,  # estimated seconds, including other visitors' turns
             "problems": sum(bool(problem) for *_, problem in pairs),
             "pause": self._pause,  # a turn before that does nothing
         }
