@@ -30,7 +30,6 @@ def fit(wins: ArrayLike, *, names: Sequence[str] = ()) -> Floats:
 
     wins = np.asarray(wins, dtype=float)
     n = len(wins)
-    from scipy.sparse.csgraph import connected_components  # slow to import: not at start
 
     parts, part = connected_components(wins > 0, directed=True, connection="strong")
     if parts > 1:
