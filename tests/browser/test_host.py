@@ -7,7 +7,7 @@ import re
 import subprocess
 import sys
 import threading
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 import httpx
 import pytest
@@ -181,17 +181,24 @@ def test_frames_that_are_sized_by_their_page_settle_at_the_heights_of_their_page
             frame.wait_for_function(f"{CONTENT} > {height} && {CONTENT} <= innerHeight", polling=100)
 
 
-def test_links_keep_the_theme_of_the_address_and_copied_ones_leave_it_out(visit, site):
-    page = visit("about", site=site, dark=True)
+def test_links_keep_the_theme_and_the_version_of_the_data_and_copied_ones_the_version_alone(visit, site):
+    page = visit("about?data=1.3", site=site, dark=True)
     away = page.locator("main a[href^='https://']").first
     assert (away.get_attribute("target"), away.get_attribute("rel")) == ("_blank", "noopener noreferrer")
     page.locator(".site-bar").get_by_role("link", name="Choose", exact=True).click()
-    page.wait_for_url("**/choose?__theme=dark")
+    page.wait_for_url("**/choose?data=1.3&__theme=dark")
+    page.locator(".site-state", has_text="1.3").wait_for()
     page.get_by_role("button", name="Copy link").first.click()
     page.get_by_text("Copied").wait_for()
-    assert page.evaluate("navigator.clipboard.readText()") == f"{site}choose"
+    assert page.evaluate("navigator.clipboard.readText()") == f"{site}choose?data=1.3"
     page.locator(".site-bar-theme").click()
-    page.wait_for_url("**/choose?__theme=light")
+    page.wait_for_url("**/choose?data=1.3&__theme=light")
+    page.locator(".site-state a").click()
+    page.locator(".site-state").wait_for(state="hidden")
+    today = page.locator(".site-state").get_attribute("data-version")
+    page.get_by_role("button", name="Copy link").first.click()
+    page.get_by_text("Copied").wait_for()
+    assert today in parse_qs(urlsplit(page.evaluate("navigator.clipboard.readText()")).query)["data"]
 
 
 def test_judges_are_asked_by_a_press_alone(visit, site, endpoint):

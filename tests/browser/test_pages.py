@@ -32,6 +32,7 @@ PAGES = {
     "cost": "#cost-figure .main-svg",
     "replication": ".js-plotly-plot",
     "claims": ".lk-claims[data-ready]",
+    "moved": ".pg-section",
     "sql": ".lk-sql[data-ready]",
     "eyes": "[data-screen=start]",
     "about": ".pg-table",
