@@ -125,9 +125,9 @@ ADAPTERS: dict[str, Adapter] = {
         load=partial(transformers_towers.load, family=transformers_towers.PICKSCORE), needs=(CONFIG,), version=2
     ),
     # Perceptual metrics
-    "psnr": Adapter(load=pixels.load_psnr, packages=("torch", "pillow"), version=2),
-    "ssim": Adapter(load=pixels.load_ssim, packages=("torch", "pillow"), bounds=(-1, 1), version=2),
-    "ms_ssim": Adapter(load=pixels.load_ms_ssim, packages=("torch", "pillow"), bounds=(0, 1), version=2),
+    "psnr": Adapter(load=pixels.load_psnr, packages=("numpy", "pillow"), version=2),
+    "ssim": Adapter(load=pixels.load_ssim, packages=("numpy", "scipy", "pillow"), bounds=(-1, 1), version=2),
+    "ms_ssim": Adapter(load=pixels.load_ms_ssim, packages=("numpy", "scipy", "pillow"), bounds=(0, 1), version=2),
     "colour_histogram": Adapter(load=pixels.load_colour_histogram, packages=("numpy", "pillow")),
     "perceptual_hash": Adapter(load=pixels.load_perceptual_hash, packages=("numpy", "scipy", "pillow")),
     "lpips": Adapter(

@@ -42,6 +42,8 @@ def load_lpips(row: Model, hardware: Hardware, folder: Path | None) -> PairMetri
 
     Its backbone is torchvision's file, in `folder` where the row names one. The layers on top come with the package.
     """
+    import torch
+
     chosen(row, {"net": NET})
     file = folder / BACKBONE.path.name if folder else BACKBONE.fetch()
     network = hardware.placed(lpips_network(file))
@@ -54,15 +56,19 @@ def load_lpips(row: Model, hardware: Hardware, folder: Path | None) -> PairMetri
         """(n,) distances; the network was made for -1..1."""
         return network(2 * first - 1, 2 * second - 1).flatten()
 
+    def score(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        with torch.inference_mode():
+            sides = (torch.from_numpy(side).permute(0, 3, 1, 2).to(hardware.device) for side in (first, second))
+            return -tensors(*(side.to(hardware.torch_dtype) / 255 for side in sides)).cpu().numpy()
+
     return PairMetric(
         title="LPIPS",
+        score=score,
         tensors=tensors,
         higher_is_better=False,
         network=network,
         smallest=31,  # leaves its last layer one position
         chunk=sys.maxsize,  # pairs of one size are one batch
-        device=hardware.device,
-        dtype=hardware.dtype,
         settings={
             "model": row.key,
             "net": NET,

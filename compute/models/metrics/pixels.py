@@ -28,9 +28,10 @@ LUMA = np.array([0.299, 0.587, 0.114])  # ITU-R BT.601, not rounded to whole lev
 WINDOW, SIGMA, K1, K2 = 11, 1.5, 0.01, 0.03  # Wang et al. 2004, section III.C
 SCALES = np.array([0.0448, 0.2856, 0.3001, 0.2363, 0.1333])  # Wang et al. 2003, section 3.2; the finest first
 BINS = 8  # of a colour histogram, a channel
-CHUNK = 100_000  # pixels of the first images in one stack, which then fits the processor's cache
+CHUNK = 300_000  # pixels of the first images in one stack, which then fits the processor's cache
 
 Levels = NDArray[np.uint8]
+Pairs = Callable[[Levels, Levels], Floats]
 
 
 @dataclass(kw_only=True)
@@ -42,29 +43,24 @@ class PairMetric:
 
     title: str
     settings: dict[str, Any]
+    score: Pairs  # two stacks (n, h, w, 3) uint8 -> (n,)
     tensors: Callable[[Tensor, Tensor], Tensor]  # two batches (n, 3, h, w) of 0..1 -> (n,), with gradients
-    higher_is_better: bool = True  # of `tensors`; `compare` gives distances negated
+    higher_is_better: bool = True  # of `tensors`; `score` and `compare` give distances negated
     network: torch.nn.Module | None = None  # what `tensors` runs
     smallest: int = 1  # side in pixels that `tensors` takes
     chunk: int = CHUNK
-    device: str = "cpu"  # of `compare`, and its precision
-    dtype: str = "float64"
     symmetric: bool = False  # two images have one score in both orders
 
     def compare(self, first: Sequence[Image.Image], second: Sequence[Image.Image]) -> Floats:
         """(n,) float64, higher is nearer."""
-        import torch
-
         pairs = np.array([[id(image) for image in side] for side in (first, second)]).T
         if self.symmetric:
             pairs.sort(axis=1)
         _, rows, same = np.unique(pairs, axis=0, return_index=True, return_inverse=True)  # each is compared once
         scores = np.empty(len(rows))
-        with torch.inference_mode():
-            for at, *sides in stacks(*([side[row] for row in rows] for side in (first, second)), chunk=self.chunk):
-                levels = (torch.from_numpy(side).permute(0, 3, 1, 2).to(self.device) for side in sides)
-                scores[at] = self.tensors(*(side.to(getattr(torch, self.dtype)) / 255 for side in levels)).cpu()
-        return scores[same] * (1 if self.higher_is_better else -1)
+        for at, *sides in stacks(*([side[row] for row in rows] for side in (first, second)), chunk=self.chunk):
+            scores[at] = self.score(*sides)
+        return scores[same]
 
 
 def stacks(
@@ -95,16 +91,18 @@ def _pixels(image: Image.Image, size: tuple[int, int]) -> Levels:
     return np.asarray(image if image.size == size else image.resize(size, Image.Resampling.BICUBIC))
 
 
-# Of two batches (n, 3, h, w) of 0..1: (n,), with gradients.
+# Of levels, arrays (n, h, w, 3) uint8, or of tensors (n, 3, h, w) of 0..1, whose gradients they keep.
 
 
-def psnr(first: Tensor, second: Tensor) -> Tensor:
-    """Peak signal to noise ratio over all three channels, in dB. Identical images: IDENTICAL_DB."""
-    squares = (first - second).square().mean((1, 2, 3))
-    return -10 * squares.clamp(min=10 ** (-IDENTICAL_DB / 10)).log10()
+def psnr(first: Any, second: Any) -> Any:
+    """Peak signal to noise ratio over all three channels, in dB; (n,). Identical images: IDENTICAL_DB."""
+    levels = isinstance(first, np.ndarray)
+    difference = first.astype(np.float64) - second if levels else PEAK * (first - second)
+    ratio = PEAK**2 / (difference**2).mean((1, 2, 3)).clip(min=PEAK**2 * 10 ** (-IDENTICAL_DB / 10))
+    return 10 * (np.log10(ratio) if levels else ratio.log10())
 
 
-def ssim(first: Tensor, second: Tensor) -> Tensor:
+def ssim(first: Any, second: Any) -> Any:
     """Structural similarity of the luma, the mean over every place where the whole window fits (Wang et al. 2004).
 
     Raises BadInput where a side is shorter than the window.
@@ -112,21 +110,19 @@ def ssim(first: Tensor, second: Tensor) -> Tensor:
     return _similarity(_luma(first), _luma(second))[0]
 
 
-def ms_ssim(first: Tensor, second: Tensor) -> Tensor:
-    """Multi-scale structural similarity of the luma (Wang et al. 2003, equation 7).
+def ms_ssim(first: Any, second: Any) -> Any:
+    """Multi-scale structural similarity of the luma (Wang et al. 2003, equation 7); (n,).
 
     Contrast and structure at every scale, luminance at the coarsest; between scales the mean of 2 x 2 pixels (an odd
     last row or column is skipped). A negative factor counts as 0. Images too small for five scales use as many as fit
     the window, their weights scaled to the same sum.
     """
-    from torch.nn.functional import avg_pool2d
-
     left, right = _luma(first), _luma(second)
     weights = scale_weights(min(left.shape[1:])).tolist()
     product: Any = 1.0
     for scale, weight in enumerate(weights):
         if scale:
-            left, right = avg_pool2d(left, 2), avg_pool2d(right, 2)
+            left, right = _halved(left), _halved(right)
         whole, structure = _similarity(left, right)
         factor = whole if scale == len(weights) - 1 else structure
         positive = factor > 0  # a power of 0 has no finite gradient
@@ -142,40 +138,49 @@ def scale_weights(side: int) -> Floats:
     return SCALES[:fit] * (SCALES.sum() / SCALES[:fit].sum())
 
 
-def _luma(images: Tensor) -> Tensor:
+def _halved(images: Any) -> Any:
+    n, height, width = images.shape
+    even = images[:, : height // 2 * 2, : width // 2 * 2]
+    return even.reshape(n, height // 2, 2, width // 2, 2).mean((2, 4))
+
+
+def _luma(images: Any) -> Any:
     """(n, h, w) of 0..255."""
-    return images.movedim(1, -1) @ images.new_tensor(LUMA * PEAK)
+    if isinstance(images, np.ndarray):
+        return images @ LUMA
+    return (images * images.new_tensor(LUMA * PEAK)[:, None, None]).sum(1)
 
 
-def _similarity(first: Tensor, second: Tensor) -> tuple[Tensor, Tensor]:
+def _similarity(first: Any, second: Any) -> tuple[Any, Any]:
     """Mean SSIM and mean contrast-and-structure term of two stacks (n, h, w); each (n,)."""
-    import torch
-
     if min(first.shape[1:]) < WINDOW:
         raise BadInput(
             f"SSIM needs images of at least {WINDOW} x {WINDOW} pixels; got {first.shape[2]} x {first.shape[1]}"
         )
-    mean_first, mean_second, of_squares, of_products = _weighted(
-        torch.stack([first, second, first**2 + second**2, first * second])
-    )
-    product, squares = mean_first * mean_second, mean_first**2 + mean_second**2
-    variance, covariance = of_squares - squares, of_products - product  # the first is the sum of both sides'
+    mean_first, mean_second = _weighted(first), _weighted(second)
+    product = mean_first * mean_second
+    squares = mean_first**2 + mean_second**2
+    variance = _weighted(first**2 + second**2) - squares  # the sum of both sides' variances
+    covariance = _weighted(first * second) - product
     c1, c2 = (K1 * PEAK) ** 2, (K2 * PEAK) ** 2
     structure = (2 * covariance + c2) / (variance + c2)
     whole = structure * (2 * product + c1) / (squares + c1)
     return whole.mean((1, 2)), structure.mean((1, 2))
 
 
-def _weighted(images: Tensor) -> Tensor:
-    """The Gaussian mean around every pixel of (..., h, w) where the whole window fits."""
-    window = np.exp(-np.square((np.arange(WINDOW) - WINDOW // 2) / SIGMA) / 2)
-    first, *others = (window / window.sum()).tolist()
-    for axis in (-2, -1):  # sums of shifted images: on one core of a CPU several times as fast as a convolution
+def _weighted(images: Any) -> Any:
+    """The Gaussian mean around every pixel of (n, h, w) where the whole window fits."""
+    half = WINDOW // 2
+    window = np.exp(-np.square(np.arange(-half, half + 1) / SIGMA) / 2)
+    window /= window.sum()
+    if isinstance(images, np.ndarray):
+        from scipy.ndimage import correlate1d
+
+        rows = correlate1d(images, window, axis=1)[:, half:-half]
+        return correlate1d(rows, window, axis=2)[:, :, half:-half]
+    for axis in (1, 2):  # sums of shifted images, since a convolution on CUDA may round to 10 bits
         places = images.shape[axis] - WINDOW + 1
-        total = images.narrow(axis, 0, places) * first
-        for at, weight in enumerate(others, start=1):
-            total.add_(images.narrow(axis, at, places), alpha=weight)
-        images = total
+        images = sum(weight * images.narrow(axis, at, places) for at, weight in enumerate(window.tolist()))
     return images
 
 
@@ -220,26 +225,26 @@ def _load_pairs(
     folder: Path | None,
     *,
     title: str,
-    tensors: Callable[[Tensor, Tensor], Tensor],
+    score: Callable[[Any, Any], Any],
     settings: Mapping[str, Any],
     smallest: int = 1,
 ) -> PairMetric:
     chosen(row, {})
     settings = {"metric": title, "sizes": OTHER_SIZE, **settings}
-    return PairMetric(title=title, tensors=tensors, settings=settings, symmetric=True, smallest=smallest)
+    return PairMetric(title=title, score=score, tensors=score, settings=settings, symmetric=True, smallest=smallest)
 
 
 load_psnr = partial(
     _load_pairs,
     title="PSNR",
-    tensors=psnr,
+    score=psnr,
     settings={"channels": "RGB", "peak": PEAK, "identical images": IDENTICAL_DB},
 )
-load_ssim = partial(_load_pairs, title="SSIM", tensors=ssim, smallest=WINDOW, settings=WINDOWS)
+load_ssim = partial(_load_pairs, title="SSIM", score=ssim, smallest=WINDOW, settings=WINDOWS)
 load_ms_ssim = partial(
     _load_pairs,
     title="MS-SSIM",
-    tensors=ms_ssim,
+    score=ms_ssim,
     smallest=WINDOW,
     settings={
         **WINDOWS,
