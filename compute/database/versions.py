@@ -31,6 +31,7 @@ NOT_COMPUTED = {
     "runs": "WHERE origin <> 'computed'",
     "scores": "WHERE run IN (SELECT id FROM {0}.runs WHERE origin <> 'computed')",
 }
+COMMITS = {"runs": ("settings",)}  # columns that every refresh changes: they name the commit that was read
 OF_VERSIONS = ("versions", "undone", "past_ranks")  # tables
 CONSTRAINTS = """
 SELECT table_name, constraint_column_names, referenced_table, referenced_column_names FROM duckdb_constraints()
@@ -41,8 +42,11 @@ COLUMNS = "SELECT column_name, data_type FROM duckdb_columns() WHERE database_na
 # Rows that the earlier database had, and the keys of those that it had not.
 DIFFERENCE = """
 SELECT '{name}' AS relation, CAST(to_json([{key}]) AS VARCHAR) AS key, CAST(to_json(old) AS VARCHAR) AS before
-FROM (SELECT {columns} FROM earlier_version.{name} {then} EXCEPT SELECT {columns} FROM later_version.{name} {now})
-AS old
+FROM (SELECT {columns} FROM earlier_version.{name} {then}) AS old
+SEMI JOIN (
+    SELECT {compared} FROM earlier_version.{name} {then} EXCEPT SELECT {compared} FROM later_version.{name} {now}
+)
+USING ({key})
 UNION ALL
 SELECT '{name}', CAST(to_json([{key}]) AS VARCHAR), NULL
 FROM (SELECT {key} FROM later_version.{name} {now} EXCEPT SELECT {key} FROM earlier_version.{name} {then})
@@ -86,12 +90,17 @@ def store_version(earlier: Path, later: Path, *, folder: Path = paths.VERSIONS) 
             found = [connection.execute(COLUMNS, [of, name]).fetchall() for of in ("earlier_version", "later_version")]
             then, columns = map(dict, found)
             if then.keys() >= set(key):
-                shared = _texts({column: kind for column, kind in columns.items() if column in then})
+                shared = {column: kind for column, kind in columns.items() if column in then}
                 shipped = NOT_COMPUTED.get(name, "")
-                where = {"then": shipped.format("earlier_version"), "now": shipped.format("later_version")}
-                parts.append(
-                    connection.execute(DIFFERENCE.format(name=name, key=_listed(key), columns=shared, **where)).df()
+                sql = DIFFERENCE.format(
+                    name=name,
+                    key=_listed(key),
+                    columns=_texts(shared),
+                    compared=_listed(shared.keys() - COMMITS.get(name, ())),
+                    then=shipped.format("earlier_version"),
+                    now=shipped.format("later_version"),
                 )
+                parts.append(connection.execute(sql).df())
     undone = pd.concat(parts, ignore_index=True)
     with temporary_folder() as temporary:
         before = temporary / later.name

@@ -13,6 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from compute.database.publish import CITATION
 from leaderboard.data.database import shared
 from leaderboard.data.payload import standing
 from leaderboard.data.suite_cache import SuiteCache
@@ -28,21 +29,22 @@ RANK = ["rank", "rank_low", "rank_high"]
 
 
 def draw(site: Site) -> None:
-    """A section a version, the newest first."""
+    """Draws a section per version, the newest first."""
     component = html("<p class='pg-waiting pg-quiet'>Loading …</p>")
     fill(site, section="What changed", outputs=[component], make=lambda: [text(site.suite_cache)])
 
 
 @shared
 def text(suite_cache: SuiteCache) -> Markup:
-    """The page below its heading."""
+    """Returns the page below its heading."""
     suites = suite_cache.db.keyed("suites").to_dict("index")
     return render("pages/moved/page.html", versions=list(versions(suite_cache)), suites=suites, most=MOST)
 
 
 def versions(suite_cache: SuiteCache) -> Iterator[dict[str, Any]]:
-    """Each version of the data, the newest first: what its entry says, and against the version before, where that is
-    stored, the counts of rows that are `new` and `changed`, the new `models`, changed `scores` and moved `ranks`."""
+    """Yields each version of the data, the newest first: what its entry says, how to `cite` it, and against the version
+    before, if that is stored, the counts of rows that are `new` and `changed`, the new `models`, changed `scores` and
+    moved `ranks`."""
     db, words = suite_cache.db, MarkdownIt("commonmark", {"html": False})
     listed = db.records("versions")
     counts, models, scores = db.query("undone_rows"), db.query("new_models"), db.query("changed_scores")
@@ -53,6 +55,7 @@ def versions(suite_cache: SuiteCache) -> Iterator[dict[str, Any]]:
         yield {
             **one,
             "words": Markup(words.render(one["changes"]).replace("<ul>", '<ul class="pg-notes">')),
+            "cite": CITATION.format(year=one["date"][:4], version=one["version"], where=f"note = {{{one['date']}}}"),
             "stored": earlier in set(ranks["version"]),
             "earlier": earlier,
             "counts": told.to_dict("index"),
@@ -64,7 +67,7 @@ def versions(suite_cache: SuiteCache) -> Iterator[dict[str, Any]]:
 
 @shared
 def past_ranks(suite_cache: SuiteCache) -> pd.DataFrame:
-    """Ranks by version, suite and model, today's included; of each suite those of the origin that it opens on."""
+    """Returns ranks by version, suite and model, today's included; of each suite those of its usual origin."""
     past = suite_cache.db.query("past_ranks", model="")
     parts = [past]
     for suite in past["suite"].unique():
@@ -78,8 +81,8 @@ def past_ranks(suite_cache: SuiteCache) -> pd.DataFrame:
 
 
 def moved(before: pd.DataFrame, after: pd.DataFrame) -> pd.DataFrame:
-    """The models whose rank after lies outside of the range that it had before, in a suite that opens on one origin
-    both times; ends in `_before` and `_after`."""
+    """Returns the models whose rank after lies outside the range that it had before, in suites of the same usual origin;
+    columns of before end in `_before`."""
     both = before.merge(after, on=["suite", "origin", "model"], suffixes=("_before", ""))
     outside = (both["rank"] < both["rank_low_before"]) | (both["rank"] > both["rank_high_before"])
     found = both[outside.fillna(False)]
@@ -89,12 +92,12 @@ def moved(before: pd.DataFrame, after: pd.DataFrame) -> pd.DataFrame:
 
 
 def feed(suite_cache: SuiteCache, root: str) -> bytes:
-    """The versions as an Atom feed (RFC 4287); root: the app's whole address."""
+    """Returns the versions as an Atom feed (RFC 4287); root: the app's whole address."""
     return render("pages/moved/feed.xml", site=SITE, root=root, versions=list(versions(suite_cache))).encode()
 
 
 def routes(site: Site) -> list[Route]:
-    """The feed."""
+    """Returns the feed's route."""
 
     def answer(request: Request) -> Response:
         root, about = public_root(request.scope, Access())
