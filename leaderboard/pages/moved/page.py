@@ -81,7 +81,7 @@ def past_ranks(suite_cache: SuiteCache) -> pd.DataFrame:
 
 
 def moved(before: pd.DataFrame, after: pd.DataFrame) -> pd.DataFrame:
-    """Returns the models whose rank after lies outside the range that it had before, in suites of the same usual origin;
+    """Returns the models whose rank after lies outside the range that it had before, in suites of one usual origin;
     columns of before end in `_before`."""
     both = before.merge(after, on=["suite", "origin", "model"], suffixes=("_before", ""))
     outside = (both["rank"] < both["rank_low_before"]) | (both["rank"] > both["rank_high_before"])
