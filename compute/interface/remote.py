@@ -39,6 +39,8 @@ def remote(url: str) -> SimpleNamespace:
 
 def _call(root: str, path: str, method: str, parameters: list[dict[str, Any]], /, **given: Any) -> Any:
     in_path = [each["name"] for each in parameters if each["in"] == "path"]
+    if missing := [key for key in in_path if not given.get(key)]:
+        raise BadInput(f"{missing[0]} is missing: give it by name")
     path = path.format(**{key: quote(given.pop(key, ""), safe="/") for key in in_path})
     if method == "post":
         answer = _asked(root, path, json.dumps(given).encode())

@@ -26,6 +26,8 @@
   }
   const wanted = models.split(',').map((key) => key.trim()).filter(Boolean);
   const rows = wanted.length ? answer.result.filter(({ model }) => wanted.includes(model)) : answer.result.slice(0, Number(limit));
+  const known = rows.map(({ model }) => model);
+  const absent = wanted.filter((key) => !known.includes(key));
   const range = ({ rank_low: low, rank_high: high }) => (low === null || low === high ? '' : ` ${low}–${high}`);
   const table = make('table',
     make('caption', link(`board?suite=${encodeURIComponent(suite)}${state}`, suite), make('small', ` ${answer.result.filter(({ rank }) => rank).length} ranked models, data ${answer.data}`)),
@@ -34,5 +36,5 @@
       make('td', String(row.rank ?? '–'), make('small', range(row))),
       make('td', link(`model?model=${encodeURIComponent(row.model)}${state}`, row.title)),
       make('td', row.mean === null ? '–' : String(Number(row.mean.toPrecision(3))), ' ', make('small', row.unit))))));
-  shadow.append(style, table);
+  shadow.append(style, table, ...(absent.length ? [make('p', `Not in this suite: ${absent.join(', ')}`)] : []));
 })();

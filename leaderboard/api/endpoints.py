@@ -63,9 +63,9 @@ def functions(suite_cache: SuiteCache, live: Live) -> Functions:
             runner_up (object): the next by its mean, as in shortlist
             shortlist (array): at most five that are not significantly worse, the best first; each has model (a key),
                 title, parameters, dimension, open_weights, license, released, rank (among all), mean, difference
-                from the best with low and high (95% interval) over shared_tasks, significantly_worse (null: the best,
-                or not tested), trained (on data of these tasks), and of several languages weakest_language with its
-                weakest_mean
+                from the best with low and high (95% interval of this pair alone) over shared_tasks, significantly_worse
+                (after correction for all pairs of the board; null: the best, or not tested), trained (on data of these
+                tasks), and of several languages weakest_language with its weakest_mean
         """
         wanted = Conditions(
             language=language, max_parameters=max_parameters, open_weights=open_weights, license=license
@@ -253,6 +253,7 @@ def functions(suite_cache: SuiteCache, live: Live) -> Functions:
             task (string): its key
             title (string): its name
             doubt (string): why its scores should not decide a rank, or what else is doubtful; empty: nothing
+            unknown (string): why there are no scores by the metric, and the nearest there are; empty: there are some
             faults (array): known faults of its data; each has fault, effect, certainty, source and date
             scores (array): each with the fields of suite_scores
         """

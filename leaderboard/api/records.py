@@ -222,9 +222,18 @@ def task_scores(suite_cache: SuiteCache, task: str, *, origin: str = "", metric:
             found.setdefault((row["model"], row["metric"], row["origin"]), row)
         of_suite = task_doubts(db, suite_cache.table(suite)).get(task)
         doubt = doubt or (of_suite.words if of_suite else "")
-    higher = db.keyed("metrics")["higher_is_better"]
+    higher, without = db.keyed("metrics")["higher_is_better"], ""
+    if metric and not found:
+        tables = [suite_cache.table(suite) for suite in db.query("suites_of_task", task=task)["key"]]
+        here = sorted({column.metric for table in tables for column in table.columns if column.task == task})
+        there = [str(table.suite["key"]) for table in tables if metric in {column.metric for column in table.columns}]
+        without = f"Nobody has a score of this task by {metric}; there are: {', '.join(here) or 'none'}."
+        without += (
+            f" Nearest: suites/{there[0]}/scores?metric={metric}, of other tasks or of all together." if there else ""
+        )
     return {
         "task": task,
+        "unknown": without,
         "title": db.keyed("tasks")["title"][task],
         "doubt": doubt,
         "faults": db.records("task_faults", task=task),

@@ -110,6 +110,8 @@ def _answer(db: Database, function: Callable[..., Any], request: Request, body: 
     packed = compress(content) if packs else content
     answer = respond(request, packed, media=FORMS[form], cache=cache, etag=etag_of(content), compressed=packs)
     answer.headers.update({VERSION: version, "vary": "accept, accept-encoding"})
+    if name == "query" and (notes := [result["truncated"], f"{result['cells']} texts are cut" * bool(result["cells"])]):
+        answer.headers["x-likeness-truncated"] = "; ".join(filter(None, notes)).encode("ascii", "replace").decode()
     return answer
 
 

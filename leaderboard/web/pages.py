@@ -48,7 +48,7 @@ FIXED = {
 PROGRAMS = "/api/v1/"  # what is read below it, scripts of any site may read
 OPEN = {
     "access-control-allow-origin": "*",
-    "access-control-expose-headers": "etag, retry-after, x-likeness-data",
+    "access-control-expose-headers": "etag, retry-after, x-likeness-data, x-likeness-truncated",
     "cross-origin-resource-policy": "cross-origin",
 }
 UNEXPLAINED = "The server could not answer this. Check the address, or try again"

@@ -61,7 +61,8 @@ def respond(
     headers = {name: value for name, value in (("etag", etag), ("cache-control", cache)) if value}
     if compressed is not None:
         headers["vary"] = "accept-encoding"
-    if etag and request.headers.get("if-none-match") == etag:
+    held = [each.strip().removeprefix("W/") for each in request.headers.get("if-none-match", "").split(",")]
+    if etag in held and etag:
         return Response(status_code=304, headers=headers)
     if compressed and takes_brotli(request):
         headers["content-encoding"] = "br"

@@ -22,7 +22,7 @@ from leaderboard.html.formatting import rank_range
 from leaderboard.html.templates import render
 from leaderboard.page import SITE, Site, View, fill
 from leaderboard.web.access import Access, public_root
-from leaderboard.web.responses import HOURS, etag_of, respond
+from leaderboard.web.responses import HOURS, NO_STORE, etag_of, respond
 
 MOST = 50  # changed scores that are listed
 RANK = ["rank", "rank_low", "rank_high"]
@@ -103,7 +103,8 @@ def routes(site: Site) -> list[Route]:
         root, about = public_root(request.scope, Access())
         content = feed(site.suite_cache, root)
         media = "application/atom+xml; charset=utf-8"
-        answer = respond(request, content, media=media, cache=HOURS, etag=etag_of(content))
+        cache = NO_STORE if about.get("cache-control") == NO_STORE else HOURS
+        answer = respond(request, content, media=media, cache=cache, etag=etag_of(content))
         answer.headers["vary"] = about.get("vary", "host")
         return answer
 
