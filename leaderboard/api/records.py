@@ -228,9 +228,7 @@ def task_scores(suite_cache: SuiteCache, task: str, *, origin: str = "", metric:
         here = sorted({column.metric for table in tables for column in table.columns if column.task == task})
         there = [str(table.suite["key"]) for table in tables if metric in {column.metric for column in table.columns}]
         without = f"Nobody has a score of this task by {metric}; there are: {', '.join(here) or 'none'}."
-        without += (
-            f" Nearest: suites/{there[0]}/scores?metric={metric}, of other tasks or of all together." if there else ""
-        )
+        without += "".join(f" Nearest: suites/{suite}/scores?metric={metric}, of other tasks." for suite in there[:1])
     return {
         "task": task,
         "unknown": without,

@@ -311,9 +311,11 @@ def test_the_cheapest_open_model_level_with_the_leader_and_the_most_symmetric_ju
     level = [row for row in found["shortlist"] if row["significantly_worse"] is False]
     assert found["shortlist"][1] == min(level, key=lambda row: row["parameters"]) and level
     rotation = get("search", query="rotation", kind="tasks")[0]["key"]
-    by = [row["metric"] for row in get(f"tasks/{rotation}")["scores"]]
-    assert "mmscore" in by and "relax_sym" not in by, "unknown; the nearest is over all splits"
+    unknown = get(f"tasks/{rotation}", metric="relax_sym")
+    assert unknown["scores"] == [] and "mmscore" in unknown["unknown"]
+    assert "suites/pairbench/scores?metric=relax_sym" in unknown["unknown"], "the nearest, over all splits"
     assert len(get("suites/pairbench/scores", metric="relax_sym")) == 10
+    assert get(f"tasks/{rotation}")["unknown"] == ""
 
 
 # ---- the Python client
