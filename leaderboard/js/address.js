@@ -37,8 +37,11 @@ export function withParameter(address, name, value) {
   return [`${path}${path.includes('?') ? '&' : '?'}${name}=${encodeURIComponent(value)}`, ...anchor].join('#');
 }
 
-/** An address with the version of the data; one that names a version itself stays. */
+/** An address with the version of the data; one that names a version itself, or today's by an empty one, stays. */
 export const withData = (address, version) => (version && !DATA.test(address) ? withParameter(address, 'data', version) : address);
+
+/** An address that does not ask for today's version of the data. */
+export const withoutToday = (address) => address.replace(/([?&])data=(&|(?=#|$))/, (_, before, after) => (after ? before : ''));
 
 /** An absolute address of the app with the theme and the version of the data that the address `page` asks for, if it does. */
 export function carried(address, page) {

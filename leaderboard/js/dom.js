@@ -1,6 +1,6 @@
 /** Elements, links, style sheets and timers for the scripts of all pages. Data enters a page as text or attributes only, never as markup. */
 
-import { carried, isElsewhere, withData, withoutTheme } from './address.js';
+import { carried, isElsewhere, withData, withoutTheme, withoutToday } from './address.js';
 
 /** Makes an element; `onclick` style keys become listeners, true/false/null attributes are set or omitted. A link to another site opens in a new tab. */
 export function el(tag, attributes = {}, ...children) {
@@ -73,7 +73,7 @@ export function writeQuery(query, { push = false } = {}) {
 const COPIED_FOR = 1500; // ms
 
 /** Copies a link, whose reader has their own theme and sees the same version of the data, as `copyText`. */
-export const copyLink = (node, address, show) => copyText(node, withData(withoutTheme(address), document.querySelector('.site-state')?.dataset.version), show);
+export const copyLink = (node, address, show) => copyText(node, withData(withoutToday(withoutTheme(address)), document.querySelector('.site-state')?.dataset.version), show);
 
 /** Copies a text and says so on the button; false where the browser does not allow it, after `show` has shown the text. */
 export async function copyText(node, text, show = (shown) => window.prompt('Copy this', shown)) {

@@ -117,7 +117,7 @@ MEASURE = r"""() => {
       .filter((href) => href.startsWith(document.baseURI)).map((href) => href.slice(document.baseURI.length)),
   };
 }"""
-KNOWN = {view.key for view in VIEWS} | {"export", "docs", "data", "published"}
+KNOWN = {view.key for view in VIEWS} | {"export", "docs", "data", "published", "moved.atom"}
 
 
 def settled(page, address):
