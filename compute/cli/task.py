@@ -61,7 +61,7 @@ def check(
         offline=offline,
     )
     data, root, images = settings.data, settings.results, settings.images
-    source = Source.keeping(root, root=None, offline=offline)
+    source = Source(offline=offline, cache=root)
     parts = []  # a task's title, and its data or why they cannot be read
     if own_suite.is_suite_file(data):
         if name or shape or settings.columns:

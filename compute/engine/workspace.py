@@ -294,7 +294,7 @@ def workbench(
     return Bench(
         settings=settings,
         hardware=hardware,
-        source=Source.keeping(settings.shared, root=data, offline=offline, own=files),
+        source=Source(root=data, offline=offline, cache=settings.shared, own=files),
         store=FeatureStore(features or storage.below(settings.shared, "features"), dtype=settings.store_dtype),
     )
 
@@ -399,7 +399,7 @@ def _reader(settings: RunSettings) -> Source:
     """What user data are read with: content keys are stored where runs store theirs."""
     from compute.tasks.source import Source
 
-    return Source.keeping(settings.shared, root=None, offline=settings.offline)
+    return Source(offline=settings.offline, cache=settings.shared)
 
 
 def catalog_with_own(results: Path | None, *, warn: Warn) -> Catalog:
