@@ -246,8 +246,6 @@ def opened(
     `hardware` stands for the settings' device and dtype where it is known already. `warn` is called for damaged
     records, `notice` with the paths in a record before they are read. Raises BadInput, CannotWrite, UnknownKey.
     """
-    from compute.catalog.own.suite import is_suite_file
-
     from_file = is_suite_file(suite)
     catalog, suite, files = own_suites(settings, suite=suite, warn=warn, notice=notice)
     data = settings.data if from_file or not files else None
@@ -299,6 +297,11 @@ def workbench(
     )
 
 
+def is_suite_file(name: Path | str) -> bool:
+    """Returns whether a name is that of a suite's file."""
+    return str(name).lower().endswith(".toml")
+
+
 def own_suites(
     settings: RunSettings, *, suite: str, warn: Warn, notice: Warn = lambda words: None
 ) -> tuple[Catalog, str, dict[str, OwnFile]]:
@@ -318,7 +321,7 @@ def own_suites(
     suites = _recorded(root, warn)
     same = next((each for each in suites if each.suite.key == suite), None)
     made = None
-    if own_suite.is_suite_file(suite):
+    if is_suite_file(suite):
         made = suite_of_file(Path(suite), settings, warn=warn)
     elif data is None:
         if not suite:
