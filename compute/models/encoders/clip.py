@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from compute.models.adapter import Hardware, chosen
+from compute.models.adapter import BUCKETED, Hardware, ImageTower, Towers, chosen, text_tower
 from compute.models.encoders import transformers_towers as library
-from compute.models.encoders.towers import BUCKETED, ImageTower, Towers, text_tower
 from compute.models.files import pretrained
 from compute.models.files.pretrained import SHOWN
 from compute.models.files.weights import under

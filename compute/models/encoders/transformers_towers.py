@@ -11,8 +11,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from compute.models.adapter import Hardware, chosen
-from compute.models.encoders.towers import BUCKETED, FULL, MASKED, ImageTower, Towers, text_tower
+from compute.models.adapter import BUCKETED, FULL, MASKED, Hardware, ImageTower, Towers, chosen, text_tower
 from compute.models.files import pretrained
 from compute.models.files.weights import PROCESSOR, TOKENIZER, RequiredFiles, architecture, checkpoint_of
 from compute.types import BadInput, Model
