@@ -65,8 +65,8 @@ def eyes(
     from compute.eyes import exchange
     from compute.eyes.folder import SETTINGS, STUDY, EyesSettings, StudyFolder
     from compute.eyes.study import ASKS, StudyFile
-    from compute.io.images import image_files
     from compute.io.tables import read_table
+    from compute.tasks.image_lists import image_files
 
     incoming, saved = [], None
     if (images / SETTINGS).is_file():

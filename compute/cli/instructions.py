@@ -38,7 +38,7 @@ def instructions(
     from compute.training.conversations import COUNTS, export
 
     chosen = splits.chosen(datasets)
-    source = Source.keeping(results or paths.RESULTS, root=data_folder(data), offline=offline)
+    source = Source(root=data_folder(data), offline=offline, cache=results or paths.RESULTS)
     sets = splits.training(chosen, source=source, seed=seed)
     progress = Progress()
     record = export(

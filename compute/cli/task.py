@@ -21,7 +21,7 @@ from compute.cli.workspace import Results
 from compute.engine.checking.findings import findings, hashed, within
 from compute.engine.checking.labels import in_words
 from compute.engine.checking.resolution import sentence
-from compute.engine.workspace import Columns, Images, Offline, RunSettings, Shape
+from compute.engine.workspace import Columns, Images, Offline, RunSettings, Shape, is_suite_file
 from compute.metrics.registry import METRICS
 from compute.tasks import own
 from compute.tasks.source import Source
@@ -61,9 +61,9 @@ def check(
         offline=offline,
     )
     data, root, images = settings.data, settings.results, settings.images
-    source = Source.keeping(root, root=None, offline=offline)
+    source = Source(offline=offline, cache=root)
     parts = []  # a task's title, and its data or why they cannot be read
-    if own_suite.is_suite_file(data):
+    if is_suite_file(data):
         if name or shape or settings.columns:
             raise BadInput(f"{Path(data).name} states how its data are read: omit --name, --shape and --columns")
         stated = suite_file.parse(Path(data), images=images)
@@ -101,7 +101,7 @@ def check(
         raise typer.Exit(1)
     yield "Cannot be run as it is: correct the images that cannot be read, or omit them" if bad else "Can be run"
     options = [
-        ("--suite" if own_suite.is_suite_file(data) else "--data", str(data)),
+        ("--suite" if is_suite_file(data) else "--data", str(data)),
         ("--name", name),
         ("--shape", shape),
         ("--columns", ",".join(f"{column}={of}" for column, of in settings.columns.items())),

@@ -22,9 +22,11 @@ from typing import Any
 import numpy as np
 from PIL import ExifTags, Image, ImageOps
 
-from compute.io.images import FORMATS
 from compute.types import BadInput
 
+# Pillow's names of the formats that are decoded. Named one by one, so that no file can start a reader that runs other
+# programs (EPS) or that holds no picture.
+FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF", "PPM", "JPEG2000", "AVIF")
 # Part of every encoding's and every judge's identity: raise it when a rule above changes. It was not for the stated
 # ranges of greys, which had been nearly black: all that is stored would have to be made again for such files.
 VERSION = 1

@@ -20,7 +20,6 @@ from compute import paths
 from compute.catalog import Catalog, published
 from compute.catalog.catalog import MODEL_KEY
 from compute.catalog.own import models as own_models
-from compute.catalog.own import suite as own_suite
 from compute.catalog.own import suite_records
 from compute.claims import all_claims
 from compute.database import calibrations, doubts, store, versions
@@ -176,7 +175,7 @@ def build(path: Path = paths.DATABASE, *, results: Path = paths.RESULTS) -> Repo
     catalog, wrong = own_models.with_own(suites, models)
     problems += wrong
     stored, of_runs = computed((results, paths.COMPUTED), catalog=catalog)
-    suites, unshown = own_suite.with_runs(suites, tasks={run.run.task for run in stored})
+    suites, unshown = suite_records.with_runs(suites, tasks={run.run.task for run in stored})
     catalog, _ = own_models.with_own(suites, models)
     rows = {row.key: row for row in catalog.models}
     unlisted = described(stored, listed=rows)

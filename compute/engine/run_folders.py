@@ -247,8 +247,11 @@ def note_failure(root: Path, *, run: Run, trace: str = "") -> Path | None:
 
 def find(root: Path, *, model: str, task: str, fingerprint: str) -> StoredRun | None:
     """The whole run of this fingerprint, or None: where there is none, and where it is damaged."""
+    place = folder(root, model=model, task=task, fingerprint=fingerprint)
+    if not os.path.lexists(place / MARK):
+        return None
     try:
-        stored = read(folder(root, model=model, task=task, fingerprint=fingerprint))
+        stored = read(place)
     except BadInput:
         return None
     return stored if stored.run.fingerprint == fingerprint else None

@@ -246,8 +246,6 @@ def opened(
     `hardware` stands for the settings' device and dtype where it is known already. `warn` is called for damaged
     records, `notice` with the paths in a record before they are read. Raises BadInput, CannotWrite, UnknownKey.
     """
-    from compute.catalog.own.suite import is_suite_file
-
     from_file = is_suite_file(suite)
     catalog, suite, files = own_suites(settings, suite=suite, warn=warn, notice=notice)
     data = settings.data if from_file or not files else None
@@ -294,9 +292,14 @@ def workbench(
     return Bench(
         settings=settings,
         hardware=hardware,
-        source=Source.keeping(settings.shared, root=data, offline=offline, own=files),
+        source=Source(root=data, offline=offline, cache=settings.shared, own=files),
         store=FeatureStore(features or storage.below(settings.shared, "features"), dtype=settings.store_dtype),
     )
+
+
+def is_suite_file(name: Path | str) -> bool:
+    """Returns whether a name is that of a suite's file."""
+    return str(name).lower().endswith(".toml")
 
 
 def own_suites(
@@ -318,7 +321,7 @@ def own_suites(
     suites = _recorded(root, warn)
     same = next((each for each in suites if each.suite.key == suite), None)
     made = None
-    if own_suite.is_suite_file(suite):
+    if is_suite_file(suite):
         made = suite_of_file(Path(suite), settings, warn=warn)
     elif data is None:
         if not suite:
@@ -399,7 +402,7 @@ def _reader(settings: RunSettings) -> Source:
     """What user data are read with: content keys are stored where runs store theirs."""
     from compute.tasks.source import Source
 
-    return Source.keeping(settings.shared, root=None, offline=settings.offline)
+    return Source(offline=settings.offline, cache=settings.shared)
 
 
 def catalog_with_own(results: Path | None, *, warn: Warn) -> Catalog:

@@ -33,9 +33,9 @@ from compute.eyes.study import (
 from compute.io import forms
 from compute.io.files import parse_json
 from compute.io.forms import BLANK, Form, FormField
-from compute.io.images import is_image_name
 from compute.io.tables import TableFile, is_table, read_lines, read_table
 from compute.io.votes import NUMBERS, PLACES, SIDES, TIES, side, word
+from compute.tasks.image_lists import is_image_name
 from compute.training.examples import QUALITY_PROMPT
 from compute.types import BadInput, CannotWrite, argument, shortened, words_of
 

@@ -39,13 +39,13 @@ from compute.eyes.study import (
     StudyFile,
 )
 from compute.io.files import is_inside, reserved, validated, write_text
-from compute.io.images import image_files, is_image_name
 from compute.live import questions
 from compute.live.inputs import Input
 from compute.live.pool import Pool
 from compute.live.roster import Roster
 from compute.models.own.own_model import ADAPTER as OWN
 from compute.progress import Progress
+from compute.tasks.image_lists import image_files, is_image_name
 from compute.types import BadInput, CannotWrite, Model, NotHere
 
 MOST_IMAGES = 1_000  # of a study; of more a sample is taken

@@ -70,7 +70,7 @@ def tune(
             report(f"{out} is complete: nothing was trained")
         else:
             try:
-                compared = splits.check_leaks([examples], source=Source.keeping(paths.RESULTS, root=None, offline=True))
+                compared = splits.check_leaks([examples], source=Source(offline=True, cache=paths.RESULTS))
             except BadInput:
                 compared = "Some of its images are in tasks of unisim or mini: its scores there say nothing"
             done = exported.tuned(

@@ -135,7 +135,7 @@ def train(
         encoding.share_cores()
         if offline:
             workspace.stay_offline()
-        source = Source.keeping(paths.RESULTS, root=data_folder(data), offline=offline)
+        source = Source(root=data_folder(data), offline=offline, cache=paths.RESULTS)
         sets, validation = splits.divided(splits.training(rows, source=source, seed=plan.seed))
         row = model_row(base, offline=offline)
         exported.check_save(row, save=save, plan=plan)

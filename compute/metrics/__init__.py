@@ -62,8 +62,8 @@ def __getattr__(name: str) -> Any:
     if name in OF_FEATURES:
         from compute.metrics.distribution.cfred import cfred
         from compute.metrics.distribution.frechet import frechet
-        from compute.metrics.distribution.pairwise import cmmd, kid, manifold
-        from compute.metrics.distribution.reference_free import clipscore, inception_score, vendi
+        from compute.metrics.distribution.pairwise import cmmd, kid, manifold, vendi
+        from compute.metrics.distribution.reference_free import clipscore, inception_score
 
         functions = (cfred, clipscore, cmmd, frechet, inception_score, kid, manifold, vendi)
         return {function.__name__: function for function in functions}[name]

@@ -1,7 +1,12 @@
-"""What an adapter gives: a loaded model behind one of three small interfaces; and the options of its family."""
+"""What an adapter gives: a loaded model behind one of three small interfaces; and the options of its family.
+
+Most encoders are Towers: images and texts by one tower each, whatever library the towers come from.
+"""
 
 from __future__ import annotations
 
+import json
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from compute.content.messages import Question, Reply
-from compute.types import BadInput, Model
+from compute.types import BadInput, CannotDo, Model
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,6 +26,10 @@ if TYPE_CHECKING:
     from compute.models.files.downloads import Published
 
     Item = Image.Image | str | tuple[Image.Image, str]
+
+BUCKETS = (8, 16, 24, 32, 48, 64)  # tokens: the finer, the less padding, but the smaller the batches
+# How texts are padded: BUCKETED where a tower sees nothing after the end token.
+MASKED, FULL, BUCKETED = "to the longest, masked", "to max_tokens, not masked", "to the next of "
 
 
 class Encoder(Protocol):
@@ -108,3 +117,146 @@ def chosen(row: Model, defaults: Mapping[str, Any]) -> dict[str, Any]:
         known = ", ".join(sorted(defaults)) or "none"
         raise BadInput(f"{row.key}: adapter {row.adapter!r} has no option {unknown[0]!r}. Its options: {known}")
     return {**defaults, **row.options}
+
+
+# ---- the encoder that most families give
+
+
+@dataclass(kw_only=True)
+class ImageTower:
+    """`ready` makes an image's tensors, without a batch; `run` turns them, stacked on the device, into (n, d)."""
+
+    ready: Callable[[Image.Image], Mapping[str, torch.Tensor]]
+    run: Callable[[Mapping[str, torch.Tensor]], torch.Tensor]
+
+
+@dataclass(kw_only=True)
+class TextTower:
+    """`ready` makes a text's tokens; `run` takes ids and mask (n, longest) and gives (n, d).
+
+    `pad` fills up to the batch's longest text; to the next of `buckets` where the tower looks back only, so that a
+    text's vector never depends on its neighbours; or to `length` tokens where the checkpoint was trained so. On the
+    left where the tokenizer has it so.
+    """
+
+    ready: Callable[[str], Sequence[int]]
+    run: Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
+    pad: int
+    length: int | None = None
+    buckets: tuple[int, ...] = ()
+    left: bool = False
+
+
+def buckets(limit: int) -> tuple[int, ...]:
+    """Returns the lengths that texts of at most `limit` tokens are padded to, if any would do."""
+    return (*(size for size in BUCKETS if size < limit), limit)
+
+
+def text_tower(
+    ready: Callable[[str], Sequence[int]],
+    *,
+    run: Callable[[torch.Tensor, torch.Tensor], torch.Tensor],
+    tokenizer: str,
+    longest: int,
+    prefix: str,
+    padding: str,
+    pad: int = 0,
+    left: bool = False,
+) -> tuple[TextTower, dict[str, Any]]:
+    """The text tower of `ready`, which gives at most `longest` tokens of `prefix` and a text; and its settings."""
+    tower = TextTower(ready=ready, run=run, pad=pad, left=left)
+    if padding == FULL:
+        tower.length = longest
+    elif padding == BUCKETED:
+        tower.pad, tower.left, tower.buckets = 0, False, buckets(longest)
+        padding += ", ".join(map(str, tower.buckets))
+    return tower, {
+        "tokenizer": tokenizer,
+        "max_tokens": longest,
+        "longer": "cut",
+        "prefix": prefix,
+        "padding": padding,
+        "padding_side": "left" if tower.left else "right",
+    }
+
+
+@dataclass(kw_only=True)
+class Towers:
+    """Images, texts or both into vectors; `normalise` gives them length 1. A missing tower is an ability less."""
+
+    name: str
+    settings: dict[str, Any]
+    hardware: Hardware
+    image: ImageTower | None = None
+    text: TextTower | None = None
+    normalise: bool = False
+    module: torch.nn.Module | None = None  # the library's model behind both towers, for those that train it
+
+    def __post_init__(self) -> None:
+        self.settings = json.loads(json.dumps(self.settings))  # as they are stored: lists, not tuples
+
+    def prepare(self, modality: str, item: Item) -> Any:
+        """Returns an image's tensors or a text's tokens. Raises CannotDo for what no tower takes."""
+        tower = {"image": self.image, "text": self.text}.get(modality)
+        if tower is None:
+            takes = " and ".join(f"{name}s" for name in ("image", "text") if getattr(self, name) is not None)
+            raise CannotDo(f"{self.name} embeds {takes} only, not a {modality}")
+        if modality == "text":
+            return tower.ready(item)
+        # In the model's precision already here, where many threads work, and half as much to move.
+        made = tower.ready(in_rgb(item)).items()
+        return {name: v.to(self.hardware.torch_dtype) if v.is_floating_point() else v for name, v in made}
+
+    def embed(self, modality: str, prepared: Sequence[Any]) -> np.ndarray:
+        """(n, d) float32."""
+        import torch
+
+        with torch.inference_mode():
+            vectors = self.run(modality, prepared).float()
+            if self.normalise:
+                vectors = torch.nn.functional.normalize(vectors, dim=-1)
+            return vectors.cpu().numpy()
+
+    def run(self, modality: str, prepared: Sequence[Any]) -> torch.Tensor:
+        """(n, d) on the device, as the tower gives them: not normalised, and with gradients."""
+        if modality == "text":
+            return self._texts(prepared)
+        return self.image.run({name: self._batch([item[name] for item in prepared]) for name in prepared[0]})
+
+    def _batch(self, values: list[torch.Tensor]) -> torch.Tensor:
+        """Returns the stacked values on the device; by way of pinned memory to CUDA, from which copies are fast."""
+        import torch
+
+        if not self.hardware.device.startswith("cuda"):
+            return torch.stack(values).to(self.hardware.device)
+        pinned = torch.empty((len(values), *values[0].shape), dtype=values[0].dtype, pin_memory=True)
+        return torch.stack(values, out=pinned).to(self.hardware.device, non_blocking=True)
+
+    def _texts(self, prepared: Sequence[Sequence[int]]) -> torch.Tensor:
+        import torch
+
+        groups: dict[int, list[int]] = defaultdict(list)  # length -> rows
+        longest = self.text.length or max(len(tokens) for tokens in prepared)
+        for row, tokens in enumerate(prepared):
+            groups[next((size for size in self.text.buckets if size >= len(tokens)), longest)].append(row)
+        vectors = [self._read([prepared[row] for row in rows], length) for length, rows in groups.items()]
+        if len(groups) == 1:
+            return vectors[0]
+        order = torch.tensor([row for rows in groups.values() for row in rows])
+        return torch.cat(vectors)[order.argsort().to(vectors[0].device)]
+
+    def _read(self, prepared: Sequence[Sequence[int]], length: int) -> torch.Tensor:
+        """(n, d) of texts padded to one length."""
+        import torch
+
+        ids = torch.full((len(prepared), length), self.text.pad, dtype=torch.long)
+        mask = torch.zeros_like(ids)
+        for row, tokens in enumerate(prepared):
+            columns = slice(length - len(tokens), None) if self.text.left else slice(len(tokens))
+            ids[row, columns], mask[row, columns] = torch.as_tensor(tokens), 1
+        return self.text.run(ids.to(self.hardware.device), mask.to(self.hardware.device))
+
+
+def in_rgb(image: Image.Image) -> Image.Image:
+    """Returns the image itself where it is RGB already."""
+    return image if image.mode == "RGB" else image.convert("RGB")

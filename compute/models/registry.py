@@ -10,6 +10,7 @@ from functools import partial
 
 from compute.models.adapter import Adapter
 from compute.models.encoders import (
+    clip,
     conse,
     inception,
     mllm_embedding,
@@ -41,15 +42,10 @@ TEXTS = ("torch", "transformers", "tokenizers")
 Texts = partial(Adapter, packages=TEXTS, weights=WEIGHTS, needs=(CONFIG, TOKENIZER))
 
 
-def two_towers(family: transformers_towers.TowerFamily, *, version: int = 1) -> Adapter:
+def two_towers(family: transformers_towers.TowerFamily) -> Adapter:
     """A family of images and texts that the transformers library loads and that can be trained."""
     load = partial(transformers_towers.load, family=family)
-    return Transformers(
-        load=load,
-        trainable=partial(load, module=True),
-        needs=(CONFIG, PROCESSOR, TOKENIZER),
-        version=version,
-    )
+    return Transformers(load=load, trainable=load, needs=(CONFIG, PROCESSOR, TOKENIZER))
 
 
 def in_old_folder(names: Sequence[str]) -> tuple[str, ...]:
@@ -70,7 +66,9 @@ ADAPTERS: dict[str, Adapter] = {
         packages=("torch", "torchvision", "open_clip_torch", "timm", "transformers", "pillow"),
         version=2,
     ),
-    "clip": two_towers(transformers_towers.CLIP, version=2),
+    "clip": Transformers(
+        load=clip.load, trainable=partial(clip.load, module=True), needs=(CONFIG, PROCESSOR, TOKENIZER), version=2
+    ),
     "siglip": two_towers(transformers_towers.SIGLIP),
     "align": two_towers(transformers_towers.ALIGN),
     "blip": two_towers(transformers_towers.BLIP),

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path, PurePosixPath
+from functools import cache
+from pathlib import Path, PurePath, PurePosixPath
 from unicodedata import normalize
 
 from compute.io.forms import Form, FormField, fitting
-from compute.io.images import SUCH_AS, ImageFiles, endings, image_files, is_image_name
 from compute.io.tables import check_unpacked
 from compute.tasks import parquet, tars
 from compute.tasks.source import Source
@@ -21,6 +22,9 @@ ADDRESS = re.compile(
 )
 MAX_FILE = 1 << 30  # bytes of an image's file: above any image within the limit of pixels
 MOST_TEXT = 1 << 30  # bytes of the prompts and ids of one Parquet file
+JUNK = ("thumbs.db", "desktop.ini")  # what systems add to a folder, besides hidden files
+NAMED = 3  # files that are not used that a note names
+SUCH_AS = ".jpg, .png, .webp, .gif, .tif, .bmp, .ppm, .jp2 or .avif"
 PROMPT = FormField("prompt", ("caption", "text"))
 IMAGES = Form(
     "images",
@@ -192,3 +196,79 @@ def content(path: str | Path) -> bytes:
     if len(data) > MAX_FILE:
         raise BadInput(f"{Path(path).name} has more than {MAX_FILE >> 20} MB, which no image has")
     return data
+
+
+# ---- which files of a folder are images: the same rule wherever one is read
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImageFiles:
+    """The files below a folder by their path within it, sorted; hidden ones are neither."""
+
+    names: tuple[str, ...]  # images
+    unused: tuple[str, ...]  # all others
+
+    def notes(self, folder: Path) -> tuple[str, ...]:
+        """Returns a sentence on the files that are not used, if there are any."""
+        return unused_note(folder.name, self.unused)
+
+
+def unused_note(title: str, unused: Sequence[str]) -> tuple[str, ...]:
+    """Returns how many files of a source are not images, and the first of them."""
+    if not unused:
+        return ()
+    more = f" and {len(unused) - NAMED:,} more" if len(unused) > NAMED else ""
+    are = "files are not used, as they are not images that can be read" if len(unused) > 1 else "file is not used"
+    return (
+        f"{title}: {len(unused):,} {are} ({', '.join(unused[:NAMED])}{more}). Images end in {SUCH_AS}: save others so",
+    )
+
+
+def image_files(folder: Path) -> ImageFiles:
+    """Returns the images below a folder: by the ends of their names, in any case of letters; without an end by their
+    content.
+
+    Links to folders are not followed. Raises BadInput for one that cannot be read.
+    """
+    names, unused = [], []
+    for below, folders, files in os.walk(folder, onerror=_refuse):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        for name in files:
+            if name.startswith(".") or name.lower() in JUNK:
+                continue
+            path = Path(below, name)
+            within = path.relative_to(folder).as_posix()
+            is_image = is_image_name(name) or (not path.suffix and _is_image(path))
+            (names if is_image and path.is_file() else unused).append(within)
+    return ImageFiles(names=tuple(sorted(names)), unused=tuple(sorted(unused)))
+
+
+@cache
+def endings() -> tuple[str, ...]:
+    """How names of images end: all that Pillow has for FORMATS."""
+    from PIL import Image
+
+    from compute.content.decoding import FORMATS
+
+    return tuple(sorted(end for end, kind in Image.registered_extensions().items() if kind in FORMATS))
+
+
+def is_image_name(name: str) -> bool:
+    """Returns whether a text is the name of an image's file, by its end."""
+    return PurePath(name).suffix.lower() in endings()
+
+
+def _is_image(path: Path) -> bool:
+    from PIL import Image
+
+    from compute.content.decoding import FORMATS
+
+    try:
+        with Image.open(path, formats=FORMATS):
+            return True
+    except Exception:  # whatever a format's reader raises for what is none
+        return False
+
+
+def _refuse(error: OSError) -> None:
+    raise BadInput(f"{error.filename} cannot be read ({error.strerror})") from error

@@ -92,20 +92,13 @@ class Source:
 
     root: Path | None = None
     offline: bool = False
-    cache: Path | None = None  # where content keys are stored, so that a data set is read for them only once
+    cache: Path | None = None  # content keys are stored below it, so that a data set is read for them only once
     own: Mapping[str, OwnFile] = field(default_factory=dict, compare=False)  # user data, by its digest
     # What loaders open once for all tasks and models of a run, by what identifies it.
     opened: dict[Hashable, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
     # Many tasks share a data set.
     _unreachable: list[str] = field(default_factory=list, init=False, compare=False, repr=False)  # where the hub was
     _states: dict[tuple[str, str], str] = field(default_factory=dict, init=False, compare=False, repr=False)
-
-    @classmethod
-    def keeping(
-        cls, folder: Path, *, root: Path | None, offline: bool, own: Mapping[str, OwnFile] | None = None
-    ) -> Source:
-        """Returns a source that keeps content keys below `folder`."""
-        return cls(root=root, offline=offline, cache=folder / "keys", own=own or {})
 
     def folder(self, repo: str, *, revision: str, files: tuple[str, ...] = ()) -> Path:
         """Returns the local folder of a data set, fetched if it must be; `files` are patterns that limit what is
@@ -213,12 +206,12 @@ def _holds(folder: Path, files: tuple[str, ...]) -> bool:
 
 
 def stored_keys(cache: Path | None, facts: str, count: Callable[[], np.ndarray]) -> np.ndarray:
-    """Content keys that `count` takes from files, stored in `cache` under a digest of `facts`: read only once."""
+    """Content keys that `count` takes from files, stored below `cache` under a digest of `facts`: read only once."""
     if cache is None:
         return count()
-    path = cache / f"{content_key(facts).decode()}.npy"
+    path = cache / "keys" / f"{content_key(facts).decode()}.npy"
     if not path.is_file():
-        cache.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         counted = count()
         with replacing(path) as draft, draft.open("wb") as file:
             np.save(file, counted, allow_pickle=False)

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from compute.models import load_trainable, required_files
-from compute.models.adapter import Hardware
-from compute.models.encoders.towers import Towers
+from compute.models.adapter import Hardware, Towers
 from compute.models.files import weights
 from compute.training.examples import TASKS
 from compute.types import BadInput, CannotDo, Model

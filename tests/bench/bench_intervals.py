@@ -53,7 +53,7 @@ DISTANCES = {
 SHARES = {name: manifold(name, k) for name, k in (("precision", 3), ("recall", 3), ("density", 5), ("coverage", 5))}
 OF_ONE_SET = {
     "inception_score": lambda r, g, c: reference_free.inception_score(logits=2 * g, splits=1).value,
-    "vendi": lambda r, g, c: reference_free.vendi(features=g).value,
+    "vendi": lambda r, g, c: pairwise.vendi(features=g).value,
     "clipscore": lambda r, g, c: reference_free.clipscore(image=g[:, : c.shape[1]], text=c).value,
 }
 METRICS = DISTANCES | SHARES | OF_ONE_SET

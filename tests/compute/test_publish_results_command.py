@@ -9,7 +9,7 @@ from huggingface_hub.errors import HfHubHTTPError, RepositoryNotFoundError
 
 from compute.catalog.own import suite as own_suite
 from compute.catalog.own import suite_records
-from compute.catalog.own.suite import extended
+from compute.catalog.own.suite_records import extended
 from compute.sharing import model_card
 from compute.tasks import image_lists
 from compute.tasks.pairbench import making

@@ -129,8 +129,7 @@ def encode(name: str, *, count: int, limit: float) -> Iterator[str]:
     from compute.content.items import Column, content_key
     from compute.features.store import FeatureStore
     from compute.features.subject import BATCH, Subject
-    from compute.models.adapter import Hardware
-    from compute.models.encoders.towers import ImageTower, Towers
+    from compute.models.adapter import Hardware, ImageTower, Towers
     from compute.types import Model
 
     hardware = Hardware(device=DEVICE, dtype="bfloat16" if CUDA else "float32")

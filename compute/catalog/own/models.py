@@ -18,7 +18,6 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, StringConstraints
 
 from compute.catalog.catalog import Catalog
-from compute.catalog.own import suite as own_suite
 from compute.catalog.own import suite_records
 from compute.catalog.own.suite import OwnSuite
 from compute.catalog.own.suite_records import StrictRecord
@@ -159,7 +158,7 @@ def with_own(suites: Sequence[OwnSuite], models: Sequence[Model]) -> tuple[Catal
     """Returns the known catalogue with suites and models of the user's, and why others are skipped."""
     from compute.catalog import known
 
-    catalog, problems = own_suite.extended(known(), suites)
+    catalog, problems = suite_records.extended(known(), suites)
     catalog, wrong = extended(catalog, models)
     return catalog, problems + wrong
 

@@ -1,20 +1,19 @@
-"""A suite of user data: what it is, and how it joins the catalogue's suites.
+"""A suite of user data.
 
-Its tasks are of the benchmark `own`, so that they never stand among published scores. `from_file` and
-`of_data` make one, of data of the shapes in compute/tasks/own/shapes.py, suite_file.py of a file of several tasks, and
-a comparison of the user's generators (`frechet`) is one too; suite_records.py stores them.
+Its tasks are of the benchmark `own`, so that they never stand among published scores. `from_file` and `of_data` make
+one, of data of the shapes in compute/tasks/own/shapes.py, suite_file.py of a file of several tasks, and a comparison of
+the user's generators (`frechet`) is one too; suite_records.py stores them and adds them to the catalogue.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from compute import types
-from compute.catalog.catalog import Catalog
 from compute.content.items import content_key
 from compute.tasks.source import OwnFile
 from compute.types import BadInput, Benchmark, Model, Suite, Task, shortened
@@ -79,56 +78,6 @@ class OwnSuite:
         """Of all content: the same content is the same suite, if it has no name."""
         digests = [*filter(None, [self.name]), *dict.fromkeys(file.digest for file in self.data)]
         return digests[0] if len(digests) == 1 and self.data else content_key(json.dumps(digests)).decode()
-
-
-def is_suite_file(name: Path | str) -> bool:
-    """Returns whether a name is that of a suite's file."""
-    return str(name).lower().endswith(".toml")
-
-
-def extended(catalog: Catalog, suites: Sequence[OwnSuite]) -> tuple[Catalog, list[str]]:
-    """Returns the catalogue with these suites, and why others are skipped: keys or metrics that it does not allow."""
-    shipped = {task.key for task in catalog.tasks}
-    taken = {*(row.key for row in catalog.suites), *shipped}
-    metrics, listed = {row.key for row in catalog.metrics}, {row.key for row in catalog.models}
-    added, problems = [], []
-    for own in suites:
-        unknown = sorted({name for task in own.tasks for name in task.metrics} - metrics)
-        gone = sorted(set(own.shared) - shipped)
-        keys = {own.suite.key, *(task.key for task in own.tasks)}
-        if keys & taken or unknown or gone:
-            why = f"no metric {unknown[0]!r} is known" if unknown else "another suite has its name or its tasks' keys"
-            why = f"no task {gone[0]!r} is known" if gone else why
-            problems.append(f"The suite {own.suite.key} of your data is skipped: {why}")
-        else:
-            added.append(own)
-            taken |= keys
-    models = {row.key: row for own in reversed(added) for row in own.models if row.key not in listed}
-    tasks = [
-        replace(task, suites=(*task.suites, *(own.suite.key for own in added if task.key in own.shared)))
-        for task in catalog.tasks
-    ]
-    return replace(
-        catalog,
-        benchmarks=(*catalog.benchmarks, *(BENCHMARKS[key] for key in sorted({own.suite.benchmark for own in added}))),
-        suites=(*catalog.suites, *(own.suite for own in added)),
-        tasks=(*tasks, *(task for own in added for task in own.tasks)),
-        models=(*catalog.models, *models.values()),
-    ), problems
-
-
-def with_runs(suites: Sequence[OwnSuite], *, tasks: Set[str]) -> tuple[list[OwnSuite], list[str]]:
-    """Returns the suites that have a run on any of their tasks, and a sentence on each of the others.
-
-    `tasks` are the keys of all tasks with a run; of the catalogue's tasks there are published scores without one. A
-    suite whose runs all failed has nothing that a page could show.
-    """
-    shown = [own for own in suites if own.shared or any(task.key in tasks for task in own.tasks)]
-    return shown, [
-        f"The suite {own.suite.key} of your data has no complete run: it is skipped until one is made"
-        for own in suites
-        if own not in shown
-    ]
 
 
 def headline_first(tasks: Sequence[Task]) -> tuple[Task, ...]:

@@ -1,4 +1,4 @@
-"""Suites of user data, recorded as `suites/<key>.json` in the results folder.
+"""Suites of user data, recorded as `suites/<key>.json` in the results folder, and how they join the catalogue.
 
 Anyone may have put or changed a record: what cannot be read is skipped, with the reason.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence, Set
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -16,9 +16,11 @@ from typing import Annotated, Any, Literal
 from annotated_types import MinLen
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
+from compute.catalog.catalog import Catalog
 from compute.catalog.own.suite import (
     AGGREGATES,
     BENCHMARK,
+    BENCHMARKS,
     COMPARISONS,
     GENERATORS,
     GRID,
@@ -185,6 +187,51 @@ def read_all(paths: list[Path], read: Callable[[Path], Any], *, noun: str, remed
             reason = first_line(error)
             problems.append(f"The {noun} {path.name} is skipped ({reason}): {remedy}")
     return rows, problems
+
+
+def extended(catalog: Catalog, suites: Sequence[OwnSuite]) -> tuple[Catalog, list[str]]:
+    """Returns the catalogue with these suites, and why others are skipped: keys or metrics that it does not allow."""
+    shipped = {task.key for task in catalog.tasks}
+    taken = {*(row.key for row in catalog.suites), *shipped}
+    metrics, listed = {row.key for row in catalog.metrics}, {row.key for row in catalog.models}
+    added, problems = [], []
+    for own in suites:
+        unknown = sorted({name for task in own.tasks for name in task.metrics} - metrics)
+        gone = sorted(set(own.shared) - shipped)
+        keys = {own.suite.key, *(task.key for task in own.tasks)}
+        if keys & taken or unknown or gone:
+            why = f"no metric {unknown[0]!r} is known" if unknown else "another suite has its name or its tasks' keys"
+            why = f"no task {gone[0]!r} is known" if gone else why
+            problems.append(f"The suite {own.suite.key} of your data is skipped: {why}")
+        else:
+            added.append(own)
+            taken |= keys
+    models = {row.key: row for own in reversed(added) for row in own.models if row.key not in listed}
+    tasks = [
+        replace(task, suites=(*task.suites, *(own.suite.key for own in added if task.key in own.shared)))
+        for task in catalog.tasks
+    ]
+    return replace(
+        catalog,
+        benchmarks=(*catalog.benchmarks, *(BENCHMARKS[key] for key in sorted({own.suite.benchmark for own in added}))),
+        suites=(*catalog.suites, *(own.suite for own in added)),
+        tasks=(*tasks, *(task for own in added for task in own.tasks)),
+        models=(*catalog.models, *models.values()),
+    ), problems
+
+
+def with_runs(suites: Sequence[OwnSuite], *, tasks: Set[str]) -> tuple[list[OwnSuite], list[str]]:
+    """Returns the suites that have a run on any of their tasks, and a sentence on each of the others.
+
+    `tasks` are the keys of all tasks with a run; of the catalogue's tasks there are published scores without one. A
+    suite whose runs all failed has nothing that a page could show.
+    """
+    shown = [own for own in suites if own.shared or any(task.key in tasks for task in own.tasks)]
+    return shown, [
+        f"The suite {own.suite.key} of your data has no complete run: it is skipped until one is made"
+        for own in suites
+        if own not in shown
+    ]
 
 
 def _read(path: Path, *, root: Path) -> OwnSuite:

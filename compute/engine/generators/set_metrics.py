@@ -190,11 +190,11 @@ class VendiMetric(SetMetric):
         return np.asarray(drawn_rows(self.features.images[name][self.backbone]))
 
     def of(self, name: str) -> list[SetScore]:
-        return [reference_free.vendi(features=self._read(name))]
+        return [pairwise.vendi(features=self._read(name))]
 
     def without(self, name: str, blocks: Blocks) -> Sequence[Floats]:
         images = self._read(name)  # once
-        return [leave_out(lambda rows: reference_free.vendi(features=images[rows]).value, blocks)]
+        return [leave_out(lambda rows: pairwise.vendi(features=images[rows]).value, blocks)]
 
 
 class InceptionScoreMetric(SetMetric):

@@ -1,5 +1,5 @@
-"""Metrics that compare every image with every other: kernel distances (CMMD, KID), and how far two sets cover each
-other by nearest neighbours (precision, recall, density, coverage).
+"""Metrics that compare every image with every other: kernel distances (CMMD, KID), how far two sets cover each other by
+nearest neighbours (precision, recall, density, coverage), and how varied one set is (Vendi).
 
 The kernel distances are the squared maximum mean discrepancy (Gretton et al. 2012): the mean kernel within either set
 less twice the mean between them. A set's manifold is the union of balls around its images, each as wide as the distance
@@ -103,6 +103,27 @@ def manifold_of_subsets(
     """Each quantity (s,) of s subsets in one pass: `real_kept` (s, n) and `generated_kept` (s, m) mark their rows."""
     shares, _ = _shares(*_subsets(real, generated, real_kept, generated_kept, at_least=k + 1), k=k)
     return dict(zip(QUANTITIES, shares.T, strict=True))
+
+
+def vendi(*, features: Any) -> SetScore:
+    """Returns the effective number of distinct images, from 1 to n: exp of the entropy of the eigenvalues of the cosine
+    kernel over n.
+
+    `features` (n, d), any length: they are brought to 1. Raises BadInput for a row of zeros. Source: Friedman and Dieng
+    2023, definition 3.1.
+    """
+    rows = directions(features, argument="features")
+    n, d = rows.shape
+    rows = rows / np.sqrt(n)
+    # the kernel's eigenvalues that are not 0 are those of the smaller of both products
+    values = np.linalg.eigvalsh(rows @ rows.T if n <= d else rows.T @ rows)[::-1]
+    values = np.maximum(values, 0.0) / np.maximum(values, 0.0).sum()
+    positive = values[values > n * np.finfo(float).eps]
+    value = float(np.clip(np.exp(-(positive * np.log(positive)).sum()), 1.0, n))
+    warnings: tuple[str, ...] = ()
+    if n > 1 and value > n / 2:
+        warnings = (f"The score is at most the number of images, {n}: compare it only with sets of the same size",)
+    return SetScore(value=value, warnings=warnings)
 
 
 def _subsets(

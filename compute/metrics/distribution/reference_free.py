@@ -1,4 +1,4 @@
-"""Metrics of one set without a reference: how varied its images are (Inception Score, Vendi), and means over them.
+"""Metrics of one set without a reference that read every image by itself: the Inception Score, and means over them.
 
 CLIPScore and the scores of models of human preference are means over images: HPSv2 and PickScore are encoders whose
 cosine, times 100, is the score.
@@ -62,27 +62,6 @@ def _inception_part(log_share: Floats) -> float:
         # a class without any probability in the part adds nothing
         terms = np.where(share > 0, share * (log_share - np.log(mean)), 0.0)
     return float(np.exp(max(terms.sum(axis=1).mean(), 0.0)))  # a divergence is below 0 by rounding alone
-
-
-def vendi(*, features: Any) -> SetScore:
-    """Returns the effective number of distinct images, from 1 to n: exp of the entropy of the eigenvalues of the cosine
-    kernel over n.
-
-    `features` (n, d), any length: they are brought to 1. Raises BadInput for a row of zeros. Source: Friedman and Dieng
-    2023, definition 3.1.
-    """
-    rows = directions(features, argument="features")
-    n, d = rows.shape
-    rows = rows / np.sqrt(n)
-    # the kernel's eigenvalues that are not 0 are those of the smaller of both products
-    values = np.linalg.eigvalsh(rows @ rows.T if n <= d else rows.T @ rows)[::-1]
-    values = np.maximum(values, 0.0) / np.maximum(values, 0.0).sum()
-    positive = values[values > n * np.finfo(float).eps]
-    value = float(np.clip(np.exp(-(positive * np.log(positive)).sum()), 1.0, n))
-    warnings: tuple[str, ...] = ()
-    if n > 1 and value > n / 2:
-        warnings = (f"The score is at most the number of images, {n}: compare it only with sets of the same size",)
-    return SetScore(value=value, warnings=warnings)
 
 
 def mean_score(*, scores: Any, prompts: Any = None) -> MeanScore:

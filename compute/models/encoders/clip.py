@@ -1,19 +1,21 @@
-"""CLIP (Radford et al. 2021) by torch alone, for the bundled checkpoint.
+"""CLIP (Radford et al. 2021): the bundled checkpoint by torch alone, others by the transformers library.
 
-The transformers library takes 0.25 GB of memory, with torchvision and torch's compiler, and a server that has only the
-bundled model needs nothing else of it. What is read here gives the library's numbers.
+The library takes 0.25 GB of memory, with torchvision and torch's compiler, and a server that has only the bundled model
+needs nothing else of it. What is read here gives the library's numbers.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from compute.models.adapter import Hardware
-from compute.models.encoders.towers import BUCKETED, ImageTower, Towers, text_tower
+from compute.models.adapter import BUCKETED, Hardware, ImageTower, Towers, chosen, text_tower
+from compute.models.encoders import transformers_towers as library
+from compute.models.files import pretrained
 from compute.models.files.pretrained import SHOWN
 from compute.models.files.weights import under
 from compute.paths import ASSETS
@@ -29,8 +31,24 @@ WORDS = r"<\|startoftext\|>|<\|endoftext\|>|'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p
 NAMES = {"layer_norm": "norm", "mlp.fc": "linear"}  # of a layer's parts, there and in torch
 
 
-def load(row: Model, hardware: Hardware, options: Mapping[str, Any]) -> Towers:
-    """Both towers."""
+def load(row: Model, hardware: Hardware, folder: Path, *, module: bool = False) -> Towers:
+    """Returns both towers: by torch alone for the bundled checkpoint, else by the library.
+
+    `module`: the library's model is needed behind the towers; images and texts of the bundled checkpoint are then
+    still made ready without the library.
+    """
+    options = chosen(row, {**pretrained.OPTIONS, **library.CLIP.options})
+    texts = not row.abilities or "embed_text" in row.abilities
+    bundled = folder == FOLDER and texts and not (options["random"] or options["lora"])
+    if bundled and not module:
+        return _bundled(row, hardware, options)
+    towers = library.load(row, hardware, folder, family=library.CLIP)
+    if bundled:
+        towers.image.ready, towers.text.ready, _ = preparation(options)
+    return towers
+
+
+def _bundled(row: Model, hardware: Hardware, options: Mapping[str, Any]) -> Towers:
     from safetensors.torch import load_file
 
     weights = {

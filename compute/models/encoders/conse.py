@@ -9,9 +9,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from compute.models.adapter import Hardware, chosen
+from compute.models.adapter import Hardware, ImageTower, TextTower, Towers, chosen
 from compute.models.encoders import timm_vision, word_llama
-from compute.models.encoders.towers import ImageTower, TextTower, Towers
 from compute.models.files.weights import RequiredFiles, checkpoint_of
 from compute.types import Model
 

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from compute.models.adapter import Hardware, chosen
-from compute.models.encoders.towers import ImageTower, Towers
+from compute.models.adapter import Hardware, ImageTower, Towers, chosen
 from compute.models.files.downloads import Published
 from compute.models.files.weights import fill, tensors
 from compute.types import Model

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from compute.models.adapter import Hardware, chosen
-from compute.models.encoders.towers import in_rgb
+from compute.models.adapter import Hardware, chosen, in_rgb
 from compute.models.files import lora, pretrained
 from compute.models.files.weights import CONFIG, WEIGHTS, RequiredFiles, architecture, checkpoint_of
 from compute.types import BadInput, CannotDo, Model

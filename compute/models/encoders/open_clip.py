@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from compute.models.adapter import Hardware, chosen
+from compute.models.adapter import Hardware, ImageTower, Towers, chosen
 from compute.models.encoders.open_clip_text import text_tower
-from compute.models.encoders.towers import ImageTower, Towers
 from compute.models.files import pretrained
 from compute.models.files.weights import OPEN_CLIP, existing, seeded
 from compute.types import BadInput, Model

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from compute.models.encoders.towers import TextTower, buckets
+from compute.models.adapter import TextTower, buckets
 
 if TYPE_CHECKING:
     import torch

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from compute.models.adapter import Hardware, chosen
-from compute.models.encoders.towers import ImageTower, Towers
+from compute.models.adapter import Hardware, ImageTower, Towers, chosen
 from compute.models.files import pretrained
 from compute.models.files.weights import WEIGHTS, existing, fill, seeded, tensors
 from compute.types import BadInput, Model

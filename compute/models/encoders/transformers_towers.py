@@ -11,9 +11,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from compute.models.adapter import Hardware, chosen
-from compute.models.encoders import clip
-from compute.models.encoders.towers import BUCKETED, FULL, MASKED, ImageTower, Towers, text_tower
+from compute.models.adapter import BUCKETED, FULL, MASKED, Hardware, ImageTower, Towers, chosen, text_tower
 from compute.models.files import pretrained
 from compute.models.files.weights import PROCESSOR, TOKENIZER, RequiredFiles, architecture, checkpoint_of
 from compute.types import BadInput, Model
@@ -51,22 +49,14 @@ class TowerFamily(NamedTuple):
     spare: tuple[str, ...] = ()  # weights that a checkpoint may lack
 
 
-def load(row: Model, hardware: Hardware, folder: Path, *, family: TowerFamily, module: bool = False) -> Towers:
-    """Returns the family's towers; a row that embeds images alone has no text tower, and needs no tokenizer.
-
-    `module`: the library's model is needed behind the towers, even where torch alone could run them; images and texts
-    are then still made ready without the library.
-    """
+def load(row: Model, hardware: Hardware, folder: Path, *, family: TowerFamily) -> Towers:
+    """Returns the family's towers; a row that embeds images alone has no text tower, and needs no tokenizer."""
     options = chosen(row, {**pretrained.OPTIONS, **family.options})
     if family.kinds and (kind := architecture(folder)) not in family.kinds:
         raise BadInput(f"{row.key}: adapter {row.adapter!r} loads {' or '.join(family.kinds)}; {folder} holds {kind!r}")
     if (named := options.get("pooling", "")) not in ("", *family.poolings):
         raise BadInput(f"{row.key}: no pooling {named!r}. There are: {', '.join(family.poolings)}")
     texts = family.read is not None and (not row.abilities or "embed_text" in row.abilities)
-    by_library = options["random"] or options["lora"] or not texts
-    bundled = folder == clip.FOLDER and not by_library
-    if bundled and not module:
-        return clip.load(row, hardware, options)
     ready = folder
     if "processor" in options:
         needs = RequiredFiles(weights=(), needs=(PROCESSOR, TOKENIZER))
@@ -80,7 +70,7 @@ def load(row: Model, hardware: Hardware, folder: Path, *, family: TowerFamily, m
         raise BadInput(f"{row.key}: the checkpoint has no pooler; it would be random. Set option pooling")
     images = pretrained.loaded(row, "AutoImageProcessor", folder=ready) if family.see else None
     limits = options.get("max_tokens"), pretrained.positions(getattr(config, "text_config", config))
-    towers = towers_of(
+    return towers_of(
         model,
         family,
         name=row.key,
@@ -94,9 +84,6 @@ def load(row: Model, hardware: Hardware, folder: Path, *, family: TowerFamily, m
         prefix=options.get("text_prefix", ""),
         remedy="set option max_tokens",
     )
-    if bundled:
-        towers.image.ready, towers.text.ready, _ = clip.preparation(options)
-    return towers
 
 
 def towers_of(

@@ -9,8 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from compute.models.adapter import Hardware, chosen
-from compute.models.encoders.towers import TextTower, Towers
+from compute.models.adapter import Hardware, TextTower, Towers, chosen
 from compute.models.files.weights import existing
 from compute.types import Model
 

@@ -6,9 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from compute.models.adapter import Hardware
+from compute.models.adapter import Hardware, Towers
 from compute.models.encoders import open_clip
-from compute.models.encoders.towers import Towers
 from compute.types import Model
 
 if TYPE_CHECKING:

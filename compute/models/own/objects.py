@@ -21,8 +21,7 @@ from compute.types import BadInput, CannotDo, LikenessError
 if TYPE_CHECKING:
     import torch
 
-    from compute.models.adapter import Hardware, Item
-    from compute.models.encoders.towers import Towers
+    from compute.models.adapter import Hardware, Item, Towers
 
 POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 MESSAGES = {

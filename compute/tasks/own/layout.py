@@ -7,8 +7,8 @@ import json
 from pathlib import Path
 
 from compute.content.items import content_key
-from compute.io.images import image_files, unused_note
 from compute.io.tables import ENDINGS, is_table
+from compute.tasks.image_lists import image_files, unused_note
 from compute.tasks.own import table as tables
 from compute.tasks.own.finding import CORPUS, QRELS, QUERIES
 from compute.tasks.own.labelled import UNUSED

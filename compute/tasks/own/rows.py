@@ -20,11 +20,10 @@ from unicodedata import normalize
 import numpy as np
 
 from compute.content.items import Column, content_key
-from compute.io.images import SUCH_AS, endings, is_image_name
 from compute.io.numbers import has_decimal_comma, read_numbers
 from compute.progress import followed
 from compute.tasks.data import Data
-from compute.tasks.image_lists import MAX_FILE, content
+from compute.tasks.image_lists import MAX_FILE, SUCH_AS, content, endings, is_image_name
 from compute.tasks.own.table import OwnTable
 from compute.tasks.parquet import NO_KEY
 from compute.tasks.source import stored_keys

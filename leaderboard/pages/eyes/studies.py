@@ -19,12 +19,12 @@ from compute.eyes import asking, exchange, making
 from compute.eyes.folder import StudyFolder
 from compute.eyes.making import MODES, MOST, Materials
 from compute.eyes.study import ASKS, LONGEST_TEXT, MOST_QUESTIONS, Judgment, Kind, Study, parsed
-from compute.io.images import is_image_name
 from compute.io.tables import read_table
 from compute.live import inputs
 from compute.live.archive import TABLES, Archive
 from compute.live.batch import LARGEST_TABLE
 from compute.live.decoder import POOL
+from compute.tasks.image_lists import is_image_name
 from compute.types import BadInput, Model
 from leaderboard.live.live import MOST_MODELS, sender
 from leaderboard.page import Site

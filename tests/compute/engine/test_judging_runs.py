@@ -44,7 +44,7 @@ def server(monkeypatch, tmp_path):
 def made(manifest, tmp_path):
     """The plan of some models on the suite of the manifest, and what it is made with."""
     suite = suite_records.record(own_suite.from_file(manifest, suite="pairbench"), results=tmp_path / "results")
-    known, _ = own_suite.extended(shipped(), [suite])
+    known, _ = suite_records.extended(shipped(), [suite])
 
     def planned(*models, metrics=(), **settings):
         bench = workbench(

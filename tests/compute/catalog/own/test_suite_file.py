@@ -5,7 +5,6 @@ from dataclasses import replace
 import pytest
 
 from compute.catalog import shipped
-from compute.catalog.own import suite as own_suite
 from compute.catalog.own import suite_records
 from compute.catalog.own.suite_file import parse
 from compute.cli import task
@@ -87,7 +86,7 @@ def test_tasks_of_the_catalogue_are_part_of_it(folder):
     )
     result = suite_records.record(made(folder, text), results=folder)
     assert result.shared == ("mini/odd-one-out", "mieb/cifar10") and suite_records.recorded(folder) == ([result], [])
-    catalog, problems = own_suite.extended(shipped(), [result])
+    catalog, problems = suite_records.extended(shipped(), [result])
     assert not problems
     assert [task.key for task in catalog.tasks if "own-suite" in task.suites] == [
         *(task.key for task in shipped().tasks if task.key in result.shared),
@@ -95,7 +94,7 @@ def test_tasks_of_the_catalogue_are_part_of_it(folder):
     ]
     assert catalog.task("mini/odd-one-out").suites[:-1] == shipped().task("mini/odd-one-out").suites
     gone = replace(result, shared=("mini/gone",))
-    catalog, (problem,) = own_suite.extended(shipped(), [gone])
+    catalog, (problem,) = suite_records.extended(shipped(), [gone])
     assert catalog == shipped() and "'mini/gone'" in problem
 
 
@@ -104,7 +103,7 @@ def test_a_suite_of_shipped_tasks_alone(folder):
     text = 'weights = { "IQA" = 4 }\n[[tasks]]\ntask = "unisim/nights"\n\n[[tasks]]\ntask = "unisim/kadid-10k"\n'
     result = suite_records.record(made(folder, text), results=folder)
     assert not result.tasks and result.suite.benchmark == "own" and suite_records.recorded(folder) == ([result], [])
-    assert own_suite.with_runs([result], tasks=set()) == ([result], [])
+    assert suite_records.with_runs([result], tasks=set()) == ([result], [])
     drawn = made(folder, '[[tasks]]\ntask = "mini/odd-one-out"\n')
     assert drawn.suite.benchmark == "own-synthetic" and drawn.suite.title == "Own suite: suite (synthetic)"
 

@@ -52,7 +52,7 @@ def test_a_manifest_is_a_suite_with_a_task_a_split(manifest, tmp_path):
     text = (tmp_path / "suites" / "pairs-holiday-photos.json").read_text()
     assert str(tmp_path) not in text and json.loads(text)["data"][0]["path"] == "../Holiday photos.parquet"
     assert suite_records.recorded(tmp_path) == ([suite], [])
-    catalog, problems = own_suite.extended(shipped(), [suite])
+    catalog, problems = suite_records.extended(shipped(), [suite])
     assert problems == [] and catalog.suite("pairs-holiday-photos").title == "Own pairs: Holiday photos"
     assert catalog.task("own/pairs-holiday-photos/cj").suites == ("pairs-holiday-photos",)
 
@@ -86,7 +86,7 @@ def test_two_suites_share_no_key_of_a_task(tmp_path):
     assert second.tasks[0].key == f"own/pairs-x-{second.digest[:8]}/cj" and first.tasks[0].key == "own/pairs-x/cj"
     suites, problems = suite_records.recorded(tmp_path)
     assert len(suites) == 2 and not problems
-    catalog, problems = own_suite.extended(shipped(), [first, replace(second, tasks=first.tasks)])
+    catalog, problems = suite_records.extended(shipped(), [first, replace(second, tasks=first.tasks)])
     assert [task.key for task in catalog.tasks].count("own/pairs-x/cj") == 1
     assert problems and "another suite" in problems[0]
 

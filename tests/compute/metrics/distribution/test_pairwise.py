@@ -1,4 +1,4 @@
-"""CMMD, KID, precision, recall, density, coverage: scikit-learn by their definition, torch-fidelity, closed cases."""
+"""CMMD, KID, precision, recall, density, coverage, Vendi: scikit-learn by definition, torch-fidelity, closed cases."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
 from sklearn.neighbors import NearestNeighbors
 
 from compute.metrics.distribution import moments
-from compute.metrics.distribution.pairwise import cmmd, kid, manifold, manifold_of_subsets
+from compute.metrics.distribution.pairwise import cmmd, kid, manifold, manifold_of_subsets, vendi
 from compute.types import BadInput, Undefined
 
 
@@ -120,3 +120,25 @@ def test_constant_features_have_values_and_a_warning():
     assert values(rows, rows, k=3) == pytest.approx([1, 1, 8 / 3, 1])
     density = manifold(real=rows, generated=rows, k=3)["density"]
     assert "real: 8 images coincide with 3 others" in density.warnings[0]
+
+
+@pytest.mark.parametrize("n, d", [(12, 40), (40, 12), (1, 5)])
+def test_vendi_by_the_whole_kernel(n, d):
+    rows = draw(n, d)
+    values = np.linalg.eigvalsh(unit(rows) @ unit(rows).T / n)
+    values = values[values > 1e-12]
+    assert vendi(features=rows).value == pytest.approx(np.exp(-(values * np.log(values)).sum()), rel=1e-8)
+
+
+def test_vendi_counts_distinct_images():
+    distinct = np.eye(6)
+    assert vendi(features=distinct).value == pytest.approx(6)
+    assert vendi(features=np.repeat(distinct, 3, axis=0)).value == pytest.approx(6)
+    assert "at most the number of images, 6" in vendi(features=distinct).warnings[0]
+
+
+def test_vendi_of_bad_input():
+    rows = draw(6, 4)
+    rows[3] = 0
+    with pytest.raises(BadInput, match="features: row 3 is all zeros"):
+        vendi(features=rows)

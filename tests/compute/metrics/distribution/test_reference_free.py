@@ -1,4 +1,4 @@
-"""Inception Score, Vendi score, CLIPScore and mean scores: definitions, torch-fidelity, intervals."""
+"""Inception Score, CLIPScore and mean scores: definitions, torch-fidelity, intervals."""
 
 import math
 
@@ -12,7 +12,6 @@ from compute.metrics.distribution.reference_free import (
     inception_score,
     mean_score,
     preference_score,
-    vendi,
 )
 from compute.types import BadInput
 
@@ -41,29 +40,6 @@ def test_inception_score_warns_or_refuses():
     assert "4 images a part for 9 classes" in inception_score(logits=draw(40, 9), splits=10).warnings[0]
     with pytest.raises(BadInput, match="splits 7"):
         inception_score(logits=draw(6, 4), splits=7)
-
-
-@pytest.mark.parametrize("n, d", [(12, 40), (40, 12), (1, 5)])
-def test_vendi_by_the_whole_kernel(n, d):
-    rows = draw(n, d)
-    unit = rows / np.linalg.norm(rows, axis=1, keepdims=True)
-    values = np.linalg.eigvalsh(unit @ unit.T / n)
-    values = values[values > 1e-12]
-    assert vendi(features=rows).value == pytest.approx(np.exp(-(values * np.log(values)).sum()), rel=1e-8)
-
-
-def test_vendi_counts_distinct_images():
-    distinct = np.eye(6)
-    assert vendi(features=distinct).value == pytest.approx(6)
-    assert vendi(features=np.repeat(distinct, 3, axis=0)).value == pytest.approx(6)
-    assert "at most the number of images, 6" in vendi(features=distinct).warnings[0]
-
-
-def test_vendi_of_bad_input():
-    rows = draw(6, 4)
-    rows[3] = 0
-    with pytest.raises(BadInput, match="features: row 3 is all zeros"):
-        vendi(features=rows)
 
 
 def test_clipscore_and_preference_by_scipy_cosine():

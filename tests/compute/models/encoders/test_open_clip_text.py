@@ -5,8 +5,8 @@ import open_clip
 import pytest
 import torch
 
+from compute.models.adapter import Towers, buckets
 from compute.models.encoders.open_clip_text import text_tower
-from compute.models.encoders.towers import Towers, buckets
 from tests.compute.models.checkpoints import CPU, embedded
 
 LIMIT, WORDS, END = 24, 100, 99

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from compute.io.images import ImageFiles, image_files
 from compute.tasks import image_lists, image_sets, own
+from compute.tasks.image_lists import ImageFiles, image_files
 from compute.tasks.source import Source
 from compute.types import BadInput
 
