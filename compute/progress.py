@@ -63,15 +63,9 @@ def working(name: str, *, stream: TextIO | None = None, first: float = FIRST, ev
 
 class Progress:
     """Bars go to `stream` (stderr) when it is a terminal or a notebook's, but not with `watched=False`; of others
-    `working` tells; `say` takes a plain line for each pass.
+    `working` tells."""
 
-    Without `say`, lines are not written; what somebody must know (`tell`) goes to the stream whatever it is.
-    """
-
-    def __init__(
-        self, *, say: Callable[[str], None] | None = None, stream: TextIO | None = None, watched: bool = True
-    ) -> None:
-        self._say = say
+    def __init__(self, *, stream: TextIO | None = None, watched: bool = True) -> None:
         self._stream = stream
         self._watched = watched
 
@@ -125,22 +119,14 @@ class Progress:
         stream = self._stream or sys.stderr
         return stream if self._watched and (stream.isatty() or in_notebook(stream)) else None
 
-    def say(self, line: str) -> None:
-        """One plain line at the end of a pass."""
-        if self._say is not None:
-            self._say(line)
-
     def tell(self, line: str) -> None:
         """A line that must be seen even without a terminal: why nothing moves."""
-        if self._say is not None:
-            self._say(line)
-        else:
-            print(line, file=self._stream or sys.stderr, flush=True)
+        print(line, file=self._stream or sys.stderr, flush=True)
 
 
-def followed(items: Sequence[Item], title: str, *, unit: str) -> Iterator[Item]:
-    """Yields the items under a bar."""
-    with Progress().bar(title, total=len(items), unit=unit) as advance:
+def followed(items: Sequence[Item], title: str) -> Iterator[Item]:
+    """Yields the images under a bar."""
+    with Progress().bar(title, total=len(items), unit="image") as advance:
         for item in items:
             yield item
             advance(1)

@@ -66,7 +66,7 @@ class Site:
 
         def answer(request: Request) -> Response:
             content = packed(*([request.query_params.get(key, "")[:200]] if key else []))
-            return respond(request, content, etag=f'"{self.db.version}-{len(content):x}"', compressed=True)
+            return respond(request, content, compressed=True)
 
         return self.guard(answer)
 

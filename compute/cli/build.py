@@ -6,9 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from compute import storage
 from compute.cli import workspace
 from compute.database import versions
 from compute.io.files import short
@@ -18,12 +15,7 @@ def build(
     *,
     path: Annotated[Path | None, "Where to write; default: the app's database."] = None,
     results: Annotated[
-        Path | None,
-        typer.Option(
-            parser=storage.opened,
-            metavar="PATH or URL",
-            help="The results to show: a folder or an address; default: the app's.",
-        ),
+        Path | None, workspace.located("The results to show: a folder or an address; default: the app's.")
     ] = None,
     after: Annotated[Path | None, "A database of the version before: stores what leads back to it, in assets."] = None,
 ) -> Iterator[str]:

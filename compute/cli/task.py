@@ -12,12 +12,12 @@ from typing import Annotated
 import typer
 from annotated_types import Ge
 
-from compute import paths, storage
+from compute import paths
 from compute.catalog import shipped
 from compute.catalog.own import suite as own_suite
 from compute.catalog.own import suite_file, suite_records
 from compute.cli.command import grouped
-from compute.cli.workspace import Results
+from compute.cli.workspace import Results, located
 from compute.engine.checking.findings import findings, hashed, within
 from compute.engine.checking.labels import in_words
 from compute.engine.checking.resolution import sentence
@@ -39,12 +39,7 @@ def check(
     offline: Offline = False,
     results: Results = None,
     after: Annotated[
-        Path | None,
-        typer.Option(
-            parser=storage.opened,
-            metavar="PATH or URL",
-            help="Results with runs of these data: also list the items whose label may be wrong.",
-        ),
+        Path | None, located("Results with runs of these data: also list the items whose label may be wrong.")
     ] = None,
 ) -> Iterator[str]:
     """Reports how your data were read, and what is wrong with them.

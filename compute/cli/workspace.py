@@ -22,13 +22,17 @@ if TYPE_CHECKING:
     from compute.database.build import Report
     from compute.models.own.checkpoints import NamedModel
 
+
+def located(words: str) -> Any:
+    """Returns an option that takes the folder or the address of results."""
+    return typer.Option(parser=storage.opened, metavar="PATH or URL", help=words)
+
+
 Results = Annotated[
     Path | None,
-    typer.Option(
-        parser=storage.opened,
-        metavar="PATH or URL",
-        help="Where results are written: a folder, or an address such as s3://bucket/folder or "
-        "hf://buckets/org/name; default: results.",
+    located(
+        "Where results are written: a folder, or an address such as s3://bucket/folder or hf://buckets/org/name; "
+        "default: results."
     ),
 ]
 Models = Annotated[

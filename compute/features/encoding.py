@@ -51,7 +51,7 @@ class BatchSize:
     """How many items per model is given at once: doubled from shard to shard, up to `most`, as long as an item takes
     less time; the vectors of an item differ from one size to another by rounding alone."""
 
-    def __init__(self, size: int, *, most: int = 0) -> None:
+    def __init__(self, size: int, *, most: int) -> None:
         self.size, self._most = size, max(size, most)
         self._before = (size, math.inf)  # the last size, and what an item took with it
 

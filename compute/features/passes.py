@@ -21,7 +21,7 @@ from compute.arrays import cumulative
 from compute.content.items import Column, unreadable
 from compute.features import encoding
 from compute.features.store import EmbeddingCache
-from compute.progress import Progress, duration
+from compute.progress import Progress
 from compute.types import BadItem
 
 SHARD = 2048  # items: seconds of an accelerator's work, and small enough to be lost or to be waited for
@@ -130,16 +130,6 @@ class Pass:
     effective: int
     seconds: float
 
-    def line(self, unit: str) -> str:
-        """Returns the pass in one line for a log."""
-        rate = f"{self.encoded / self.seconds:.3g}/s" if self.seconds else ""
-        left_out = f", {self.bad:,} skipped" if self.bad else ""
-        other = f", batch {self.effective} instead of {self.batch}" if self.effective != self.batch else ""
-        return (
-            f"{self.title}: {self.encoded:,} {unit}s in {duration(self.seconds)} ({rate}), "
-            f"{self.stored:,} were stored{left_out}{other}"
-        )
-
 
 def plan(wanted: DistinctItems, missing: np.ndarray, *, by_length: bool) -> list[np.ndarray]:
     """Returns the keys of the missing items (n,) bool of `wanted`, in shards of SHARD.
@@ -202,7 +192,6 @@ def run(
         seconds=round(time.perf_counter() - began, 3),
     )
     cache.merge()
-    progress.say(done.line(operation.unit))
     return done
 
 

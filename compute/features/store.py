@@ -63,7 +63,7 @@ class Shard:
         return self.keys if self.order is None else self.keys[self.order]
 
 
-def write_shard(path: Path, keys: np.ndarray, vectors: np.ndarray, offsets: np.ndarray | None = None) -> None:
+def write_shard(path: Path, keys: np.ndarray, vectors: np.ndarray, offsets: np.ndarray | None) -> None:
     """Writes a shard of ascending keys (n,) S32. Raises LikenessError."""
     from safetensors.numpy import save
 

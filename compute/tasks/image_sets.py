@@ -139,7 +139,7 @@ def scanned(name: str, images: Images, *, skip_bad: bool = False) -> ImageSet:
     good: list[int] = []
     sizes: Counter[tuple[int, int]] = Counter()
     odd: dict[str, list[str]] = {}  # kind -> names
-    for at in followed(range(len(ids)), f"Reading {name}", unit="image"):
+    for at in followed(range(len(ids)), f"Reading {name}"):
         data = read(at)
         try:
             size, kind = _header(data)

@@ -16,7 +16,7 @@ from leaderboard.html.formatting import rank_range
 from leaderboard.html.templates import render
 from leaderboard.page import SITE, Site
 from leaderboard.web.parameters import Choice, Number, Text, parse
-from leaderboard.web.responses import HOURS, etag_of, respond
+from leaderboard.web.responses import HOURS, respond
 
 SCRIPT = Path(__file__).with_name("embed.js")
 PARAMETERS = (
@@ -32,18 +32,15 @@ def routes(site: Site) -> list[Route]:
 
     def board(request: Request) -> Response:
         values, _ = parse(PARAMETERS, request.query_params)
-        content = _board(site.suite_cache, *values.values())
-        etag = f'"{site.db.version}-{len(content):x}"'
-        return respond(request, content, media="text/html; charset=utf-8", etag=etag)
+        return respond(request, _board(site.suite_cache, *values.values()), media="text/html; charset=utf-8")
 
     def badge(request: Request) -> Response:
         values, _ = parse(PARAMETERS[-1:], request.query_params)
         content = _badge(site, **request.path_params, **values)
-        return _for_all(respond(request, content, media="image/svg+xml", cache=HOURS, etag=etag_of(content)))
+        return _for_all(respond(request, content, media="image/svg+xml", cache=HOURS))
 
     def script(request: Request) -> Response:
-        content = SCRIPT.read_bytes()
-        return _for_all(respond(request, content, media="text/javascript", cache=HOURS, etag=etag_of(content)))
+        return _for_all(respond(request, SCRIPT.read_bytes(), media="text/javascript", cache=HOURS))
 
     return [
         Route("/embed/board", site.guard(board)),
@@ -58,14 +55,20 @@ def _for_all(answer: Response) -> Response:
     return answer
 
 
+def _rows(suite_cache: SuiteCache, suite: str, model: str) -> tuple[list[records.Record], int]:
+    """The rows of a suite, only those of a model that is named, and how many have a rank. Raises UnknownKey, BadInput
+    where there are none."""
+    rows = records.leaderboard(suite_cache, suite)
+    records.check_keys(suite_cache, model=model)
+    shown = [row for row in rows if model in ("", row["model"])]
+    if not shown:
+        raise BadInput(f"{model or 'No model'} has no scores in {suite_cache.suites()[suite][0]}. Choose another suite")
+    return shown, sum(row["rank"] is not None for row in rows)
+
+
 def _badge(site: Site, suite: str, model: str, theme: str) -> bytes:
     """A model's rank in a suite as its range, of how many, and the month of the data. Raises UnknownKey, BadInput."""
-    rows = records.leaderboard(site.suite_cache, suite)
-    records.check_keys(site.suite_cache, model=model)
-    row = next((row for row in rows if row["model"] == model), None)
-    if row is None:
-        raise BadInput(f"{model} has no scores in {suite}. Choose another suite")
-    ranked = sum(row["rank"] is not None for row in rows)
+    (row, *_), ranked = _rows(site.suite_cache, suite, model)
     place = (
         "not ranked"
         if row["rank"] is None
@@ -80,19 +83,15 @@ def _badge(site: Site, suite: str, model: str, theme: str) -> bytes:
 
 def _board(suite_cache: SuiteCache, suite: str, model: str, limit: int, theme: str) -> bytes:
     """The first rows of a suite, or the one of a model. Raises BadInput for keys that do not exist."""
-    rows = records.leaderboard(suite_cache, suite)
+    rows, ranked = _rows(suite_cache, suite, model)
     table = suite_cache.table(suite)
-    records.check_keys(suite_cache, model=model)
-    chosen = [row for row in rows if row["model"] == model] if model else rows[:limit]
-    if not chosen:
-        raise BadInput(f"{model} has no scores in {table.suite['title']}. Choose another suite")
     return render(
         "api/embed.html",
         site=SITE,
         suite=table.suite,
-        rows=chosen,
+        rows=rows[:limit],
         rank_range=rank_range,
-        ranked=sum(row["rank"] is not None for row in rows),
+        ranked=ranked,
         digits=table.category_columns[0].digits if table.category_columns else 2,
         theme=theme,
     ).encode()

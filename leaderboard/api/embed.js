@@ -1,5 +1,4 @@
 /** A table of a suite on any site: <script src="ADDRESS/embed.js" data-suite="mieb" data-models="KEY,KEY" data-limit="5" data-data="1.4"></script> */
-
 (async () => {
   const script = document.currentScript;
   const { suite = 'mieb', models = '', limit = '5', data = '' } = script.dataset;
@@ -20,21 +19,18 @@
   const answer = await fetch(new URL(`api/v1/suites/${encodeURIComponent(suite)}/ranking?limit=1000${state}`, root))
     .then((response) => response.json())
     .catch(() => ({ error: 'The board does not answer' }));
-  if (answer.error) {
-    shadow.append(style, make('p', answer.error));
-    return;
-  }
+  if (answer.error) return shadow.append(style, make('p', answer.error));
   const wanted = models.split(',').map((key) => key.trim()).filter(Boolean);
   const rows = wanted.length ? answer.result.filter(({ model }) => wanted.includes(model)) : answer.result.slice(0, Number(limit));
   const known = rows.map(({ model }) => model);
   const absent = wanted.filter((key) => !known.includes(key));
   const range = ({ rank_low: low, rank_high: high }) => (low === null || low === high ? '' : ` ${low}–${high}`);
-  const table = make('table',
+  return shadow.append(style, make('table',
     make('caption', link(`board?suite=${encodeURIComponent(suite)}${state}`, suite), make('small', ` ${answer.result.filter(({ rank }) => rank).length} ranked models, data ${answer.data}`)),
     make('thead', make('tr', make('th', 'Rank'), make('th', 'Model'), make('th', 'Mean'))),
     make('tbody', ...rows.map((row) => make('tr',
       make('td', String(row.rank ?? '–'), make('small', range(row))),
       make('td', link(`model?model=${encodeURIComponent(row.model)}${state}`, row.title)),
-      make('td', row.mean === null ? '–' : String(Number(row.mean.toPrecision(3))), ' ', make('small', row.unit))))));
-  shadow.append(style, table, ...(absent.length ? [make('p', `Not in this suite: ${absent.join(', ')}`)] : []));
+      make('td', row.mean === null ? '–' : String(Number(row.mean.toPrecision(3))), ' ', make('small', row.unit)))))),
+  ...(absent.length ? [make('p', `Not in this suite: ${absent.join(', ')}`)] : []));
 })();

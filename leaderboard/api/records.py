@@ -275,7 +275,7 @@ def suite_scores(
     return out
 
 
-def replicated(suite_cache: SuiteCache, *, model: str = "", task: str = "") -> list[Record]:
+def replicated(suite_cache: SuiteCache, *, model: str, task: str) -> list[Record]:
     """Values of whole tasks that two origins have of the same weights and data, with the causes. Raises BadInput."""
     check_keys(suite_cache, model=model, task=task)
     found = replication.pairs(suite_cache.db)
@@ -382,9 +382,7 @@ def search(suite_cache: SuiteCache, query: str, *, kind: str = "", limit: int = 
 # ---- a comparison
 
 
-def comparison(
-    suite_cache: SuiteCache, models: Sequence[str], *, suite: str = "", origin: str = "", tasks: bool = False
-) -> Record:
+def comparison(suite_cache: SuiteCache, models: Sequence[str], *, suite: str, origin: str, tasks: bool) -> Record:
     """Models compared with the first of them, by the mean, the categories and, where asked for, the tasks. Raises
     BadInput."""
     titles = suite_cache.db.keyed("models")["title"]

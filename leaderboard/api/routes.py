@@ -27,7 +27,6 @@ from leaderboard.web.responses import (
     NO_STORE,
     compress,
     csv_bytes,
-    etag_of,
     refusal,
     respond,
     takes_brotli,
@@ -69,7 +68,7 @@ def routes(db: Database, functions: Functions) -> list[Route]:
     document = encode(openapi(functions))
 
     def describe(request: Request) -> Response:
-        return respond(request, document, cache=HOURS, etag=etag_of(document))
+        return respond(request, document, cache=HOURS)
 
     return [
         Route(f"{ROOT}/openapi.json", describe),
@@ -107,8 +106,8 @@ def _answer(db: Database, function: Callable[..., Any], request: Request, body: 
         return refusal(explain(error, action=f"{name} by {request.url.path}"), status)
     cache = NO_STORE if name in METHODS else CHECK if name in OF_THE_SERVER else DAY if asked else HOURS
     packs = takes_brotli(request) and form != "parquet"
-    packed = compress(content) if packs else content
-    answer = respond(request, packed, media=FORMS[form], cache=cache, etag=etag_of(content), compressed=packs)
+    content = compress(content) if packs else content
+    answer = respond(request, content, media=FORMS[form], cache=cache, compressed=packs)
     answer.headers.update({VERSION: version, "vary": "accept, accept-encoding"})
     if name == "query" and (notes := [result["truncated"], f"{result['cells']} texts are cut" * bool(result["cells"])]):
         answer.headers["x-likeness-truncated"] = "; ".join(filter(None, notes)).encode("ascii", "replace").decode()

@@ -98,7 +98,7 @@ class SuiteRow(NamedTuple):
         return f"{self.model}~{self.origin}"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class BoardTable:
     """One suite, whole: its scores, and what is known of models, tasks and cells. Arrays are [rows, task columns]."""
 

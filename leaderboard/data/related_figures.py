@@ -36,7 +36,7 @@ def related_figures(
     return {model: figures.get(model, [])[:MOST] for model in models}
 
 
-def kind_of_question(*, mode: str, kinds: Sequence[str], question: str = "") -> str:
+def kind_of_question(*, mode: str, kinds: Sequence[str], question: str) -> str:
     """The key in QUESTIONS, empty where inputs of these modalities make no such question."""
     first, others = kinds[:1], sorted(set(kinds[1:]))
     sides = [*first, *others] if mode == "choice" else sorted([*first, *others])

@@ -81,7 +81,7 @@ class ScopeChoices:
 
 
 def scope_choices(
-    tasks: pd.DataFrame, subset_metrics: pd.DataFrame, *, human: bool, parts: pd.DataFrame | None = None
+    tasks: pd.DataFrame, subset_metrics: pd.DataFrame, *, human: bool, parts: pd.DataFrame | None
 ) -> ScopeChoices:
     """What the ranked of some tasks share. `subset_metrics` says which scores there are: task, metric, subset; `parts`
     which of them are of which language, as `languages.parts` has it.

@@ -48,8 +48,7 @@ class SuiteCache:
     @partial(shared, most=256)
     def ranked(self, suite: str, chosen: RankChoice = USUAL) -> Ranking | None:
         """The ranking of a suite's table under one choice. Raises as `table` and `BoardTable.ranked` do."""
-        table = self.chosen_table(suite, chosen)
-        return table.ranked(weights=dict(chosen.weights), tasks=chosen.tasks, coverage=chosen.coverage)
+        return _ranked(self.chosen_table(suite, chosen), chosen)
 
     @partial(shared, most=256)
     def estimates(self, suite: str, chosen: RankChoice = USUAL, only: int | None = None) -> Estimates | None:
@@ -72,8 +71,15 @@ class SuiteCache:
         with_categories = chosen.tasks is not None or added is not None or chosen.sound
         out = payload.ranking(table, ranked, added, with_categories=with_categories)
         if chosen.sound and ranked is not None:
-            out["effect"] = task_doubts.effect(self.table(suite, chosen.scope), chosen)
+            whole = self.table(suite, chosen.scope)
+            usual, likely = self.ranked(suite, chosen._replace(sound=False)), _ranked(whole.likely, chosen)
+            assert usual and likely
+            out["effect"] = task_doubts.effect(whole, usual=usual, likely=likely, sound=ranked)
         return payload.encode(out)
+
+
+def _ranked(table: BoardTable, chosen: RankChoice) -> Ranking | None:
+    return table.ranked(weights=dict(chosen.weights), tasks=chosen.tasks, coverage=chosen.coverage)
 
 
 def ranked_rows(table: BoardTable, ranked: Ranking) -> list[int]:

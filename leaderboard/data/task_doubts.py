@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from statistics import NormalDist
 from typing import Any, NamedTuple
 
@@ -12,12 +13,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from compute.analysis.intervals import Z95
+from compute.analysis.ranking import Ranking
 from compute.analysis.ranks.means import rank
 from compute.arrays import Floats, ranks
 from compute.types import BadInput, counted
 from leaderboard.data.board_table import SUSPECT, BoardTable, SuiteColumn
-from leaderboard.data.database import Database
-from leaderboard.data.mean_rule import RankChoice
+from leaderboard.data.database import Database, shared
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,6 +98,7 @@ class TaskDoubt(NamedTuple):
     severe: bool
 
 
+@partial(shared, most=96)
 def task_doubts(db: Database, table: BoardTable) -> dict[str, TaskDoubt]:
     """The doubtful tasks of a suite that count, by key."""
     faults = {row.task: row for row in db.query("fault_counts").itertuples()}
@@ -151,13 +153,14 @@ def _unrelated(table: BoardTable) -> np.ndarray:
     return out
 
 
-def effect(table: BoardTable, chosen: RankChoice) -> str:
-    """How the ranks of a table's usual origin change with what the other scores predict in place of doubtful ones."""
+def effect(table: BoardTable, *, usual: Ranking, likely: Ranking, sound: Ranking) -> str:
+    """How the ranks of a table's usual origin change from the `usual` to the `likely`, with what the other scores
+    predict in place of doubtful ones; `sound`: without those."""
     own = table.rows_of(table.origin)
     marked = table.marks[own] & SUSPECT > 0
     if not marked.any():
         return "No score that is shown here is doubtful."
-    before, after = (_places(each, own, chosen) for each in (table, table.likely))
+    before, after = _places(table, usual, own), _places(table.likely, likely, own)
     moves = []
     for name in before:
         for row, was, now in zip(own, before[name].tolist(), after[name].tolist(), strict=True):
@@ -167,7 +170,7 @@ def effect(table: BoardTable, chosen: RankChoice) -> str:
     words = [text for _, text in sorted(moves, key=lambda move: -move[0])[:MOST]]
     words.append(f"{'no rank' if first == then else 'some rank'} among the mean's first {FIRST} changes")
     known = int((~np.isnan(table.expected[own])).sum())
-    lost = int(((before[MEAN] > 0) & (_places(table.sound, own, chosen)[MEAN] <= 0)).sum())
+    lost = int(((before[MEAN] > 0) & (sound.rank[own] <= 0)).sum())
     gone = f"{counted(int(marked.sum()), 'score')} left out, so that {counted(lost, 'model')} lost the rank"
     predicted = f" With what other scores predict for {known} of them:" if known else ";"
     return f"{gone}{'.' * (known > 0)}{predicted} {'; '.join(words)}."
@@ -180,10 +183,8 @@ def reason(column: SuiteColumn, doubt: Mapping[str, Any]) -> str:
     return f"{column.text(doubt['value'])}, {doubt['reason']}{expected}{doubt['decided'] and '. ' + doubt['decided']}"
 
 
-def _places(table: BoardTable, rows: list[int], chosen: RankChoice) -> dict[str, np.ndarray]:
+def _places(table: BoardTable, ranked: Ranking, rows: list[int]) -> dict[str, np.ndarray]:
     """Places of some rows among themselves, in the mean and in each category."""
-    ranked = table.ranked(weights=dict(chosen.weights), tasks=chosen.tasks, coverage=chosen.coverage)
-    assert ranked is not None
     means = {MEAN: (ranked.mean, ranked.higher_is_better)}
     for at, column in enumerate(table.category_columns):
         means[column.title] = table.whole_means(ranked)[:, at], column.higher

@@ -181,17 +181,16 @@ class Pages:
             if key != "config":
                 markup, is_whole = await self.complete(request, key, page.decode())
                 page = markup.encode()
-            etag = f'"{hashlib.blake2b(page, digest_size=8).hexdigest()}"'
             own_policy = policy(frame_hosts=self.access.frame_hosts, scripts=script_hashes(page))
-            made = page, await run_in_threadpool(compress, page), etag, own_policy
+            made = page, await run_in_threadpool(compress, page), own_policy
             if is_whole:
                 self._stored[name] = made
             else:
                 headers["cache-control"] = NO_STORE
-        plain, packed, etag, own_policy = made
+        plain, packed, own_policy = made
         media, packs = JSON if key == "config" else "text/html; charset=utf-8", takes_brotli(request)
         content = packed if packs else plain
-        answer = respond(request, content, media=media, cache="", etag=etag, compressed=packs)
+        answer = respond(request, content, media=media, cache="", compressed=packs)
         answer.headers.update({**headers, "vary": ", ".join(filter(None, ("accept-encoding", headers.get("vary"))))})
         if key != "config":
             answer.headers[CSP] = own_policy  # of 304 too, whose headers a browser takes over

@@ -50,14 +50,14 @@ def respond(
     *,
     media: str = JSON,
     cache: str = CHECK,
-    etag: str = "",
     compressed: bool | None = None,
 ) -> Response:
-    """Returns the content, or 304 where the browser has it already under this `etag`.
+    """Returns the content, or 304 where the browser has it already: its ETag is a digest, but for what lasts FOREVER.
 
     `compressed`: True, the content is Brotli, and is decompressed for those who do not read it; False, it is plain here
     but compressed for others; None, it is plain for everyone.
     """
+    etag = "" if cache == FOREVER else f'"{hashlib.blake2b(content, digest_size=8).hexdigest()}"'
     headers = {name: value for name, value in (("etag", etag), ("cache-control", cache)) if value}
     if compressed is not None:
         headers["vary"] = "accept-encoding"
@@ -69,11 +69,6 @@ def respond(
     elif compressed:
         content = brotli.decompress(content)
     return Response(content, media_type=media, headers=headers)
-
-
-def etag_of(content: bytes) -> str:
-    """What identifies the content."""
-    return f'"{hashlib.blake2b(content, digest_size=8).hexdigest()}"'
 
 
 def download(content: bytes, *, name: str, media: str) -> Response:

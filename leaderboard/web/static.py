@@ -98,8 +98,7 @@ async def _file(request: Request, *, folder: Path, suffix: str = "") -> Response
     if path.suffix not in TYPES or not isfile(path):  # a name that is too long for a file too
         return Response("Not found", status_code=404)
     if folder == GRADIO and path.match(FIGURES) and WHOLE not in request.query_params:
-        module = IN_VIEW.format(name=path.name, whole=WHOLE).encode()
-        return respond(request, module, media=TYPES[".js"], etag=f'"{blake2b(module, digest_size=8).hexdigest()}"')
+        return respond(request, IN_VIEW.format(name=path.name, whole=WHOLE).encode(), media=TYPES[".js"])
     compressed = None if path.suffix in COMPRESSED else takes_brotli(request)
     key = (path, path.stat().st_mtime_ns, bool(compressed))
     if key not in _ready:  # a thread costs more than the answer, so only the first request uses one

@@ -308,7 +308,7 @@ class OwnRows:
         )
 
         def keys() -> np.ndarray:  # each file is read once and never again while it stays the same
-            read = followed(paths, "Reading images", unit="image")
+            read = followed(paths, "Reading images")
             return np.array([content_key(content(path)) if path else NO_KEY for path in read], dtype="S32")
 
         self.images[name] = OwnContent(

@@ -61,7 +61,7 @@ def scanned(
 ) -> list[SourceItem]:
     """Reads and decodes every image once. Raises BadItem for the first that cannot be, or `skipped` takes each."""
     items = []
-    for at, name in enumerate(followed(images.names, "Reading images", unit="image")):
+    for at, name in enumerate(followed(images.names, "Reading images")):
         try:
             data = images.read(at)
             image = decoding.decode(data)

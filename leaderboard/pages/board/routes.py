@@ -40,8 +40,7 @@ def routes(site: Site) -> list[Route]:
 
     def board(request: Request) -> Response:
         suite, scope = request.path_params["suite"], scope_of(request.url.query)
-        content = suite_cache.board(suite, scope)
-        return respond(request, content, etag=f'"{db.version}-{len(content):x}"', compressed=True)
+        return respond(request, suite_cache.board(suite, scope), compressed=True)
 
     def rank(request: Request) -> Response:
         """Ranks by row, so only for the rows that were sent: a page with those of another file must reload."""

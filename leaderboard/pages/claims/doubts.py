@@ -43,9 +43,8 @@ def doubts(site: Site) -> Markup:
 
 
 def findings(db: Database) -> list[dict[str, Any]]:
-    """Returns the doubtful scores of a model of one kind as one row, the newest import first: `why`, `scores` as texts
-    with
-    `tasks` and `sources` of each, and the `origins`."""
+    """Returns the doubtful scores of a model of one kind as one row, the newest import first: `why`, and `scores`, by
+    the task's key and title the text of each origin."""
     out: dict[tuple[str, ...], dict[str, Any]] = {}
     for row in db.records("doubtful"):
         why, _, beside = row["reason"].partition("; ") if row["kind"] == ONE_CLASS else (row["reason"], "", "")

@@ -22,7 +22,7 @@ from leaderboard.html.formatting import rank_range
 from leaderboard.html.templates import render
 from leaderboard.page import SITE, Site, View, fill
 from leaderboard.web.access import Access, public_root
-from leaderboard.web.responses import HOURS, NO_STORE, etag_of, respond
+from leaderboard.web.responses import HOURS, NO_STORE, respond
 
 MOST = 50  # changed scores that are listed
 RANK = ["rank", "rank_low", "rank_high"]
@@ -101,10 +101,9 @@ def routes(site: Site) -> list[Route]:
 
     def answer(request: Request) -> Response:
         root, about = public_root(request.scope, Access())
-        content = feed(site.suite_cache, root)
         media = "application/atom+xml; charset=utf-8"
         cache = NO_STORE if about.get("cache-control") == NO_STORE else HOURS
-        answer = respond(request, content, media=media, cache=cache, etag=etag_of(content))
+        answer = respond(request, feed(site.suite_cache, root), media=media, cache=cache)
         answer.headers["vary"] = about.get("vary", "host")
         return answer
 

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from leaderboard.data.mean_rule import choice
-from leaderboard.data.task_doubts import effect
 from leaderboard.html.labels import SUSPECT
 from leaderboard.pages.board import export, provenance
 from leaderboard.pages.compare.page import shown
@@ -45,7 +44,7 @@ def test_without_doubtful_scores_they_are_missing_and_the_rest_is_as_before(suit
     assert "without doubtful scores" in shown(suite_cache, models=models, suite="mieb", rule={"doubtful": "hide"})
 
 
-def test_what_doubtful_scores_decide_is_said(suite_cache, table):
-    said = effect(table, WITHOUT)
+def test_what_doubtful_scores_decide_is_said(suite_cache):
+    said, other = (json.loads(suite_cache.ranking(suite, WITHOUT))["effect"] for suite in ("mieb", "vidore-v2"))
     assert "EVA02-CLIP L/14 36 → 26 in Linear Probing" in said and "no rank among" in said
-    assert "No score" in effect(suite_cache.table("vidore-v2"), WITHOUT)
+    assert "No score" in other
