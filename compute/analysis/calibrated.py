@@ -200,17 +200,27 @@ class Seen(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Domain:
-    """One model's domain for one modality: the vectors of its scenes, and how far from them is still inside."""
+    """One model's domain for one modality: the vectors of its scenes, and how far from them is still inside.
+
+    Earlier versions stored one middle, with axes and widths in which distances are measured.
+    """
 
     model: str
     name: str  # of the set that the scenes are of: drawn, photographs, sentences
     modality: str
     limit: float  # the longest distance to the nearest scene that is inside
     vectors: Floats  # (n, d) as `reduced`
+    axes: Floats | None = None  # (r, d), each of length 1
+    widths: Floats | None = None  # (r + 1,) standard deviations along the axes, and in every other direction
 
     def distance(self, vector: Floats) -> float:
         """The distance of a vector (d,) to the nearest scene, over the limit: outside above 1."""
-        return float(_apart(reduced(vector[None]), self.vectors).min() / self.limit)
+        if self.axes is None:
+            return float(_apart(reduced(vector[None]), self.vectors).min() / self.limit)
+        apart = unit(vector[None].astype(float)) - self.vectors
+        along = apart @ self.axes.T
+        beyond = max((apart**2).sum() - (along**2).sum(), 0)
+        return math.sqrt(((along / self.widths[:-1]) ** 2).sum() + beyond / self.widths[-1] ** 2) / self.limit
 
     def record(self) -> dict[str, Any]:
         """As JSON: the vectors are base64 of whole numbers, times `scale`."""
@@ -221,11 +231,20 @@ class Domain:
 
 
 def restored(record: Mapping[str, Any]) -> Domain:
-    """The domain of a record. Raises BadInput for anything else."""
+    """The domain of a record, also of an earlier version's. Raises BadInput for anything else."""
     try:
         names = {name: record[name] for name in ("model", "name", "modality", "limit")}
-        levels = np.frombuffer(base64.b64decode(record["vectors"]), dtype=np.int8)
-        return Domain(**names, vectors=levels.reshape(record["items"], -1) * record["scale"])
+        if "scale" in record:
+            levels = np.frombuffer(base64.b64decode(record["vectors"]), dtype=np.int8)
+            return Domain(**names, vectors=levels.reshape(record["items"], -1) * record["scale"])
+        if "shape" not in record:  # of a metric on pixels, whose domain was a range of sizes
+            return Domain(**names, vectors=np.zeros((0, 0)))
+        rows, width = record["shape"]
+        mean, axes, widths = (
+            np.frombuffer(base64.b64decode(record[name]), dtype="<f2").astype(float).reshape(shape)
+            for name, shape in {"mean": (1, width), "axes": (rows, width), "widths": (rows + 1,)}.items()
+        )
+        return Domain(**names, vectors=mean, axes=axes, widths=widths)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise BadInput(f"It is not a calibration domain ({str(error)[:120]}): calibrate the model again") from error
 

@@ -72,7 +72,7 @@ def frames(
             "record": run_folders.canonical(content.record()),
         }
         for content, _ in found.values()
-        if isinstance(content, Domain)
+        if isinstance(content, Domain) and len(content.vectors)
     ]
     tables = {"calibrations": references, "calibration_domains": domains}
     return {name: pd.DataFrame(rows).astype(object) for name, rows in tables.items()}, problems

@@ -3,11 +3,12 @@
 References: scipy's distances, and samples of known distributions.
 """
 
+import base64
 import json
 
 import numpy as np
 import pytest
-from scipy.spatial.distance import cdist
+from scipy.spatial.distance import cdist, mahalanobis
 
 from compute.analysis import calibrated
 from compute.analysis.calibrated import COLOURS, MOST, SCENES, Calibrations, Seen
@@ -55,6 +56,25 @@ def test_a_record_gives_back_the_domain(width):
     assert len(text) < 100 * min(width, calibrated.WIDTH) * 1.4 + 300
     with pytest.raises(BadInput, match="calibrate the model again"):
         calibrated.restored({**json.loads(text), "vectors": "AAA"})
+
+
+def test_an_earlier_versions_domain_is_used():
+    """A region about one middle, of which the distance was Mahalanobis's; of a metric on pixels a range of sizes."""
+    lots = np.random.default_rng(0)
+    axes, widths = np.linalg.qr(lots.normal(size=(6, 6)))[0][:3], np.array([0.5, 0.25, 0.125, 0.0625])
+    mean, given = np.eye(6)[0], lots.normal(size=6)
+    packed = {
+        name: base64.b64encode(each.astype("<f2").tobytes()).decode()
+        for name, each in {"mean": mean, "axes": axes, "widths": widths}.items()
+    }
+    known = {**NAMES, "limit": 2.0, "scenes": 500, "false_outside": 0.02, "low": [0.3], "high": [0.9]}
+    found = calibrated.restored({**known, **packed, "shape": [3, 6]})
+    axes = axes.astype(np.float16).astype(float)
+    across = np.eye(6) - axes.T @ axes
+    inverse = axes.T @ np.diag(widths[:3] ** -2.0) @ axes + across / widths[3] ** 2
+    wanted = mahalanobis(given / np.linalg.norm(given), mean, inverse) / 2
+    assert found.distance(given) == pytest.approx(wanted, rel=0.01)
+    assert not len(calibrated.restored(known).vectors)
 
 
 @pytest.mark.parametrize("wrong", [scenes(SCENES - 1, seed=7), np.full((SCENES, 4), np.nan)])
