@@ -112,19 +112,18 @@ class ExtremePairs:
     most: tuple[int, int]
     least: tuple[int, int]
     pairs: int  # that were compared
-    models: int  # that each of them has at least
 
 
-def extreme_pairs(*, correlation: Correlation, method: str, models: int = ENOUGH) -> ExtremePairs | None:
+def extreme_pairs(*, correlation: Correlation, method: str) -> ExtremePairs | None:
     """The pair with the highest lower end of its interval, and that with the lowest upper end.
 
     A correlation over few models is extreme by chance more often than one over many, so ends of intervals are compared,
     not correlations; the intervals are wide enough to hold for all pairs at once (Bonferroni, 95%). Pairs with fewer
-    than `models` models or without an interval take no part. None if fewer than two pairs are left.
+    than ENOUGH models or without an interval take no part. None if fewer than two pairs are left.
     """
     first, second = np.triu_indices(len(correlation.r), 1)
     r, n = correlation.r[first, second], correlation.n[first, second]
-    ready = np.flatnonzero((n >= models) & ~np.isnan(r) & ~np.isnan(correlation.low[first, second]))
+    ready = np.flatnonzero((n >= ENOUGH) & ~np.isnan(r) & ~np.isnan(correlation.low[first, second]))
     if len(ready) < 2:
         return None
     quantile = NormalDist().inv_cdf(1 - 0.025 / len(ready))
@@ -134,7 +133,6 @@ def extreme_pairs(*, correlation: Correlation, method: str, models: int = ENOUGH
         most=(int(first[most]), int(second[most])),
         least=(int(first[least]), int(second[least])),
         pairs=len(ready),
-        models=models,
     )
 
 

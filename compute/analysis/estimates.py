@@ -118,7 +118,7 @@ def left_out(values: Floats, spread: Floats, groups: Ints, seen: Ints, penalty: 
     return errors, scales
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Pattern:
     """What is known of estimates from one set of tasks."""
 
@@ -131,7 +131,7 @@ class Pattern:
     @classmethod
     def fit(cls, of: Complete, seen: Ints) -> Pattern:
         """Returns the pattern with the penalty of least error."""
-        fits = [cls(of=of, seen=seen, penalty=penalty, **_named(of.residuals(seen, penalty))) for penalty in GRID]
+        fits = [cls(of, seen, penalty, *of.residuals(seen, penalty)) for penalty in GRID]
         return min(fits, key=lambda one: float(np.mean(one.project(one.errors)[:, 0] ** 2)))
 
     def project(self, errors: Floats) -> Floats:
@@ -159,10 +159,6 @@ class Pattern:
         held = [float(np.average(own <= 1, weights=weight)) for own, weight in groups]
         widened = max(1.0, *(_enough(own, weight) for own, weight in groups))
         return Check(len(self.seen), float(np.sqrt(np.mean(error**2))), *held, widened)
-
-
-def _named(residuals: tuple[Floats, Floats]) -> dict[str, Floats]:
-    return dict(zip(("errors", "scales"), residuals, strict=True))
 
 
 def _enough(ratios: Floats, weights: Floats | None) -> float:

@@ -216,8 +216,7 @@ class ScoreTable:
 
     def within(self, category: str) -> ScoreTable:
         """The table with the mean of one category alone, of models that have every task of it."""
-        code = self.categories.index(category)
-        inside = (self.codes == code) * self.task_weights
+        inside = (self.codes == self.categories.index(category)) * self.task_weights
         return replace(self, task_weights=inside, weights=np.ones(len(self.categories)), least=1.0)
 
     def beside(self, other: ScoreTable) -> ScoreTable:

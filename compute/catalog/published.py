@@ -165,13 +165,13 @@ def number(text: str) -> float:
     return float(text.removesuffix("%").replace("−", "-"))
 
 
-def add_entry(words: str, *, date: str, path: Path = CHANGELOG) -> None:
+def add_entry(words: str, *, date: str) -> None:
     """Adds a version to the changelog, for data that comes from elsewhere than the papers' tables, which stay."""
-    newest = history(path)[0]
+    newest = history()[0]
     first, second = newest["number"].split(".")
     entry = f"## {first}.{int(second) + 1}, {date}\n\nDigest: `{newest['digest']}`\n\n- {words}\n"
-    text = path.read_text(encoding="utf-8")
-    path.write_text(text.replace("\n## ", f"\n{entry}\n## ", 1), encoding="utf-8")
+    text = CHANGELOG.read_text(encoding="utf-8")
+    CHANGELOG.write_text(text.replace("\n## ", f"\n{entry}\n## ", 1), encoding="utf-8")
 
 
 def history(path: Path = CHANGELOG) -> list[dict[str, str]]:

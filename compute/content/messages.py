@@ -88,7 +88,7 @@ def is_answer(text: str, finish: str) -> bool:
     return bool(text.strip()) or finish in (LENGTH, REFUSAL)
 
 
-def final(text: str, *, finish: str = "") -> str | None:
+def final(text: str, *, finish: str) -> str | None:
     """What a reply says outside its thinking, in the tags that models use; None if the thinking does not end."""
     closed = [match.end() for match in _CLOSED.finditer(text)]
     after = text[closed[-1] :] if closed else text

@@ -66,13 +66,11 @@ def same_colours(image: np.ndarray, others: np.ndarray) -> np.ndarray:
     """(n,) bool: which of `others` (n, parts, values) have the coarse colours of the image (parts, values)."""
     one, many = image.astype(np.float32), np.asarray(others, dtype=np.float32)
     whole = ((many - one[0]) ** 2).mean(axis=2).min(axis=1)
-    parts = ((many[:, :1] - one) ** 2).mean(axis=2).min(axis=1)
-    return np.minimum(whole, parts) <= COLOURS_NEAR**2
+    return np.minimum(whole, ((many[:, :1] - one) ** 2).mean(axis=2).min(axis=1)) <= COLOURS_NEAR**2
 
 
 def near(image: np.ndarray, others: Sequence[np.ndarray] | np.ndarray) -> np.ndarray:
     """(n,) bool: which of `others` (n, parts) are near copies of the image with these hashes (parts,)."""
     others = np.asarray(others, dtype=np.uint64).reshape(-1, len(PARTS))
     whole = np.bitwise_count(others ^ image[0]).min(axis=1)
-    parts = np.bitwise_count(others[:, :1] ^ image).min(axis=1)
-    return np.minimum(whole, parts) <= NEAR
+    return np.minimum(whole, np.bitwise_count(others[:, :1] ^ image).min(axis=1)) <= NEAR

@@ -60,7 +60,7 @@ class Report:
     seconds: float
 
 
-def sources(*, results: Path = paths.RESULTS) -> tuple[list[Path], list[Path]]:
+def sources(*, results: Path) -> tuple[list[Path], list[Path]]:
     """Every file the database is made from: those that no run changes, and the others."""
     folders = (paths.PUBLISHED, paths.CATALOG, paths.COMPUTED)
     return [
@@ -111,7 +111,7 @@ def _recorded(results: Path) -> str:
     return f"{folder}:{'-'.join(_digest(files, results) for files in sources(results=results))}"
 
 
-def is_stale(path: Path = paths.DATABASE, *, results: Path = paths.RESULTS) -> bool:
+def is_stale(path: Path, *, results: Path = paths.RESULTS) -> bool:
     """Whether the database is missing, or was made from other files.
 
     A truncated database is too. Any other file that cannot be read is not: it may be in use, or another program's, and
@@ -151,7 +151,7 @@ def bring_up_to_date(
     return False
 
 
-def remove_drafts(path: Path = paths.DATABASE, *, results: Path = paths.RESULTS) -> None:
+def remove_drafts(path: Path, *, results: Path) -> None:
     """Removes what killed processes left half-written next to the database and among the results."""
     sweep(path.parent, deep=False)
     sweep(results, paths.COMPUTED, skip=("fetched",))

@@ -79,7 +79,7 @@ ORIGINS = {
 }
 
 
-def free_tag(repo: str, *, version: str, wanted: str = "") -> str:
+def free_tag(repo: str, *, version: str, wanted: str) -> str:
     """The tag that a new snapshot gets: the one that is wanted, else the version's. Empty where that is taken already.
 
     Raises BadInput for a wanted tag that is taken or cannot be one, LikenessError with what the hub says.
@@ -112,8 +112,7 @@ def write(folder: Path, *, database: Path, repo: str = "", tag: str = "") -> dic
     shutil.copyfile(database, folder / "likeness.duckdb")
     for file, frame in tables.items():
         store.write_parquet(folder / f"{file}.parquet", frame=frame)
-    card = _card(tables, version=version, repo=repo, tag=tag)
-    (folder / "README.md").write_text(card, encoding="utf-8")
+    (folder / "README.md").write_text(_card(tables, version=version, repo=repo, tag=tag), encoding="utf-8")
     if version == published.history()[0]["number"]:
         shutil.copyfile(published.CHANGELOG, folder / published.CHANGELOG.name)
     return {file: len(frame) for file, frame in tables.items()}

@@ -56,7 +56,7 @@ def opened(settings: RunSettings) -> Iterator[tuple[RayCluster, Hardware | None]
 class RayCluster:
     """The cluster at an address, or one started on this machine and stopped at the end."""
 
-    def __init__(self, *, address: str = "", workers: int | None = None) -> None:
+    def __init__(self, *, address: str = "", workers: int | None) -> None:
         """`workers` encode; by default as many as there are GPUs, or cores if there is none. Those that find no room
         yet start when machines join."""
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")

@@ -233,7 +233,7 @@ def write(root: Path, *, run: Run, scores: Sequence[Score], items: pd.DataFrame)
     return StoredRun(run=run, scores=tuple(scores), folder=target)
 
 
-def note_failure(root: Path, *, run: Run, trace: str = "") -> Path | None:
+def note_failure(root: Path, *, run: Run, trace: str) -> Path | None:
     """Keeps why a run failed, for who looks into its folder, and returns the file. Best effort: None where it cannot be
     written, as the disk itself may be what failed."""
     target = folder(root, model=run.model, task=run.task, fingerprint=run.fingerprint)

@@ -55,7 +55,7 @@ class ResultEntry(BaseModel):
     notes: str | None = None
 
 
-def fetch_eval_results(repo: str, *, revision: str = "main", offline: bool = False) -> tuple[Path, str]:
+def fetch_eval_results(repo: str, *, revision: str, offline: bool) -> tuple[Path, str]:
     """Returns a model's result files, downloaded or from the hub library's cache: their folder, and repository and
     commit.
 

@@ -125,7 +125,7 @@ class ResultFile(BaseModel):
     date: Any = None
 
 
-def fetch_mteb_results(cache: Path, *, catalog: Catalog, revision: str = "main") -> Path:
+def fetch_mteb_results(cache: Path, *, catalog: Catalog, revision: str) -> Path:
     """Downloads the result files of the catalogue's tasks of MIEB and ViDoRe as of one commit; returns their folder.
 
     `revision` is a commit, branch or tag; a branch is resolved first, and the folder is named after the commit, so

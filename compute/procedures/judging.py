@@ -208,8 +208,7 @@ def scaled(numbers: Floats, *, ends: tuple[float, float]) -> Floats:
     low, high = ends
     if not low < high:
         return np.where(numbers >= high, float(HIGHEST), float(LOWEST))
-    share = np.clip((numbers - low) / (high - low), 0, 1)
-    return np.floor(LOWEST + (HIGHEST - LOWEST) * share + 0.5)
+    return np.floor(LOWEST + (HIGHEST - LOWEST) * np.clip((numbers - low) / (high - low), 0, 1) + 0.5)
 
 
 # ---- both
@@ -224,7 +223,10 @@ def _evidence(
     return Evidence.of(
         names=data.names,
         expected=[f"{score}" for score in np.asarray(data.expected).tolist()],
-        answer=[" | ".join(map(_written, both)) for both in scores.T.tolist()],
+        answer=[
+            " | ".join("no score" if np.isnan(score) else f"{score:.0f}" for score in both)
+            for both in scores.T.tolist()
+        ],
         value=np.abs(scores[0] - scores[1]),
         figures={
             "forward": scores[0],
@@ -240,10 +242,6 @@ def _evidence(
         ],
         settings=settings,
     )
-
-
-def _written(score: float) -> str:
-    return "no score" if np.isnan(score) else f"{score:.0f}"
 
 
 def apart(items: pd.DataFrame) -> dict[str, np.ndarray]:

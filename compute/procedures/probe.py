@@ -27,7 +27,7 @@ from compute.types import BadInput, Undefined
 SEED = 42
 
 
-def one_label(labels: NDArray[np.integer], *, samples_per_label: int, draws: int, seed: int = SEED) -> Ints:
+def one_label(labels: NDArray[np.integer], *, samples_per_label: int, draws: int) -> Ints:
     """Positions (draws, m) of the first `samples_per_label` items of each label, in shuffled order.
 
     `labels` (n,) int. Every draw shuffles the list that the one before left behind, with the same generator started
@@ -36,7 +36,7 @@ def one_label(labels: NDArray[np.integer], *, samples_per_label: int, draws: int
     order = np.arange(len(labels))
     samples = []
     for _ in range(draws):
-        np.random.RandomState(seed).shuffle(order)
+        np.random.RandomState(SEED).shuffle(order)
         samples.append(order[_rank_within(labels[order]) < samples_per_label])
     return np.stack(samples)
 

@@ -41,8 +41,7 @@ def load(task: Task, *, source: Source, options: Mapping[str, Any] | None = None
 
     `options` may name any of `options_of(task)`; the others have their defaults.
     """
-    allowed = options_of(task)
-    chosen = {name: (options or {}).get(name, values[0]) for name, values in allowed.items()}
+    chosen = {name: (options or {}).get(name, values[0]) for name, values in options_of(task).items()}
     return _loader(task).load(task, source=source, options=chosen)
 
 

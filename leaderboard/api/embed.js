@@ -31,6 +31,6 @@
     make('tbody', ...rows.map((row) => make('tr',
       make('td', String(row.rank ?? '–'), make('small', range(row))),
       make('td', link(`model?model=${encodeURIComponent(row.model)}${state}`, row.title)),
-      make('td', row.mean === null ? '–' : String(Number(row.mean.toPrecision(3))), ' ', make('small', row.unit)))))),
+      make('td', row.mean === null ? '–' : row.mean.toLocaleString('en', { maximumSignificantDigits: 3, useGrouping: false }), ' ', make('small', row.unit)))))),
   ...(absent.length ? [make('p', `Not in this suite: ${absent.join(', ')}`)] : []));
 })();

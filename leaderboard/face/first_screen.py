@@ -28,7 +28,7 @@ CHOICES = ("radio", "checkboxgroup")  # controls that show all that can be chose
 CONTROLS = ("dropdown", *CHOICES, "slider", "checkbox", "textbox", "number")
 
 
-def first_screen(blocks: gr.Blocks, page: str, query: Mapping[str, str], *, assets: str, filled: bool = True) -> Markup:
+def first_screen(blocks: gr.Blocks, page: str, query: Mapping[str, str], *, assets: str, filled: bool) -> Markup:
     """Returns the first screen of the page with this key at an address with this query. `assets`: the address of the
     scripts' folders. Without `filled` it has only what stands in the page itself, which takes no time."""
     opening = [

@@ -81,9 +81,8 @@ class Live:
         calibrations: Callable[[], Calibrations] = Calibrations,
         *,
         own: Sequence[Model] = (),
-        clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self.calibrations, self.own, self._clock = calibrations, tuple(own), clock
+        self.calibrations, self.own, self._clock = calibrations, tuple(own), time.monotonic
         self.uploads, self.pool, self.fetcher = Uploads(), Pool(), Fetcher()
         # The models of the catalogue and of the host, and whether they can run.
         self.roster = Roster(known().models, own=self.own, pool=self.pool, network=Network().reachable)
@@ -227,7 +226,7 @@ class Live:
         """
         if cache is None:
             cache = self.uploads.results(session) if session else {}
-        name = _name(row, ask, *asked)
+        name = (ask.__name__, row.key, *(getattr(each, "key", each) for each in asked))  # equal for equal questions
         with suppress(KeyError):
             return cache[name]
         try:
@@ -328,11 +327,6 @@ class Live:
         """Returns whether the model's weights are still to be downloaded, checked again."""
         self.roster.forget(row)
         return self.roster.availability(row).is_downloadable
-
-
-def _name(row: Model, ask: Callable[..., Any], *asked: Any) -> tuple[Any, ...]:
-    """Returns what a result is stored under: equal for equal questions."""
-    return ask.__name__, row.key, *(getattr(each, "key", each) for each in asked)
 
 
 @shared

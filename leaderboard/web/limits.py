@@ -296,7 +296,7 @@ class ClientLimits:
                 deadline.reschedule(min(deadline.when() + len(part) / SLOWEST, clock() + IDLE))
 
 
-def is_foreign(headers: Headers, *, named: frozenset[str] = frozenset()) -> bool:
+def is_foreign(headers: Headers, *, named: frozenset[str]) -> bool:
     """Returns whether a page of another site sent a request, or a page whose site is hidden (Origin: null).
 
     Programs send neither Origin nor Sec-Fetch-Site. Scripts cannot set any of the headers read here, but for

@@ -37,13 +37,13 @@ def plain(figure: go.Figure, *, height: int, x: str = "", y: str = "", legend: b
     return figure
 
 
-def plain_map(figure: go.Figure, *, height: int, meta: Mapping[str, Any], dragmode: str, legend: bool) -> go.Figure:
+def plain_map(figure: go.Figure, *, meta: Mapping[str, Any], legend: bool) -> go.Figure:
     """The look of a map, whose axes mean nothing: no axes, the legend below. `meta` goes to the page's scripts."""
-    plain(figure, height=height, legend=legend)
+    plain(figure, height=560, legend=legend)
     hidden = {"showgrid": False, "showline": False, "showticklabels": False, "ticks": "", "title": ""}
     return figure.update_layout(
         meta=dict(meta),
-        dragmode=dragmode,
+        dragmode="lasso",
         hovermode="closest",
         xaxis=hidden,
         yaxis=hidden,

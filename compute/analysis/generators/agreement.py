@@ -106,7 +106,7 @@ def verdicts(agreements: Sequence[Agreement]) -> tuple[str, ...]:
     )
 
 
-def permutation_p(*, x: ArrayLike, y: ArrayLike, seed: int = 0) -> float:
+def permutation_p(*, x: ArrayLike, y: ArrayLike, seed: int) -> float:
     """Share of orders of x [n] whose |Pearson correlation| with y [n] is at least the present order's: of all orders up
     to EXACT generators, else of random ones with the present order counted in."""
     left, right = (np.asarray(v, float) - np.mean(v) for v in (x, y))

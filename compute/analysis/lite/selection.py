@@ -94,9 +94,7 @@ def _linear(columns: Floats, target: Floats) -> Floats:
     return np.divide(t @ c, size, out=np.zeros(c.shape[1]), where=size > 1e-15)
 
 
-def drop_redundant(
-    correlation: ArrayLike, *, codes: Ints, thresholds: Sequence[float] = THRESHOLDS
-) -> tuple[Ints, Ints]:
+def drop_redundant(correlation: ArrayLike, *, codes: Ints, thresholds: Sequence[float]) -> tuple[Ints, Ints]:
     """Returns the tasks that stay, and those dropped in their order: always the one of highest mean correlation with
     the rest.
 

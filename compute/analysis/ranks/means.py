@@ -44,8 +44,7 @@ def binomial_stderr(*, value: ArrayLike, n: ArrayLike) -> Floats:
             f"A binomial standard error needs shares in [0, 1], got {np.nanmin(p):g} to {np.nanmax(p):g}. "
             "Divide percentages by 100; leave the standard error of other quantities unknown."
         )
-    safe = np.where(count >= 1, count, np.nan)
-    return np.sqrt(p * (1 - p) / safe)
+    return np.sqrt(p * (1 - p) / np.where(count >= 1, count, np.nan))
 
 
 def rank(values: ArrayLike, *, higher: bool = True) -> Ints:

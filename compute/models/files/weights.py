@@ -330,7 +330,7 @@ def _fetched(row: Model, *, required: RequiredFiles, missing: list[str]) -> Path
     return _snapshot(row, [file.rfilename for file in list_files(row, required=required)])
 
 
-def fetch_configuration(row: Model, *, offline: bool = False) -> Path:
+def fetch_configuration(row: Model, *, offline: bool) -> Path:
     """Returns the snapshot in the hub's cache with the configurations and the card of the row's repository, and no
     weights: its name is the commit. Raises NotHere, as a sentence."""
     from huggingface_hub import constants

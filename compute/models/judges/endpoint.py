@@ -74,7 +74,6 @@ class Endpoint:
         limits: Limits | None = None,
         options: Mapping[str, Any] = DEFAULTS,
         prices: tuple[float, float] | None = None,  # of input and output, US dollars for a million tokens
-        answers: AnswerLog | None = None,
     ) -> None:
         self._max_tokens = options["max_tokens"]
         self._thinking = 0 if self._max_tokens else THINKING
@@ -87,7 +86,7 @@ class Endpoint:
             "extra": dict(options["extra"]),
             "images": f"as files; PNG where they are not upright RGB in PNG, JPEG or WebP; decoding {decoding.VERSION}",
         }
-        self.answers = answers or AnswerLog(row, settings={"adapter": "endpoint", **self.settings})
+        self.answers = AnswerLog(row, settings={"adapter": "endpoint", **self.settings})
         self.settings["max_tokens_holds"] = rule(self._max_tokens)
         self.limits, self.prices = limits or Limits(), prices
         parts = urlsplit(url)

@@ -184,13 +184,13 @@ def _weighted(images: Any) -> Any:
     return images
 
 
-def colour_histogram(image: Image.Image, *, bins: int = BINS) -> Floats32:
-    """Square roots of the shares of pixels in `bins`^3 boxes of RGB: a unit vector of bins^3 values.
+def colour_histogram(image: Image.Image) -> Floats32:
+    """Square roots of the shares of pixels in BINS^3 boxes of RGB: a unit vector of BINS^3 values.
 
     The cosine of two is the Bhattacharyya coefficient of their colour distributions.
     """
-    level = np.asarray(image.convert("RGB")).reshape(-1, 3).astype(np.int64) * bins // 256
-    counts = np.bincount(level @ np.array([bins * bins, bins, 1]), minlength=bins**3)
+    level = np.asarray(image.convert("RGB")).reshape(-1, 3).astype(np.int64) * BINS // 256
+    counts = np.bincount(level @ np.array([BINS * BINS, BINS, 1]), minlength=BINS**3)
     return np.sqrt(counts / counts.sum()).astype(np.float32)
 
 

@@ -181,7 +181,7 @@ def crop(name: str, *, part: str, x: float, y: float, side: float, size: int) ->
     return source.resize((size, size), Image.Resampling.BILINEAR, box=(left, top, left + width, top + width))
 
 
-def distort(image: Pixels, *, kind: str, strength: int, seed: int = 0) -> Pixels:
+def distort(image: Pixels, *, kind: str, strength: int, seed: int) -> Pixels:
     """Returns the image with one distortion of strength 1..5; strength 0 is the image itself."""
     if strength == 0:
         return image

@@ -72,8 +72,7 @@ def row(task: Task) -> Row:
         listed = _rows()[task.title]
     else:
         raise BadInput(f"mieb_tasks.csv has no row for task {task.key!r}")
-    split = task.split.rpartition("|")[2]
-    return replace(listed, repo=task.dataset, revision=task.revision, split=split)
+    return replace(listed, repo=task.dataset, revision=task.revision, split=task.split.rpartition("|")[2])
 
 
 @lru_cache(maxsize=1)

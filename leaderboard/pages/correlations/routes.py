@@ -58,7 +58,10 @@ def rows(matrix: CorrelationMatrix) -> list[list[Any]]:
         [
             axes[a].title,
             axes[b].title,
-            *(_number(part[a, b]) for part in (correlation.r, correlation.low, correlation.high)),
+            *(
+                None if math.isnan(part[a, b]) else clean(part[a, b])
+                for part in (correlation.r, correlation.low, correlation.high)
+            ),
             int(correlation.n[a, b]),
             why_blank(matrix, a, b),
             axes[a].key,
@@ -88,7 +91,3 @@ def sheet(matrix: CorrelationMatrix) -> bytes:
     frame = pd.DataFrame(rows(matrix), columns=[*HEADS, "first_key", "second_key"])
     frame = frame.assign(method=matrix.query.method, origin=" and ".join(matrix.table.shown_origins))
     return csv_bytes(frame)
-
-
-def _number(value: float) -> float | None:
-    return None if math.isnan(value) else clean(value)

@@ -195,7 +195,7 @@ def _beside_people(chosen: GeneratorSet, column: MetricColumn) -> Any:
         words = [f"{each}<br>{_words(people, row)}" for each, row in zip(words, rows, strict=True)]
     points = pd.DataFrame(
         {
-            "title": _short(chosen)[rows],
+            "title": np.array([title.replace("Stable Diffusion", "SD") for title in chosen.titles], object)[rows],
             "score": column.values[rows] * column.scale,
             "human": people.values[rows] * people.scale,
             "suspect": (np.broadcast_to(column.marks, column.values.shape)[rows] & SUSPECT) > 0,
@@ -247,10 +247,6 @@ def _named(site: Site, metrics: Iterable[str]) -> list[tuple[str, str]]:
     """Metrics to choose from."""
     titles = site.db.keyed("metrics")["title"]
     return [(titles[key], key) for key in metrics]
-
-
-def _short(chosen: GeneratorSet) -> np.ndarray:
-    return np.array([title.replace("Stable Diffusion", "SD") for title in chosen.titles], object)
 
 
 GENERATORS = View(

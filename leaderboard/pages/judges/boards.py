@@ -147,8 +147,7 @@ def agreements(boards: Mapping[str, Board]) -> list[tuple[str, str, dict[str, fl
     It is significant where 0 lies outside; NaN: not known.
     """
     own = {key: board.judges[board.judges["rank"] > 0].set_index(JUDGE)["value"] for key, board in boards.items()}
-    values = pd.DataFrame(own, columns=[*own]).to_numpy(float)
-    found = correlate(scores=values, method="spearman")
+    found = correlate(scores=pd.DataFrame(own, columns=[*own]).to_numpy(float), method="spearman")
     pairs = []
     for a, b in combinations(range(len(own)), 2):
         pair = {name: getattr(found, name)[a, b].item() for name in ("r", "low", "high", "n")}

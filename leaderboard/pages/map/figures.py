@@ -29,7 +29,7 @@ def points(facts: pd.DataFrame, *, values: pd.Series, unknown: str, meta: Mappin
     layers = [_layer(facts[values == value], value, mark) for value, mark in zip(order, marks, strict=True)]
     name = unknown if len(ranked) <= MOST else f"{unknown}, or {len(ranked) - MOST} rarer"
     layers += _unknown(facts[~values.isin(order)], name)
-    return plain_map(go.Figure(layers), height=560, meta=meta, dragmode="lasso", legend=True)
+    return plain_map(go.Figure(layers), meta=meta, legend=True)
 
 
 def measured(
@@ -52,7 +52,7 @@ def measured(
     marker = {"color": shown, "colorscale": "Cividis", "showscale": True, "colorbar": bar}
     named = facts.loc[known.index].assign(name=[f"{facts['name'][at]}: {write(known[at])}" for at in known.index])
     layers = [_layer(named, title, marker), *_unknown(facts[values.isna()], "Not known")]
-    return plain_map(go.Figure(layers), height=560, meta=meta, dragmode="lasso", legend=False)
+    return plain_map(go.Figure(layers), meta=meta, legend=False)
 
 
 def _unknown(facts: pd.DataFrame, name: str) -> list[go.Scatter]:

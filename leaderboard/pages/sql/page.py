@@ -87,8 +87,7 @@ def routes(site: Site) -> list[Route]:
 
 def described(db: Database) -> dict[str, Any]:
     """Returns the tables with their columns, the examples, and the bounds in words."""
-    frame = db.query("columns")
-    columns = {str(name): group for name, group in frame.groupby("table_name", sort=False)}
+    columns = {str(name): group for name, group in db.query("columns").groupby("table_name", sort=False)}
     words = table_words()
     order = [*(name for name in words if name in columns), *sorted(columns.keys() - words.keys())]
     return {

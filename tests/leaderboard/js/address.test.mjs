@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { encodedKey, encodedQuery, filledPattern, withoutTheme, withTheme } from '../../../leaderboard/js/address.js';
+import { carried, encodedKey, encodedQuery, filledPattern, withoutTheme } from '../../../leaderboard/js/address.js';
 
 const KEYS = ['openai/clip-vit-base-patch32', 'hf-hub:a/b~computed', 'a&b=c#d?e', 'x+y z', 'ε 100%', 'a,b'];
 
@@ -33,8 +33,8 @@ test('links of the app keep the theme of the address, once; links to elsewhere a
     ['https://a.example/board?q=a/b,c#x', 'https://a.example/board?q=a/b,c&__theme=dark#x'],
     ['https://a.example/board?__theme=light&q=1#x', 'https://a.example/board?__theme=dark&q=1#x'],
     ['https://b.example/', 'https://b.example/'], ['blob:https://a.example/1', 'blob:https://a.example/1']];
-  for (const [address, expected] of cases) assert.equal(withTheme(address, page), expected);
-  assert.equal(withTheme('https://a.example/board', 'https://a.example/'), 'https://a.example/board');
+  for (const [address, expected] of cases) assert.equal(carried(address, page), expected);
+  assert.equal(carried('https://a.example/board', 'https://a.example/'), 'https://a.example/board');
   for (const query of ['?__theme=dark', '?q=a/b&__theme=dark', '?__theme=dark&q=a/b']) {
     assert.equal(withoutTheme(`https://a.example/board${query}#x`), `https://a.example/board${query.includes('q=') ? '?q=a/b' : ''}#x`);
   }
