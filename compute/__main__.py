@@ -35,7 +35,7 @@ COMMANDS = {  # with what `likeness --help` says of them, for which none is load
     "correlate": "Correlations between the tasks of any table of scores, each over the models that have both scores.",
     "compare": "Two models side by side: the paired difference, its interval and p, and whether it is significant.",
     "audit": "Lists the scores of any table that the rest of it contradicts: failed runs, copied results.",
-    "replicate": "Sets computed scores beside what laboratories measured for the same weights and data.",
+    "replicate": "Sets computed scores next to what laboratories measured for the same weights and data.",
     "project": "Computes the maps that the app shows: of tasks and models (UMAP, HDBSCAN).",
     "judge": "Asks a judge about drawn pairs with known answers, before it is trusted.",
     "answers": "Counts judges' stored answers and the invalid ones.",

@@ -34,7 +34,6 @@ QUERIES = dict(
 MOST_EARLIER = 2  # versions of the data that are open beside today's
 # The version of the data that the request being answered names; empty: today's.
 STATE: ContextVar[str] = ContextVar("state", default="")
-pd.options.mode.string_storage = "python"  # pages read strings one by one: Arrow's take a sixth of a table's time
 log = logging.getLogger(__name__)
 _until_the_end = ExitStack()
 atexit.register(_until_the_end.close)

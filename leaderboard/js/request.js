@@ -1,6 +1,6 @@
 /** Requests to the app's own server. */
 
-import { carried } from './address.js';
+import { withData } from './address.js';
 
 /** A failed request; `message` is a sentence for the visitor, `status` is 0 where no answer came. */
 export class RequestError extends Error {
@@ -15,7 +15,7 @@ export async function getJson(url, { signal, patience, ...options } = {}) {
   const signals = [signal, patience && AbortSignal.timeout(patience)].filter(Boolean);
   let response;
   try {
-    response = await fetch(carried(String(url), location.href), { ...options, signal: signals.length ? AbortSignal.any(signals) : undefined });
+    response = await fetch(withData(String(url), new URLSearchParams(location.search).get('data')), { ...options, signal: signals.length ? AbortSignal.any(signals) : undefined });
   } catch (error) {
     if (signal?.aborted) throw error;
     throw new RequestError('The server did not answer.', 0);

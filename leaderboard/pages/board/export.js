@@ -1,7 +1,7 @@
 /** Exports: files of the view or of everything, a link to the view, the citation. */
 
 import { scoresShown, shownKeys } from './columns.js';
-import { carried } from '../../js/address.js';
+import { withData } from '../../js/address.js';
 import { button, copyLink, el, save } from '../../js/dom.js';
 import { filtersInWords } from './filters.js';
 import { popover } from './popover.js';
@@ -20,7 +20,7 @@ async function download(board, format) {
   const { payload, rows, source } = board;
   board.say(`Preparing ${format}…`);
   try {
-    const response = await fetch(carried(source.url(`export/board/${encodeURIComponent(payload.suite.key)}`), location.href), {
+    const response = await fetch(withData(source.url(`export/board/${encodeURIComponent(payload.suite.key)}`), new URLSearchParams(location.search).get('data')), {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({

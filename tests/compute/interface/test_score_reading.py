@@ -237,7 +237,7 @@ def test_names_that_the_table_does_not_have_get_a_suggestion():
 
 # A table as text, its models, tasks, first row of values (NaN where None), and a word of a note.
 READ = (
-    (",model,cats\n0,a,1\n1,b,2\n", "a|b", "cats", [1], "without a name"),
+    (",model,cats\n0,a,1\n1,b,2\n", "a|b", "cats", [1], "no name"),
     ("name,pretrained,a\nx,u,1\nx,v,2\ny,u,3\n", "x u|x v|y u", "a", [1], "'pretrained'"),
     ("name,pretrained,a\nx,u,1\ny,v,2\n", "x|y", "a", [1], r"pretrained \(facts"),
     ("model,pretrained,task,value\nx,u,t,1\nx,v,t,2\n", "x u|x v", "t", [1], "'pretrained'"),

@@ -46,7 +46,7 @@ def test_keys_are_read_from_files_once_and_anew_when_a_file_changes(tmp_path):
     data, cache = tmp_path / "data", tmp_path / "cache"
     hub_files.write(data, {"test": pictures(3)})
     first = opened(data).images("image", cache=cache).keys
-    kept = list(cache.glob("*.npy"))
+    kept = list(cache.rglob("*.npy"))
     assert len(kept) == 1
     marked = np.load(kept[0])
     marked[0] = b"from the cache"

@@ -86,7 +86,7 @@ def test_what_a_query_holds_is_not_in_the_head(app, text):
 def test_a_hostile_title_of_a_model_is_text():
     title = '"><script>alert(1)</script>'
     view = View(key="x", title="X", sentence="", draw=lambda site: None, subject=lambda *_: (title, title))
-    site = SimpleNamespace(db=SimpleNamespace(snapshot=nullcontext))
+    site = SimpleNamespace(db=SimpleNamespace(snapshot=nullcontext, data="1.0"))
     markup = Face(site, [view], bar=lambda: "", access=ANY).head("x", {"x": "1"}, root="http://a.example/")
     assert "<script" not in markup and meta(f"<head>{markup}</head>")["title"] == [f"{title} · Likeness"]
 

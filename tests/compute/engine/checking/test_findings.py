@@ -71,7 +71,7 @@ OTHER = "Fault: items that repeat an earlier one"
         ),
         (
             Probe(train=labelled("abc", [0, 1, 0]), test=labelled("xcb", [0, 0, 1], start=11)),
-            ["Fault: test items that are training items too: 2 (row 12 = row 3, row 13 = row 2)"],
+            ["Fault: test items that are also training items: 2 (row 12 = row 3, row 13 = row 2)"],
         ),
         (
             ZeroShot(test=labelled("ab", [0, 1]), prompts=column("pp")),

@@ -65,7 +65,7 @@ def test_everything_is_one_row_a_score(suite_cache, form):
     read = {"csv": pd.read_csv, "parquet": pd.read_parquet, "json": lambda file: pd.DataFrame(json.load(file))}[form]
     frame = read(io.BytesIO(content))
     scores = suite_cache.db.ask("SELECT * FROM leaderboard_scores")
-    assert len(frame) == len(scores) and set(frame) == {*scores, "synthetic"}
+    assert len(frame) == len(scores) and set(frame) == {*scores, "data", "synthetic"}
     assert frame["value"].sum() == pytest.approx(scores["value"].sum())
 
 
