@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from functools import partial
 
 import gradio as gr
+import pandas as pd
 from markupsafe import Markup
 
 from compute.types import BadInput
@@ -22,6 +23,7 @@ from leaderboard.data.task_doubts import task_doubts
 from leaderboard.html.templates import render
 from leaderboard.page import Canvas, Site, View, controls, static_html
 from leaderboard.web.parameters import Text
+from leaderboard.web.responses import csv_bytes
 
 READY = (
     ("Search in many languages, open licence, at most 1 B", "language=many&size=1b&license=permissive"),
@@ -128,9 +130,20 @@ def shown(
     about, scope = result.table.suite, result.table.scope
     ranked = suite_cache.ranked(about["key"], RankChoice(tasks=result.tasks, scope=scope)) if result.choices else None
     doubts = task_doubts(suite_cache.db, result.table)
+    saved = [
+        {
+            "model": each.facts["key"],
+            "title": each.facts["title"],
+            "rank": each.rank,
+            "mean": round(each.mean, 4),
+            **each.facts[["parameters_m", "license"]],
+        }
+        for each in result.choices
+    ]
     return render(
         "pages/choose/page.html",
         list=result,
+        csv=csv_bytes(pd.DataFrame(saved)).decode(),
         code=loading_code,
         command=partial(evaluation_command, suite=about["key"]),
         license_kind=license_kind,
