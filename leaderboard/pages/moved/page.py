@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
@@ -38,21 +37,22 @@ def draw(site: Site) -> None:
 def text(suite_cache: SuiteCache) -> Markup:
     """Returns the page below its heading."""
     suites = suite_cache.db.keyed("suites").to_dict("index")
-    return render("pages/moved/page.html", versions=list(versions(suite_cache)), suites=suites, most=MOST)
+    return render("pages/moved/page.html", versions=versions(suite_cache), suites=suites, most=MOST)
 
 
-def versions(suite_cache: SuiteCache) -> Iterator[dict[str, Any]]:
-    """Yields each version of the data, the newest first: what its entry says, how to `cite` it, and against the version
-    before, if that is stored, the counts of rows that are `new` and `changed`, the new `models`, changed `scores` and
-    moved `ranks`."""
+@shared
+def versions(suite_cache: SuiteCache) -> list[dict[str, Any]]:
+    """Returns each version of the data, the newest first: what its entry says, how to `cite` it, and against the
+    version before, if that is stored, the counts of rows that are `new` and `changed`, the new `models`, changed
+    `scores` and moved `ranks`."""
     db, words = suite_cache.db, MarkdownIt("commonmark", {"html": False})
     listed = db.records("versions")
     counts, models, scores = db.query("undone_rows"), db.query("new_models"), db.query("changed_scores")
-    ranks = past_ranks(suite_cache)
+    ranks, found = past_ranks(suite_cache), []
     for one, before in pairwise([*listed, None]):
         earlier = None if before is None else before["version"]
         told = counts[counts["version"] == earlier].set_index("relation")[["new", "changed"]]
-        yield {
+        about = {
             **one,
             "words": Markup(words.render(one["changes"]).replace("<ul>", '<ul class="pg-notes">')),
             "cite": CITATION.format(year=one["date"][:4], version=one["version"], where=f"note = {{{one['date']}}}"),
@@ -63,12 +63,15 @@ def versions(suite_cache: SuiteCache) -> Iterator[dict[str, Any]]:
             "scores": scores[scores["version"] == earlier].to_dict("records"),
             "ranks": moved(*(ranks[ranks["version"] == each] for each in (earlier, one["version"]))).to_dict("records"),
         }
+        found.append(about)
+    return found
 
 
-@shared
 def past_ranks(suite_cache: SuiteCache) -> pd.DataFrame:
-    """Returns ranks by version, suite and model, today's included; of each suite those of its usual origin."""
+    """Returns ranks by version, suite and model, today's included; of each suite that is still there
+    those of its usual origin."""
     past = suite_cache.db.query("past_ranks", model="")
+    past = past[past["suite"].isin([*suite_cache.suites()]) & (past["version"] != suite_cache.db.data)]
     parts = [past]
     for suite in past["suite"].unique():
         table, ranked = suite_cache.table(suite), suite_cache.ranked(suite)
@@ -93,7 +96,7 @@ def moved(before: pd.DataFrame, after: pd.DataFrame) -> pd.DataFrame:
 
 def feed(suite_cache: SuiteCache, root: str) -> bytes:
     """Returns the versions as an Atom feed (RFC 4287); root: the app's whole address."""
-    return render("pages/moved/feed.xml", site=SITE, root=root, versions=list(versions(suite_cache))).encode()
+    return render("pages/moved/feed.xml", site=SITE, root=root, versions=versions(suite_cache)).encode()
 
 
 def routes(site: Site) -> list[Route]:
