@@ -36,11 +36,10 @@ def routes(site: Site) -> list[Route]:
 
     def badge(request: Request) -> Response:
         values, _ = parse(PARAMETERS[-1:], request.query_params)
-        content = _badge(site, **request.path_params, **values)
-        return _for_all(respond(request, content, media="image/svg+xml", cache=HOURS))
+        return respond(request, _badge(site, **request.path_params, **values), media="image/svg+xml", cache=HOURS)
 
     def script(request: Request) -> Response:
-        return _for_all(respond(request, SCRIPT.read_bytes(), media="text/javascript", cache=HOURS))
+        return respond(request, SCRIPT.read_bytes(), media="text/javascript", cache=HOURS)
 
     return [
         Route("/embed/board", site.guard(board)),
@@ -49,15 +48,9 @@ def routes(site: Site) -> list[Route]:
     ]
 
 
-def _for_all(answer: Response) -> Response:
-    """The answer, which pages of other sites may load."""
-    answer.headers["cross-origin-resource-policy"] = "cross-origin"
-    return answer
-
-
 def _rows(suite_cache: SuiteCache, suite: str, model: str) -> tuple[list[records.Record], int]:
-    """The rows of a suite, only those of a model that is named, and how many have a rank. Raises UnknownKey, BadInput
-    where there are none."""
+    """The rows of a suite, only those of a model that is named, and how many have a rank. Raises BadInput if there
+    are none."""
     rows = records.leaderboard(suite_cache, suite)
     records.check_keys(suite_cache, model=model)
     shown = [row for row in rows if model in ("", row["model"])]
@@ -67,7 +60,7 @@ def _rows(suite_cache: SuiteCache, suite: str, model: str) -> tuple[list[records
 
 
 def _badge(site: Site, suite: str, model: str, theme: str) -> bytes:
-    """A model's rank in a suite as its range, of how many, and the month of the data. Raises UnknownKey, BadInput."""
+    """A model's rank in a suite as its range, of how many, and the month of the data. Raises BadInput."""
     (row, *_), ranked = _rows(site.suite_cache, suite, model)
     place = (
         "not ranked"

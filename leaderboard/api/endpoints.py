@@ -41,9 +41,7 @@ def functions(suite_cache: SuiteCache, live: Live) -> Functions:
             need: one of these words, such as search.
             language: of the texts, such as swa or Swahili, or several with commas between; many: over many languages.
                 Empty: any.
-            max_parameters: the most parameters, such as 1000000000 for 1 B. 0: any. An unknown size does not fit.
-            open_weights: only models whose weights can be downloaded.
-            license: permissive, stated, unknown, or licences such as mit,apache-2.0. Empty: any.
+            conditions: of the model
             suite: key of another suite to choose by; list_suites names them. Empty: the usual one for the need.
             smallest_first: of models that are not significantly worse than the best, the smallest first.
 
@@ -114,11 +112,9 @@ def functions(suite_cache: SuiteCache, live: Live) -> Functions:
             suite: key of a suite, such as mieb or unisim-core; list_suites names them.
             limit: how many rows from the top, 1 to 1000.
             origin: published, imported, computed or imported:NAME. Empty: that of most models with every task.
-            license: permissive, stated, unknown, or licences such as mit,apache-2.0. Empty: any.
             released: only models of these years, commas between, such as 2024,2025; unknown: not stated.
             trained: only models with these answers, commas between: yes, no, unknown.
-            max_parameters: the most parameters, such as 1000000000 for 1 B. 0: any. An unknown size does not fit.
-            open_weights: only models whose weights can be downloaded.
+            conditions: of the model
 
         Returns:
             rank (integer): 1 is the best; null where the row has no rank
@@ -160,9 +156,7 @@ def functions(suite_cache: SuiteCache, live: Live) -> Functions:
         Args:
             mode: pair, choice, odd or quality: only models that can compare in this way. Empty: all of these.
             all: also models that are not ready: their weights are not downloaded, or they cannot run here.
-            max_parameters: the most parameters, such as 1000000000 for 1 B. 0: any. An unknown size does not fit.
-            open_weights: only models whose weights can be downloaded.
-            license: permissive, stated, unknown, or licences such as mit,apache-2.0. Empty: any.
+            conditions: of the model
 
         Returns:
             key (string): the model's name in other calls
@@ -181,9 +175,7 @@ def functions(suite_cache: SuiteCache, live: Live) -> Functions:
         """Lists every model with what is known of it beside its scores.
 
         Args:
-            max_parameters: the most parameters, such as 1000000000 for 1 B. 0: any. An unknown size does not fit.
-            open_weights: only models whose weights can be downloaded.
-            license: permissive, stated, unknown, or licences such as mit,apache-2.0. Empty: any.
+            conditions: of the model
 
         Returns:
             key (string): the model's name in other calls

@@ -217,23 +217,24 @@ def task_scores(suite_cache: SuiteCache, task: str, *, origin: str = "", metric:
     check_keys(suite_cache, task=task)
     db, doubt = suite_cache.db, ""
     found: dict[tuple[str, str, str], Record] = {}
-    for suite in db.query("suites_of_task", task=task)["key"]:
+    suites = db.query("suites_of_task", task=task)["key"]
+    for suite in suites:
         for row in suite_scores(suite_cache, suite, task=task, origin=origin, metric=metric):
             found.setdefault((row["model"], row["metric"], row["origin"]), row)
         of_suite = task_doubts(db, suite_cache.table(suite)).get(task)
         doubt = doubt or (of_suite.words if of_suite else "")
     higher, without = db.keyed("metrics")["higher_is_better"], ""
     if metric and not found:
-        tables = [suite_cache.table(suite) for suite in db.query("suites_of_task", task=task)["key"]]
+        tables = [suite_cache.table(suite) for suite in suites]
         here = sorted({column.metric for table in tables for column in table.columns if column.task == task})
         there = [str(table.suite["key"]) for table in tables if metric in {column.metric for column in table.columns}]
         without = f"Nobody has a score of this task by {metric}; there are: {', '.join(here) or 'none'}."
         without += "".join(f" Nearest: suites/{suite}/scores?metric={metric}, of other tasks." for suite in there[:1])
     return {
         "task": task,
-        "unknown": without,
         "title": db.keyed("tasks")["title"][task],
         "doubt": doubt,
+        "unknown": without,
         "faults": db.records("task_faults", task=task),
         "scores": sorted(
             found.values(), key=lambda row: (row["metric"], -row["value"] if higher[row["metric"]] else row["value"])

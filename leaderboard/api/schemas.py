@@ -12,7 +12,11 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from compute.types import BadInput, shortened, unknown
 
-SHARED = {  # what stands for several fields under Returns
+SHARED = {  # what stands for several arguments, or fields under Returns
+    "conditions": """\
+    max_parameters: the most parameters, such as 1000000000 for 1 B. 0: any. An unknown size does not fit.
+    open_weights: only models whose weights can be downloaded.
+    license: permissive, stated, unknown, or licences such as mit,apache-2.0. Empty: any.""",
     "facts": """\
     parameters (integer): how many; null: not stated
     dimension (integer): of its vectors
@@ -35,7 +39,7 @@ SHARED = {  # what stands for several fields under Returns
     origin (string): published, imported, computed or imported:NAME
     trained (boolean): the model was trained on this data""",
 }
-PLACEHOLDER = re.compile(r"    (facts|score): of the \w+")
+PLACEHOLDER = re.compile(r"    (conditions|facts|score): of the \w+")
 FIELD = re.compile(r"^    (\w+) \((\w+)\): (.+(?:\n      .+)*)", re.MULTILINE)  # of a record, under Returns
 ARGUMENT = re.compile(r"^    (\w+): (.+(?:\n      .+)*)", re.MULTILINE)
 REQUEST = "request"  # what the server gives to a function that counts its visitors

@@ -10,12 +10,15 @@ export class RequestError extends Error {
   }
 }
 
+/** The address, of the version of the data that the page shows. */
+export const ofState = (url) => withData(String(url), new URLSearchParams(location.search).get('data'));
+
 /** The JSON at `url`, of the version of the data that the page shows; `options` are those of `fetch`, `patience` (ms) ends a request without an answer. Throws RequestError, or the browser's own error where `signal` aborted the request. */
 export async function getJson(url, { signal, patience, ...options } = {}) {
   const signals = [signal, patience && AbortSignal.timeout(patience)].filter(Boolean);
   let response;
   try {
-    response = await fetch(withData(String(url), new URLSearchParams(location.search).get('data')), { ...options, signal: signals.length ? AbortSignal.any(signals) : undefined });
+    response = await fetch(ofState(url), { ...options, signal: signals.length ? AbortSignal.any(signals) : undefined });
   } catch (error) {
     if (signal?.aborted) throw error;
     throw new RequestError('The server did not answer.', 0);

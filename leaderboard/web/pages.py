@@ -45,7 +45,7 @@ FIXED = {
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
 }
-PROGRAMS = "/api/v1/"  # what is read below it, scripts of any site may read
+PROGRAMS = ("/api/v1/", "/badge/", "/embed.js")  # what is read there, any site may load and its scripts read
 OPEN = {
     "access-control-allow-origin": "*",
     "access-control-expose-headers": "etag, retry-after, x-likeness-data, x-likeness-truncated",

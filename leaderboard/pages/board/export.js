@@ -1,8 +1,8 @@
 /** Exports: files of the view or of everything, a link to the view, the citation. */
 
 import { scoresShown, shownKeys } from './columns.js';
-import { withData } from '../../js/address.js';
 import { button, copyLink, el, save } from '../../js/dom.js';
+import { ofState } from '../../js/request.js';
 import { filtersInWords } from './filters.js';
 import { popover } from './popover.js';
 import { tableQuery } from './state.js';
@@ -20,7 +20,7 @@ async function download(board, format) {
   const { payload, rows, source } = board;
   board.say(`Preparing ${format}…`);
   try {
-    const response = await fetch(withData(source.url(`export/board/${encodeURIComponent(payload.suite.key)}`), new URLSearchParams(location.search).get('data')), {
+    const response = await fetch(ofState(source.url(`export/board/${encodeURIComponent(payload.suite.key)}`)), {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({
