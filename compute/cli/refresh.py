@@ -27,8 +27,8 @@ def refresh(
 ) -> Iterator[str]:
     """Brings the public MTEB results in assets/imported up to date, and rebuilds the database; may publish both.
 
-    Prints each shipped score that changed or is gone; where these are more than 2%, nothing is written. The version of
-    the data before is stored: addresses that name it show it.
+    Prints each shipped score that changed or is gone; if these are more than 2%, or if nothing changed, nothing is
+    written. The version of the data before is stored: addresses that name it show it.
     """
     from compute.catalog import shipped
     from compute.importing import fetch_mteb_results, read_mteb_results, snapshot
@@ -51,9 +51,12 @@ def refresh(
         raise BadInput(f"{found}, over {MOST:.0%}: nothing was written. If the list above is right, add --accept")
     told = f"Results of {date}, commit {commit[:12]}: {found}, {added:,} are new"
     yield told
-    ship = partial(snapshot.ship, imported, folder=paths.IMPORTED, commit=commit, date=date)
-    workspace.as_version(ship, entry=f"The public MTEB results. {told}.", date=f"{datetime.now(UTC):%F}")
-    workspace.rebuild(paths.RESULTS)
+    if changed.empty and not added and snapshot.manifest(paths.IMPORTED).models == imported.facts:
+        yield "Nothing was written: the shipped files say the same"
+    else:
+        ship = partial(snapshot.ship, imported, folder=paths.IMPORTED, commit=commit, date=date)
+        workspace.as_version(ship, entry=f"The public MTEB results. {told}.", date=f"{datetime.now(UTC):%F}")
+        workspace.rebuild(paths.RESULTS)
     if repo:
         yield from publish.data(repo=repo)
     if space:

@@ -80,8 +80,13 @@ def test_a_refresh_that_changes_many_scores_is_refused_until_it_is_accepted(refr
     assert snapshot.manifest(paths.IMPORTED).commit == NEW
 
 
-def test_a_refresh_says_of_which_commit_it_is(refresh, repository, monkeypatch):
+def test_a_refresh_says_of_which_commit_it_is_and_makes_no_version_of_the_same_results(
+    refresh, repository, monkeypatch
+):
     assert_refused(refresh("--revision main"), BadInput, "--revision COMMIT")
+    done(refresh())
+    assert snapshot.manifest(paths.IMPORTED).commit == OLD and not workspace.rebuild.called
+    put(repository, "STS12VisualSTS", result("STS12VisualSTS", entry(0.4)))
     fetched = repository.rename(repository.with_name("e" * 40))
     monkeypatch.setattr(paths, "IMPORTED", fetched / "shipped")
     monkeypatch.setattr(importing, "fetch_mteb_results", lambda cache, **how: fetched)
