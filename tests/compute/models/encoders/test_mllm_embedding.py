@@ -27,6 +27,7 @@ SIZE = {"shortest_edge": 56 * 56, "longest_edge": 56 * 84}
 ROWS = {
     "royokong/e5-v": (multimodal.llava_next, "<image>", E5_V),
     "alibaba-nlp/gme-qwen2-vl-2b-instruct": (multimodal.qwen2_vl, "<|image_pad|>", GME),
+    "opensearch-ai/ops-mm-embedding-v1-2b": (multimodal.qwen2_vl, "<|image_pad|>", GME),
     "qwen/qwen3-vl-embedding-2b": (multimodal.qwen3_vl, "<|image_pad|>", GME),
 }
 row = partial(checkpoints.row, "tiny", "mllm")
