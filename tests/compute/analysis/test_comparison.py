@@ -44,6 +44,7 @@ def test_the_mean_difference_is_near_scipys_paired_t_test():
     assert (found.about, found.reason) == ("tasks", "")
     swapped = pair(b, a)
     assert_allclose([swapped.difference, swapped.low, swapped.p], [-found.difference, -found.high, found.p])
+    assert pair(a + 1, b).p == 1e-4  # of 9,999 flips, none
 
 
 def test_a_comparison_and_a_ranking_of_two_make_the_same_test():

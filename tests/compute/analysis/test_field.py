@@ -9,16 +9,11 @@ NAN = np.nan
 
 
 def test_standing_is_the_distance_from_the_others_in_their_deviations():
-    found = standing(np.array([[10.0], [1], [2], [3], [4]]), row=0)
-    others = np.array([1, 2, 3, 4.0])
-    assert found.z[0] == pytest.approx((10 - others.mean()) / others.std(ddof=1))
-    assert (found.percentile[0], found.place[0], found.others[0]) == (1, 1, 4)
-
-
-def test_ties_count_half_and_share_a_place():
-    found = standing(np.array([[2.0], [1], [2], [2], [3]]), row=0)
-    assert found.percentile[0] == pytest.approx((1 + 0.5 * 2) / 4)
-    assert found.place[0] == 2
+    """Ties count half and share a place."""
+    others = np.array([1, 2, 2, 4.0])
+    found = standing(np.array([2, *others])[:, None], row=0)
+    assert found.z[0] == pytest.approx((2 - others.mean()) / others.std(ddof=1))
+    assert (found.percentile[0], found.place[0], found.others[0]) == ((1 + 0.5 * 2) / 4, 2, 4)
 
 
 def test_standing_is_undefined_without_a_score_or_a_field_or_a_spread():
