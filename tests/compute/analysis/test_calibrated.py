@@ -1,28 +1,22 @@
 """References: scipy's percentileofscore, scikit-learn's roc_auc_score."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.stats import percentileofscore
 from sklearn.metrics import roc_auc_score
 
 from compute.analysis import calibrated
-from compute.analysis.calibrated import BETWEEN, EITHER, LESS, MATCHING, MORE, UNRELATED, USUAL, Reference
+from compute.analysis.calibrated import BETWEEN, EITHER, LESS, MATCHING, MORE, UNRELATED, USUAL
 from compute.types import BadInput, Undefined
 
 STEP = 100 / (calibrated.QUANTILES - 1)  # percentile points between two quantiles
 
 
-def made(unrelated, matching=()):
-    return calibrated.measured(
-        model="m",
-        pairing="image-image",
-        unrelated=unrelated,
-        matching=matching,
-        source="t",
-        synthetic=False,
-        domain="tasks",
-        scenes=len(unrelated),
-    )
+def made(unrelated, matching=(), *, name="tasks", scenes=100):
+    given = {"unrelated": unrelated, "matching": matching, "domain": name, "scenes": scenes}
+    return calibrated.measured(model="m", pairing="image-image", source=name, synthetic=False, **given)
 
 
 def share(scores, value):
@@ -46,19 +40,7 @@ def test_places_are_scipys_percentiles(digits):
 
 
 def of_quantiles(unrelated, matching):
-    return Reference(
-        model="m",
-        pairing="image-image",
-        unrelated=unrelated,
-        matching=matching,
-        n_unrelated=3,
-        n_matching=2,
-        separation=None,
-        source="t",
-        synthetic=False,
-        domain="drawn",
-        scenes=3,
-    )
+    return replace(made([0.0]), unrelated=unrelated, matching=matching)
 
 
 def test_a_place_is_clamped_at_the_ends_and_needs_a_number():
@@ -79,10 +61,8 @@ def test_ties_count_half_also_where_all_scores_are_equal():
 
 def test_the_separation_is_the_area_under_the_curve():
     rng = np.random.default_rng(1)
-    for low, high in (
-        (rng.normal(0, 1, 300), rng.normal(1, 2, 200)),
-        (rng.integers(0, 5, 300).astype(float), rng.integers(1, 6, 200).astype(float)),
-    ):
+    whole = rng.normal(0, 2, 300), rng.normal(1, 3, 200)
+    for low, high in (whole, map(np.round, whole)):
         wanted = roc_auc_score(np.repeat([0, 1], [300, 200]), np.concatenate([low, high]))
         assert calibrated.separation(unrelated=low, matching=high) == pytest.approx(wanted, abs=1e-12)
         assert made(low, high).separation == pytest.approx(wanted, abs=1e-6)

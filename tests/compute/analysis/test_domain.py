@@ -13,6 +13,7 @@ from scipy.spatial.distance import cdist, mahalanobis
 from compute.analysis import calibrated
 from compute.analysis.calibrated import COLOURS, MOST, SCENES, Calibrations, Seen
 from compute.types import BadInput, Undefined
+from tests.compute.analysis.test_calibrated import made
 
 NAMES = {"model": "m", "name": "drawn", "modality": "image"}
 
@@ -83,17 +84,8 @@ def test_what_makes_no_domain(wrong):
         calibrated.of_vectors(wrong, **NAMES)
 
 
-def reference(name, count, model="m"):
-    return calibrated.measured(
-        model=model,
-        pairing="image-image",
-        unrelated=np.linspace(0, 1, 50),
-        matching=np.linspace(2, 3, 50),
-        source=name,
-        synthetic=False,
-        domain=name,
-        scenes=count,
-    )
+def reference(name, count):
+    return made(np.linspace(0, 1, 50), np.linspace(2, 3, 50), name=name, scenes=count)
 
 
 def held(name, around, model="m"):

@@ -40,9 +40,7 @@ def grouped():
 
 def mapped(scores, **recipe):
     models = tuple(f"m{at:02}" for at in range(len(scores)))
-    return project(
-        [ScoreTable(values=scores, models=models)], Recipe(**{"suites": ("made-up",), "origin": "computed"} | recipe)
-    )
+    return project([ScoreTable(values=scores, models=models)], Recipe(suites=("made-up",), origin="computed", **recipe))
 
 
 @pytest.mark.parametrize(
