@@ -97,7 +97,7 @@ def test_metrics_compare_reference_and_alternative_in_that_order():
         seen.append((first[:1], second[:1]))
         return {b"a": 1, b"b": 3, b"c": 2}[second[:1]]
 
-    items = choice.run(Known(abilities=("compare",), modalities=("image",), compare=compare), data, USUAL).items
+    items = choice.run(Known(abilities=("compare",), compare=compare), data, USUAL).items
     assert set(seen) == {(b"r", letter) for letter in (b"a", b"b", b"c")}
     assert items["accuracy"].mean() == np.mean(data.answer == 1)
 
@@ -110,7 +110,7 @@ def test_a_quality_needs_a_model_that_takes_prompts():
 
 def test_a_judge_is_asked_and_only_what_can_be_read_counts():
     data, _, _, _ = made(2, reference="text")
-    told = ["(A) Image 1", "(B) Image 2", "I would rather not say", "error"] * (N // 4)
+    told = ["(A) Image 1", "(B) Image 2", "I would rather not say", {"error": "cut off"}] * (N // 4)
     model = Known(abilities=("choose",), reply=lambda question: told[int(question.item[1:])])
     found = choice.run(model, data, USUAL)
     items = found.items

@@ -108,25 +108,10 @@ def test_what_cannot_be_probed():
         probe.run(subject, replace(data, train=replace(data.train, labels=np.zeros(60, dtype=int))), OPTIONS)
 
 
-def made_with_several(*, classes=12):
-    rng = np.random.default_rng(2)
-    centres = rng.normal(size=(classes, 40))
-    tables = [rng.random((n, classes)) < 0.14 for n in (300, 800)]
-    tables[1][5] = False  # an item with no label
-    train, test = ((table @ centres + 2.5 * rng.normal(size=(len(table), 40))).astype(np.float32) for table in tables)
-    known = {}
-    data = Probe(
-        train=labelled(train, tables[0], "a", classes=classes, known=known),
-        samples_per_label=8,
-        test=labelled(test, tables[1], "b", classes=classes, known=known),
-    )
-    return Known(known, abilities=("embed_image",)), data, train, test
-
-
 def test_several_labels_of_which_a_draw_lacks_one():
     """Compared with the public code in test_parity.py."""
-    subject, data, _, _ = made_with_several()
-    table = data.train.labels.copy()
-    table[:, 3] = False
-    lacking = probe.run(subject, replace(data, train=replace(data.train, labels=table)), OPTIONS)
+    subject, data, _ = made(classes=12, test=200)
+    train, test = (replace(side, labels=side.labels[:, None] == np.arange(12)) for side in (data.train, data.test))
+    train.labels[:, 3] = test.labels[5] = False
+    lacking = probe.run(subject, replace(data, train=train, test=test), OPTIONS)
     assert lacking.items["lrap"].between(0, 1).all() and lacking.items["expected"][5] == ""
