@@ -114,13 +114,8 @@ def test_a_judge_is_asked_and_only_what_can_be_read_counts():
     model = Known(abilities=("choose",), reply=lambda question: told[int(question.item[1:])])
     found = choice.run(model, data, USUAL)
     items = found.items
-    assert found.settings == {
-        "asked": N,
-        "unread": N // 4,
-        "errors": N // 4,
-        "input_tokens": 7 * (N - N // 4),
-        "output_tokens": 2 * (N - N // 4),
-    }
+    assert (found.settings["asked"], found.settings["unread"], found.settings["errors"]) == (N, N // 4, N // 4)
+    assert (found.settings["input_tokens"], found.settings["output_tokens"]) == (7 * 30, 2 * 30)
     answered = np.arange(N) % 4 < 2
     assert items["accuracy"].notna().tolist() == answered.tolist()
     assert items["accuracy"][answered].mean() == np.mean(np.arange(N)[answered] % 4 == data.answer[answered])
