@@ -66,7 +66,3 @@ def test_a_row_that_is_not_finite_is_named_by_its_number_in_the_stream(bad):
         moments.add(rows, argument="generated")
     assert moments.n == 10
     np.testing.assert_array_equal(moments.scatter, before)
-
-
-def test_one_row_has_no_spread():
-    np.testing.assert_array_equal(Moments.of(features(1, 3)).covariance(), np.zeros((3, 3)))
