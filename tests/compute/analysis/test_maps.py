@@ -59,9 +59,6 @@ def test_distances_are_over_what_both_have_and_scaled_up_to_all():
     assert columns == 3  # the last task tells no models apart
     assert_allclose(found[0, 1], np.sqrt(((z[0] - z[1])[[0, 2]] ** 2).sum() * 3 / 2))
     assert np.isnan(found[2]).all() and np.isnan(r).all()
-    found, r, columns = distances(np.random.default_rng(0).normal(size=(9, 5)), noun="tasks")
-    assert columns == 5
-    assert_allclose(found[1, 3], np.sqrt(((r[1] - r[3]) ** 2).sum()))
 
 
 def test_maps_find_the_groups(grouped):

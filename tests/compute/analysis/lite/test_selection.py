@@ -76,16 +76,6 @@ def test_the_knee_is_the_first_within_the_interval_of_the_highest(curve, fewest,
     assert knee(curve, fewest=fewest, models=models) == size
 
 
-def test_categories_are_kept_even_where_redundant():
-    rng = np.random.default_rng(5)
-    base = rng.normal(size=30)
-    scores = np.stack([base + 0.1 * rng.normal(size=30) for _ in range(8)] + [rng.normal(size=30)] * 1, axis=1)
-    codes = np.array([0, 0, 0, 0, 1, 1, 1, 2, 2])
-    found = select(table(scores, codes), size=3)
-    assert_array_equal(np.sort(codes[found.chosen]), [0, 1, 2])
-    assert len(found.dropped) > 0
-
-
 @pytest.mark.parametrize(
     "wrong, words",
     [
