@@ -25,11 +25,9 @@ def test_genai_bench_on_image_generation(shipped):
         assert (round(100 * one.decided.value, 1), one.decided.n, round(100 * one.all.value, 1)) == wanted
     assert rows["idefics2"].exact.value == pytest.approx(0.422478, abs=5e-7)  # as the board prints it
     assert (rows["llava"].first.value, rows["llava"].first.n, rows["llava"].readable.n) == (1, 1734, 1735)
-    assert {name for name, one in rows.items() if not one.by_position} == {"gpt4o", "gemini-1.5-pro", "random"}
-    assert task.lead("decided")[0].judge == "gpt4o" and task.lead("decided")[1] == []
     best, level = task.lead("all")
     assert best.judge == "idefics2" and {"gpt4o", "gemini-1.5-pro"} <= set(level)
-    assert "emu2" not in task.tested  # 72 of 1,735 questions
+    assert task.lead("decided")[1] == [] and "emu2" not in task.tested  # 72 of 1,735 questions
 
 
 def test_made_judges_are_diagnosed():
