@@ -8,7 +8,6 @@ from compute.live import changes, examples
 from compute.live.changes import ChangedPair, answers_in_words, cannot, rate
 from compute.live.questions import LiveQuestion, ask
 from compute.procedures import judging
-from compute.procedures.shared import conditions
 from compute.tasks.perturb import perturb
 from compute.types import BadInput, CannotDo
 from tests.compute.live.subjects import JUDGE, ROWS, Judge, loaded, subject
@@ -23,14 +22,12 @@ def rated(row, condition="sensitive", *, model=None, strength=0.5):
 
 @pytest.mark.parametrize("condition", ["sensitive", "invariant"])
 def test_a_judge_gets_the_prompts_of_pairbench_in_both_orders(condition):
-    judge = Judge("Score: 8\nReason: rotated", "Score: 6\nReason: rotated")
+    judge = Judge("Score: 8", "Score: 6")
     rating = rated(JUDGE, condition, model=judge)
-    assert rating.scores == (8, 6) and rating.apart == 2 and rating.detail["problems"] == ["", ""]
+    assert rating.scores == (8, 6) and rating.apart == 2
     prompts = ["".join(part for part in each.parts if isinstance(part, str)) for each in judge.questions]
-    assert prompts[0] == prompts[1]
-    assert conditions.text("image-image", condition=condition, transformation="rotate") in prompts[0]
-    shown = judge.shown()
-    assert len(set(shown[0])) == 2 and shown[1] == shown[0][::-1]
+    first, second = judge.shown()
+    assert prompts[0] == prompts[1] and first == second[::-1] != second
     assert prompts[0].split() == changes.prompt("rotate", condition).replace('"data1" "data2"', "").split()
 
 

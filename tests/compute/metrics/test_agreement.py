@@ -38,6 +38,6 @@ def test_degenerate_ranks(ranks):
 @pytest.mark.parametrize("first, second", [([1, 2, 3], [1, 2]), ([[1, 2]], [[1, 2]]), ([1, 2, np.nan], [1, 2, 3])])
 def test_inputs_that_do_not_pair(first, second):
     with pytest.raises(BadInput):
-        correlation(scores=first, human=second)
+        squared_correlation(scores=first, human=second)
     with pytest.raises(BadInput):
         rank_accuracy(ranks=first, human_ranks=second)

@@ -108,22 +108,6 @@ def test_a_metric_compares_both_orders():
     assert [detail["numbers"] for detail in found.items["detail"]] == numbers.T.tolist()
 
 
-def test_a_metric_averages_its_scores_over_the_applications():
-    pairs = rated_pairs(3, condition="invariant", k=5)
-    seen = []
-
-    def compare(first, second):
-        seen.append((first, second))
-        return float(len(second) * int(second.rpartition(b"#")[2]) - len(first))
-
-    found = judging.run(Known(abilities=["compare"], compare=compare), pairs, USUAL)
-    row = 1  # 9 pairs of s0/transformed
-    first, second = b"s0", b"s0/transformed"
-    forward = np.mean([len(b"%s#0" % second) * number - len(b"%s#0" % first) for number in range(5)])
-    assert found.items["detail"][row]["numbers"][0] == pytest.approx(forward)
-    assert len(seen) == 2 * 5 * 9 and (b"s0#3", b"s0/transformed#3") in seen and (b"s0/transformed#3", b"s0#3") in seen
-
-
 def test_a_metric_with_bounds_has_them_as_the_ends_of_the_scale():
     pairs = rated_pairs(1)
     model = Known(abilities=["compare"], compare=lambda first, second: {12: 1.0, 14: 0.25}.get(len(second), -0.5))

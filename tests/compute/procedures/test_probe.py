@@ -76,12 +76,8 @@ def test_the_same_on_any_number_of_threads():
 def test_a_class_without_training_items_is_never_right():
     subject, data, _ = made(classes=4, test=200)
     keep = np.flatnonzero(data.train.labels != 2)
-    train = replace(
-        data.train,
-        names=tuple(data.train.names[at] for at in keep),
-        items=data.train.items.take(keep),
-        labels=data.train.labels[keep],
-    )
+    names = tuple(data.train.names[at] for at in keep)
+    train = replace(data.train, names=names, items=data.train.items.take(keep), labels=data.train.labels[keep])
     found = probe.run(subject, replace(data, train=train), OPTIONS)
     missing = found.items["expected"] == "class 2"
     assert found.items["accuracy"][missing].eq(0).all() and found.items["value"][missing].isna().all()
@@ -92,20 +88,14 @@ def test_a_class_without_training_items_is_never_right():
 def test_unlike_lists_of_classes_are_matched_by_name():
     subject, data, _ = made(classes=4, test=200)
     order = np.array([2, 0, 3, 1])
-    turned = replace(
-        data.test, classes=tuple(data.test.classes[at] for at in order), labels=np.argsort(order)[data.test.labels]
-    )
+    classes = tuple(data.test.classes[at] for at in order)
+    turned = replace(data.test, classes=classes, labels=np.argsort(order)[data.test.labels])
     first, second = (probe.run(subject, replace(data, test=test), OPTIONS).items for test in (data.test, turned))
     assert first.equals(second)
-    twice = replace(data.train, classes=("class 0", "class 0", "class 2", "class 3"))
-    with pytest.raises(BadInput, match="classes"):
-        probe.run(subject, replace(data, train=twice), OPTIONS)
-
-
-def test_what_cannot_be_probed():
-    subject, data, _ = made(classes=2, test=20)
-    with pytest.raises(Undefined, match="class"):
-        probe.run(subject, replace(data, train=replace(data.train, labels=np.zeros(60, dtype=int))), OPTIONS)
+    twice = ("class 0", "class 0", "class 2", "class 3")
+    for error, wrong in ((BadInput, {"classes": twice}), (Undefined, {"labels": 0 * data.train.labels})):
+        with pytest.raises(error, match="class"):
+            probe.run(subject, replace(data, train=replace(data.train, **wrong)), OPTIONS)
 
 
 def test_several_labels_of_which_a_draw_lacks_one():
