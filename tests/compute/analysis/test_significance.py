@@ -113,18 +113,6 @@ def test_the_order_of_models_tasks_and_categories_and_the_unit_decide_nothing(sh
         assert_array_equal(decide(*moved), better)
 
 
-def test_a_model_whose_mean_is_printed_is_neither_better_nor_worse():
-    scores, codes = board(4, apart=2.0)
-    scores[3, 4] = NAN
-    printed = np.full((10, 3), NAN)
-    printed[3, 1] = 6.0
-    ranking = Ranking.of(ScoreTable(values=scores, codes=codes, categories=tuple("abc"), printed=printed))
-    assert not ranking.better[3].any() and not ranking.better[:, 3].any() and not ranking.decided[3].any()
-    assert "printed" in ranking.unknown[3] and ranking.rank[3] > 0 > ranking.rank_low[3]
-    rest = np.delete(np.arange(len(scores)), 3)
-    assert_array_equal(decide(scores[rest], codes), ranking.better[np.ix_(rest, rest)])
-
-
 def test_few_data_sets_decide_nothing_and_are_said():
     tasks = np.random.default_rng(1).normal(size=12)
     rows = np.array([[0.0], [1], [2]])
