@@ -103,20 +103,17 @@ def checked(answer, question):
 
 
 def test_a_choice_leads_by_percentile_points():
-    found = checked(
-        Answer(row=row("m"), scores=(0.5, 2.5, 0.1), pick=1), asked("choice", "cat", "coffee", "rocket", "astronaut")
-    )
+    question = asked("choice", "cat", "coffee", "rocket", "astronaut")
+    found = checked(Answer(row=row("m"), scores=(0.5, 2.5, 0.1), pick=1), question)
     assert found.margin == pytest.approx(75 - 25, abs=0.5)
-    tie = checked(Answer(row=row("m"), scores=(0.5, 0.5), pick=None), asked("choice", "cat", "coffee", "rocket"))
-    assert tie.margin is None
+    assert checked(Answer(row=row("m"), scores=(0.5, 0.5, 0.1), pick=None), question).margin is None
 
 
 def test_the_odd_one_stands_lowest():
     pairs = {(0, 1): 2.5, (0, 2): 0.5, (1, 2): 0.5}
-    found = checked(
-        Answer(row=row("m"), scores=(0.5, 0.5, 2.5), pairs=pairs, pick=2), asked("odd", "cat", "coffee", "rocket")
-    )
-    assert found.percentiles == (pytest.approx(50, abs=0.5), pytest.approx(50, abs=0.5), pytest.approx(25, abs=0.5))
+    answer = Answer(row=row("m"), scores=(0.5, 0.5, 2.5), pairs=pairs, pick=2)
+    found = checked(answer, asked("odd", "cat", "coffee", "rocket"))
+    assert found.percentiles == pytest.approx((50, 50, 25), abs=0.5)
     assert found.margin == pytest.approx(25, abs=0.5)
 
 
@@ -133,9 +130,7 @@ RED, BLUE = (inputs.image(png(colour), name=colour) for colour in ("red", "blue"
 def test_nothing_is_encoded_twice():
     class Counting:
         settings, seen = {}, 0
-
-        def prepare(self, modality, item):
-            return loaded("tiny").prepare(modality, item)
+        prepare = staticmethod(loaded("tiny").prepare)
 
         def embed(self, modality, prepared):
             self.seen += len(prepared)
