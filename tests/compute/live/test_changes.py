@@ -14,7 +14,7 @@ from compute.tasks.perturb import perturb
 from compute.types import BadInput, CannotDo
 from tests.compute.live.subjects import JUDGE, ROWS, Judge, loaded, subject
 
-CAT, COFFEE, WORDS = (examples.load(key) for key in ("cat", "coffee", "text-cat"))
+CAT, FACE, COFFEE, WORDS = (examples.load(key) for key in ("cat", "cat-face", "coffee", "text-cat"))
 
 
 def rated(row, condition="sensitive", *, model=None, strength=0.5):
@@ -78,9 +78,6 @@ def test_a_step_is_the_score_of_the_changed_image():
 
 
 # ---- which parts of an image a score rests on: how far it falls without each cell of a grid
-
-
-CAT, FACE, WORDS = (examples.load(key) for key in ("cat", "cat-face", "text-cat"))
 
 
 @pytest.mark.parametrize("other", [FACE, WORDS], ids=["image", "text"])
