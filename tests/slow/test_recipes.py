@@ -159,7 +159,7 @@ def test_a_judge_of_ones_own_rates_pairs_of_photographs(root, monkeypatch):
         monkeypatch.setenv("LIKENESS_ENDPOINT", server.url)
         command = ("run", "--suite", "pairbench", "--data", "pairs.parquet", "--models", named)
         printed = python(root, "-m", "compute", *command)
-        assert server.state()["last"]["model"] == named.removeprefix("endpoint:")
+        assert server.last["model"] == named.removeprefix("endpoint:")
     assert re.search(r"^\| own/pairs-pairs/cj +\| MMScore \| 18 +\| 0.00 +\| \d", printed, re.MULTILINE)
 
 

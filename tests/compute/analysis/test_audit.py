@@ -35,7 +35,7 @@ def sound(mieb):
 
 
 def planted(sound, rng, kind):
-    """The board with one fault, and the cells that hold it."""
+    """The board with one fault, and the cell that holds it."""
     values = sound.values.copy()
     row, task = rng.integers(values.shape[0]), rng.integers(values.shape[1])
     if kind == ONE_CLASS:
@@ -48,15 +48,15 @@ def planted(sound, rng, kind):
     elif kind == OUTSIDE:
         task = rng.choice(np.flatnonzero(sound.values[row] > 0.02))
         values[row, task] *= 100
-    return replace(sound, values=values), {(sound.models[row], sound.tasks[task])}
+    return replace(sound, values=values), (sound.models[row], sound.tasks[task])
 
 
 @pytest.mark.parametrize("kind, share", [(ONE_CLASS, 0.9), (FAR, 0.3), (OUTSIDE, 1.0)])
 def test_planted_faults_are_found(sound, kind, share):
     rng, found = np.random.default_rng(52), 0
     for _ in range(20):
-        table, cells = planted(sound, rng, kind)
-        found += cells <= {(one.model, one.task) for one in audit(table, chance=chances(table))}
+        table, cell = planted(sound, rng, kind)
+        found += cell in [(one.model, one.task) for one in audit(table, chance=chances(table))]
     assert found >= share * 20
 
 
@@ -71,9 +71,8 @@ def test_a_sound_board_has_hardly_any_flag(sound):
 
 
 def test_a_table_of_any_unit_and_one_that_is_too_small(mieb):
-    tasks = [at for at in range(len(mieb.tasks)) if mieb.values[:, at].min() > 0.015 or "imagenet1k" in mieb.tasks[at]]
-    values = 100 * mieb.values[:, tasks]
-    frame = pd.DataFrame(values, index=mieb.models, columns=[mieb.tasks[at] for at in tasks])
+    frame = pd.DataFrame(100 * mieb.values, index=mieb.models, columns=mieb.tasks)
+    frame = frame.loc[:, (frame.min() > 1.5) | frame.columns.str.contains("imagenet1k")]
     found = audit_table(frame.rename_axis("model").reset_index(), weights={"mieb/imagenet1k": 1})
     worst = found.frame().iloc[0]
     assert worst["value"] < 1 < worst["low"] and "doubtful score" in str(found)

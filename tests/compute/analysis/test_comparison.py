@@ -44,6 +44,7 @@ def test_the_mean_difference_is_near_scipys_paired_t_test():
     assert (found.about, found.reason) == ("tasks", "")
     swapped = pair(b, a)
     assert_allclose([swapped.difference, swapped.low, swapped.p], [-found.difference, -found.high, found.p])
+    assert pair(a + 1, b).p == 1e-4  # of 9,999 flips, none
 
 
 def test_a_comparison_and_a_ranking_of_two_make_the_same_test():
@@ -114,28 +115,9 @@ UNKNOWN = dict.fromkeys(("low", "high", "p"), NAN) | {"decided": None}
     "change, sentence",
     [
         (
-            {"p": 0.0004},
-            "B is significantly better than A in it: 3.205 higher (95% interval +1.2 to +5.215, p < 0.001, "
-            "12 shared tasks).",
-        ),
-        (
-            {"difference": -0.4, "low": -2.0, "p": 0.61, "decided": "same", "about": "items", "n": 1, "of": 3},
-            "B is 0.4 lower than A in it, not a significant difference (95% interval -2 to +5.215, p = 0.610, "
-            "1 task of 3, on these items; other tasks were not tried).",
-        ),
-        (
-            {"decided": "same", "over": "items", "about": "items"},
-            "B is 3.205 higher than A in it (95% interval +1.2 to +5.215, p = 0.002, 12 shared items): significant for "
-            "this pair by itself only.",
-        ),
-        (
             {"reason": "one task stands for it", "difference": -8.1, "higher_is_better": False} | UNKNOWN,
             "B is 8.1 lower than A in it, where lower is better; whether by chance is unknown, because one task stands "
             "for it.",
-        ),
-        (
-            {"reason": "no shared task", "difference": NAN} | UNKNOWN,
-            "B and A cannot be compared in it: no shared task.",
         ),
         (
             {"decided": None, "difference": 0.0, "low": NAN, "p": 1.0, "n": 4, "only": ("X", "Y")},
@@ -147,7 +129,8 @@ UNKNOWN = dict.fromkeys(("low", "high", "p"), NAN) | {"decided": None}
             "p = 0.002, 12 shared tasks).",
         ),
     ],
-    ids=["better", "same", "alone", "unknown", "none", "equal", "worse"],
+    ids=["unknown", "equal", "worse"],
 )
 def test_one_sentence_says_what_is_known_what_is_not_and_why(change, sentence):
+    """The others are frozen, on pages."""
     assert replace(FOUND, **change).sentence("it") == sentence

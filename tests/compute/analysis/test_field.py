@@ -9,16 +9,11 @@ NAN = np.nan
 
 
 def test_standing_is_the_distance_from_the_others_in_their_deviations():
-    found = standing(np.array([[10.0], [1], [2], [3], [4]]), row=0)
-    others = np.array([1, 2, 3, 4.0])
-    assert found.z[0] == pytest.approx((10 - others.mean()) / others.std(ddof=1))
-    assert (found.percentile[0], found.place[0], found.others[0]) == (1, 1, 4)
-
-
-def test_ties_count_half_and_share_a_place():
-    found = standing(np.array([[2.0], [1], [2], [2], [3]]), row=0)
-    assert found.percentile[0] == pytest.approx((1 + 0.5 * 2) / 4)
-    assert found.place[0] == 2
+    """Ties count half and share a place."""
+    others = np.array([1, 2, 2, 4.0])
+    found = standing(np.array([2, *others])[:, None], row=0)
+    assert found.z[0] == pytest.approx((2 - others.mean()) / others.std(ddof=1))
+    assert (found.percentile[0], found.place[0], found.others[0]) == ((1 + 0.5 * 2) / 4, 2, 4)
 
 
 def test_standing_is_undefined_without_a_score_or_a_field_or_a_spread():
@@ -30,19 +25,12 @@ def test_standing_is_undefined_without_a_score_or_a_field_or_a_spread():
 
 
 def test_neighbours_match_standardised_distances():
-    rng = np.random.default_rng(0)
-    x = rng.normal(size=(6, 8))
+    """Of too few shared tasks there is none."""
+    x = np.random.default_rng(0).normal(size=(6, 8))
+    x[1, :4] = NAN
     found = neighbours(x, row=2)
-    z = (x - x.mean(axis=0)) / x.std(axis=0)
-    for other in (0, 1, 3, 4, 5):
+    z = (x - np.nanmean(x, axis=0)) / np.nanstd(x, axis=0)
+    for other in (0, 3, 4, 5):
         assert found.distance[other] == pytest.approx(np.sqrt(((z[other] - z[2]) ** 2).mean()))
         assert found.correlation[other] == pytest.approx(np.corrcoef(z[other], z[2])[0, 1])
-    assert np.isnan(found.distance[2])
-
-
-def test_too_few_shared_tasks_give_no_distance():
-    x = np.random.default_rng(2).normal(size=(4, 6))
-    x[1, :3] = NAN
-    found = neighbours(x, row=0, minimum=4)
-    assert np.isnan(found.distance[1])
-    assert found.shared.tolist() == [6, 3, 6, 6]
+    assert np.isnan(found.distance[[1, 2]]).all() and found.shared.tolist() == [8, 4, 8, 8, 8, 8]

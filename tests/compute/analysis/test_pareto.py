@@ -18,37 +18,25 @@ def drawn(seed, *, models=9):
     return cost, level + rng.normal(0, 0.08, TASKS) + rng.normal(0, 0.05, (models, TASKS))
 
 
-def front_of(cost, scores):
-    ranking = ranked(scores)
-    return front(cost=cost, rank=ranking.rank, better=ranking.better, known=ranking.rank_low != UNRANKED)
-
-
 def test_a_model_is_off_where_one_that_costs_no_more_is_better():
+    """And off the front of the point values where one that costs no more scores more."""
     seen = []
     for seed in range(4):
         cost, scores = drawn(seed)
-        better = ranked(scores).better
-        found = front_of(cost, scores)
+        ranking, mean = ranked(scores), scores.mean(axis=1)
+        better = ranking.better
+        found = front(cost=cost, rank=ranking.rank, better=better, known=ranking.rank_low != UNRANKED)
         for model, state in enumerate(found.states):
             beaten_by = {other for other in np.flatnonzero(better[:, model]) if cost[other] <= cost[model]}
             assert set(found.beaten_by[model]) == beaten_by
             assert state == ("" if np.isnan(cost[model]) else OFF if beaten_by else ON)
             assert sorted(found.beaten_by[model], key=lambda other: cost[other]) == list(found.beaten_by[model])
+            cheaper = cost <= cost[model]
+            assert found.points[model] == (cheaper[model] and not (mean[cheaper] > mean[model] + 1e-12).any())
+            # A model ahead of all that cost no more cannot be significantly worse than one of them.
+            assert not found.points[model] or state == ON
             seen.append(state)
     assert min(map(seen.count, (ON, OFF, ""))) > 2
-
-
-@pytest.mark.parametrize("seed", range(2))
-def test_the_front_of_the_point_values_is_its_definition(seed):
-    cost, scores = drawn(seed)
-    mean, found = scores.mean(axis=1), front_of(cost, scores)
-    for model in range(len(cost)):
-        higher = [
-            other for other in range(len(cost)) if cost[other] <= cost[model] and mean[other] > mean[model] + 1e-12
-        ]
-        assert found.points[model] == (not np.isnan(cost[model]) and not higher)
-        # A model ahead of all that cost no more cannot be significantly worse than one of them.
-        assert not found.points[model] or found.states[model] == ON
 
 
 def test_what_cannot_be_tested_is_neither_on_nor_off_and_proves_nothing():

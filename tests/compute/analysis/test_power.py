@@ -35,9 +35,6 @@ def test_too_few_items_see_nothing():
             power.of_proportions(n)
     with pytest.raises(Undefined, match="no spread"):
         power.of_means(1, deviation=1.0)
-
-
-def test_no_spread_hides_nothing():
     assert power.of_means(10, deviation=0.0) == 0
 
 

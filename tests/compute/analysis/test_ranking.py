@@ -53,7 +53,7 @@ def test_unknown_noise_is_no_interval_rather_than_a_point():
     assert_array_equal(found.rank_low, [-1, -1])
     assert np.isnan(found.mean_low).all()
     assert all("one task stands for category 0 and category 1" in why for why in found.unknown)
-    assert found.fixed == ("category 0", "category 1")
+    assert found.fixed == ("category 0", "category 1") and found.classes == ("", "")
     noisy = ranked([[0.1, 0.9], [0.2, 0.4]], [0, 1], stderr=[[0.3, 0.3], [NAN, NAN]])
     assert_array_equal(noisy.rank_low, [-1, -1])  # of the second nothing is known, and of the first alone no range
     assert_array_equal(np.isnan(noisy.mean_low), [False, True])
@@ -67,8 +67,8 @@ def test_unranked_models_take_no_part():
     assert_array_equal(found.rank, [-1, 1, 2])
     assert_array_equal(found.rank_high, [-1, 1, 2])
     assert not found.decided[0].any() and found.decided[1, 2] and found.unknown[0] == ""
-    none = ranked([[NAN, NAN]], [0, 0])
-    assert_array_equal(none.rank, [-1])
+    assert found.classes == ("", "A", "B")
+    assert_array_equal(ranked([[NAN, NAN]], [0, 0]).rank, [-1])
 
 
 def test_a_class_holds_no_pair_of_which_one_is_significantly_better():
@@ -90,10 +90,3 @@ def test_equal_rows_tie_and_a_constant_lead_does_not():
     row = np.random.default_rng(4).random(12)
     scores = np.stack([row + 0.05, row, row])
     assert ranked(scores, np.zeros(12, int)).classes == ("A", "B", "B")
-
-
-def test_unranked_and_unmeasurable_models_have_no_class():
-    gap = profiles([0.9, 0.5, 0.1])
-    gap[1] = NAN
-    assert ranked(gap, np.zeros(24, int)).classes == ("A", "", "B")
-    assert ranked([[0.9], [0.1]], [0]).classes == ("", "")

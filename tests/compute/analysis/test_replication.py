@@ -31,30 +31,10 @@ def classification(pairs):
     return pairs[(pairs["subset"] == "default") & ~pairs["data"].str.contains("t2i|i2t")]
 
 
-def test_the_pairs_of_open_clip_and_mteb_and_how_far_they_are_apart(classification):
-    size = classification["difference"].abs()
-    assert (len(classification), classification["model"].nunique(), classification["data"].nunique()) == (460, 23, 20)
-    assert size.median() == pytest.approx(0.825, abs=5e-4) and (size <= 1).mean() == pytest.approx(0.541, abs=5e-4)
-
-
-def test_orders_by_data_set_and_in_the_mean_are_those_of_scipy(classification):
+def test_orders_by_data_set_are_those_of_scipy(classification):
     rows = replication.agreement(classification).set_index("data")
     for data, same in classification.groupby("data"):
         assert rows["tau"][data] == pytest.approx(kendalltau(same["value_a"], same["value_b"]).statistic)
-    assert (rows["changed"] * rows["orders"]).sum() / rows["orders"].sum() == pytest.approx(0.0925, abs=5e-5)
-    assert rows["verdict"]["clevr-distance"] == FAILS and rows["verdict"]["caltech-101"] == UNCLEAR
-    assert 8 < rows["median"]["caltech-101"] < 12  # per-class recall less accuracy
-    (mean,) = replication.means(classification).itertuples()
-    assert (mean.sets, mean.models, round(mean.changed * mean.orders), mean.orders) == (20, 23, 5, 253)
-    assert (mean.verdict, mean.changed_apart) == (REPLICATES, 0) and 0.5 < mean.median < 2.2
-
-
-def test_two_versions_of_a_harness_are_two_laboratories(frames):
-    found = replication.pairs(frames["measured"])
-    found = found[(found["a"] == "imported:mmeb-2.1") & (found["b"] == "imported:mmeb-2.0.0")]
-    assert len(found) == 8 * 58 and (found["difference"].abs() > 0.5).mean() > 0.3
-    (mean,) = replication.means(found).itertuples()
-    assert mean.usual > 4 and mean.changed > 0
 
 
 @pytest.mark.parametrize(
@@ -71,43 +51,11 @@ def test_an_order_replicates_or_not_only_where_its_interval_says_so(models, tau,
     assert verdict(models=models, tau=tau, low=low, high=high) == expected
 
 
-# The first twelve data sets of the pairs over a point apart in a shuffled order, seed 50. Empty: unexplained.
-DRAWN = {
-    "caltech-101": ("metric", "prompts"),
-    "cifar-100": ("prompts",),
-    "cifar-10": ("prompts",),
-    "country211": ("prompts", "wording"),
-    "describable-textures": ("prompts", "wording"),
-    "food-101": (),
-    "gtsrb": ("prompts", "wording"),
-    "imagenet-1k": ("prompts", "wording"),
-    "mnist": ("wording",),
-    "resisc45": ("prompts", "wording"),
-    "patchcamelyon": ("prompts", "wording"),
-    "rendered-sst2": ("wording",),
-}
-
-
-def test_twelve_differing_pairs_are_explained_or_not(frames, classification):
-    far = (
-        classification[classification["difference"].abs() > 1]
-        .sample(frac=1, random_state=50)
-        .drop_duplicates("data")
-        .head(12)
-    )
-    found = {
-        row.data: causes(row, protocols=frames["protocols"], laboratories=frames["laboratories"])
-        for row in far.itertuples()
-    }
-    assert {data: tuple(sorted(cause.aspect for cause in each)) for data, each in found.items()} == DRAWN
-    assert all(cause.source for each in found.values() for cause in each)
-    assert found["caltech-101"][0].certainty == "known"
-
-
 def test_equal_metrics_are_no_cause(frames, classification):
     row = classification[classification["data"] == "fgvc-aircraft"].iloc[0].copy()
     row["metric_a"] = row["metric_b"]
     found = causes(row, protocols=frames["protocols"], laboratories=frames["laboratories"])
+    assert all(cause.source for cause in found)
     assert "metric" not in [cause.aspect for cause in found] and isinstance(found[0], Cause)
 
 
@@ -135,8 +83,5 @@ def test_own_numbers_from_anywhere_as_a_table_in_percent_or_fractions(tmp_path, 
         (tmp_path / "own.csv").write_text(f"model,task,value\n{','.join(row)}\n")
         found.append(replicate(tmp_path / "own.csv").frame().set_index("who")["difference"])
     assert found[0].equals(found[1]) and abs(found[0]["imported:open_clip"]) < 0.1
-    frame = pd.DataFrame([rows[1]], columns=["model", "task", "value"]).replace(
-        "datacomp/imagenet-1k", "datacomp/imagenet"
-    )
     with pytest.raises(BadInput, match="imagenet-a"):
-        replicate(frame)
+        replicate(pd.DataFrame([(rows[1][0], "datacomp/imagenet", 0.6)], columns=["model", "task", "value"]))

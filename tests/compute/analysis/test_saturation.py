@@ -1,4 +1,4 @@
-"""Saturation of a task: closed form, direction, unknown noise, degenerate."""
+"""Saturation of a task: closed forms."""
 
 import math
 
@@ -23,15 +23,3 @@ def test_the_gap_is_measured_in_the_noise_of_both():
     inside = saturation(scores=[0.8, 0.8 - edge + 1e-9], stderr=[0.03, 0.04])
     outside = saturation(scores=[0.8, 0.8 - edge - 1e-9], stderr=[0.03, 0.04])
     assert (inside.within, outside.within) == (1, 0)
-
-
-def test_lower_is_better():
-    found = saturation(scores=[3.0, 1.0, 2.0], stderr=[0.1, 0.1, 0.1], higher=False)
-    assert found.best == 1.0
-    assert found.within == 0
-
-
-def test_unknown_noise_judges_nobody():
-    found = saturation(scores=[0.9, 0.8])
-    assert (found.judged, found.within) == (0, 0)
-    assert math.isnan(found.noise) and math.isnan(found.ratio) and math.isnan(found.used)

@@ -79,7 +79,8 @@ def test_decisions_are_those_of_all_signs_written_out(shape, clusters, lost):
             scores[[0, 2, 4], [1, 7, 0]] = NAN
         own = np.arange(len(codes)) if clusters is None else np.array(clusters)
         expected = written_out(scores, codes, own)
-        assert_array_equal(decide(scores, codes, clusters=None if clusters is None else own), expected)
+        for sign, higher in ((1, True), (-1, False)):
+            assert_array_equal(decide(sign * scores, codes, clusters=own, higher=higher), expected)
         found += expected.sum()
     assert 0 < found < 6 * 15
 
@@ -96,42 +97,20 @@ def test_models_that_lack_the_hardest_tasks_are_not_better_for_it():
     assert wrong <= 7
 
 
-def test_true_differences_are_found_and_never_turned_round():
-    better = decide(*board(1, apart=1.0))
-    assert not np.triu(better).any()
-    assert better.sum() >= 25  # of 45 pairs
-    assert_array_equal(decide(*board(1, apart=1.0), higher=False), better.T)
-
-
 @pytest.mark.parametrize("shape, seed", [(SHAPE, 3), ((1, 1, 1, 20), 0)], ids=str)
-@pytest.mark.parametrize("lost", [False, True], ids=["complete", "missing"])
+@pytest.mark.parametrize("lost", [0, NAN], ids=["complete", "missing"])
 def test_the_order_of_models_tasks_and_categories_and_the_unit_decide_nothing(shape, seed, lost):
     scores, codes = board(seed, shape=shape, apart=0.4)
-    if lost:
-        scores[[1, 5], [4, 6]] = NAN
+    scores[[1, 5], [4, 6]] += lost
     better = decide(scores, codes)
     assert better.any()
     draw = np.random.default_rng(0)
     tasks = draw.permutation(len(codes))
     for models in (draw.permutation(len(scores)) for _ in range(10)):
         assert_array_equal(decide(scores[models], codes), better[np.ix_(models, models)])
-    assert_array_equal(decide(scores[:, tasks], codes[tasks]), better)
-    assert_array_equal(decide(scores, codes.max() - codes), better)
-    assert_array_equal(decide(1000 * scores + 5, codes), better)
-    for unit in (1e-30, 1e30):
-        assert_array_equal(decide(unit * scores, codes), better)
-
-
-def test_a_model_whose_mean_is_printed_is_neither_better_nor_worse():
-    scores, codes = board(4, apart=2.0)
-    scores[3, 4] = NAN
-    printed = np.full((10, 3), NAN)
-    printed[3, 1] = 6.0
-    ranking = Ranking.of(ScoreTable(values=scores, codes=codes, categories=tuple("abc"), printed=printed))
-    assert not ranking.better[3].any() and not ranking.better[:, 3].any() and not ranking.decided[3].any()
-    assert "printed" in ranking.unknown[3] and ranking.rank[3] > 0 > ranking.rank_low[3]
-    rest = np.delete(np.arange(len(scores)), 3)
-    assert_array_equal(decide(scores[rest], codes), ranking.better[np.ix_(rest, rest)])
+    same = [(scores[:, tasks], codes[tasks]), (scores, codes.max() - codes), (1000 * scores + 5, codes)]
+    for moved in (*same, (1e-30 * scores, codes), (1e30 * scores, codes)):
+        assert_array_equal(decide(*moved), better)
 
 
 def test_few_data_sets_decide_nothing_and_are_said():
@@ -172,16 +151,6 @@ def test_a_pair_is_scipys_exact_test_and_its_interval_inverts_it(seed, n):
         assert p(end - 1e-6 * inside) <= 0.05 < p(end + 1e-6 * inside)
 
 
-def test_a_pair_of_many_items_is_as_a_t_test():
-    x = np.random.default_rng(3).normal(0.02, 1, size=3_000)
-    found, theirs = of_pair(x / 3_000, np.full(3_000, 1 / 3_000)), stats.ttest_1samp(x, 0)
-    assert 0.02 < theirs.pvalue < 0.5
-    assert_allclose(found.p, theirs.pvalue, rtol=0.25)
-    assert_allclose([found.low, found.high], theirs.confidence_interval(), atol=0.003)
-    least = of_pair(np.full(20, 0.05) + x[:20] / 1_000, np.full(20, 0.05))
-    assert least.p == 1e-4  # of 9,999 flips, none
-
-
 def test_a_difference_that_is_the_same_everywhere_has_p_and_no_interval():
     found = of_pair(np.full(7, 0.25 / 7), np.full(7, 1 / 7))
     assert_allclose(found.p, 2 / 2**7)
@@ -205,7 +174,5 @@ def test_a_pair_reads_as_the_board_does_and_by_itself():
     found = compared(ranking.table, *alone[0])
     assert found.reading in ("better", "worse") and found.on_board(ranking, *alone[0]).reading == "same"
     clear = Ranking.of(ScoreTable(values=board(1, models=8, apart=3.0)[0]))
-    assert [compared(clear.table, *pair).on_board(clear, *pair).decided for pair in ((0, 7), (7, 0))] == [
-        "worse",
-        "better",
-    ]
+    for pair, decided in (((0, 7), "worse"), ((7, 0), "better")):
+        assert compared(clear.table, *pair).on_board(clear, *pair).decided == decided

@@ -9,12 +9,7 @@ from compute.analysis.table import of_suite
 from compute.types import BadInput, Undefined
 
 
-def frames(
-    values,
-    *,
-    averages=None,
-    aggregate="category-mean",
-):
+def frames(values, *, averages=None, aggregate="category-mean"):
     """Two categories of two tasks, `a` and `b` of A, `c` and `d` of B; `d` is lower-is-better."""
     tasks = pd.DataFrame(
         {
@@ -31,38 +26,16 @@ def frames(
             "scale": [1.0] * 4,
         }
     )
-    long = pd.DataFrame(
-        [
-            {
-                "model": model,
-                "origin": origin,
-                "task": task,
-                "metric": "accuracy",
-                "value": value,
-                "stderr": 0.1,
-                "bias": None,
-                "n": 40,
-            }
-            for (model, origin, task), value in values.items()
-        ]
-    )
+    long = pd.DataFrame([(*key, value) for key, value in values.items()], columns=["model", "origin", "task", "value"])
     return {
         "about": pd.DataFrame(
-            [
-                {
-                    "key": "s",
-                    "aggregate": aggregate,
-                    "category_weights": None,
-                    "minimum_coverage": 1.0,
-                    "minimum_models": 0,
-                }
-            ]
+            {"key": ["s"], "aggregate": aggregate, "category_weights": None}
+            | {"minimum_coverage": 1.0, "minimum_models": 0}
         ),
         "tasks": tasks,
-        "values": long,
+        "values": long.assign(metric="accuracy", stderr=0.1, bias=None, n=40),
         "averages": pd.DataFrame(
-            [{"model": model, "category": name, "value": value} for (model, name), value in (averages or {}).items()],
-            columns=["model", "category", "value"],
+            [(*key, value) for key, value in (averages or {}).items()], columns=["model", "category", "value"]
         ),
         "hours": pd.DataFrame({"task": ["a"], "hours": [1.5], "runs": [2]}),
     }
@@ -95,6 +68,7 @@ def test_unknown_origin_and_peoples_suites_are_refused():
 
 
 def test_a_printed_mean_stands_for_lost_figures_and_bars_the_task():
+    """Without one the model does not count."""
     values = {}
     for place, model in enumerate("klmn"):
         values |= full(model, "published", place, place + 1.0, place + 2.0, place + 3.0)
@@ -103,13 +77,6 @@ def test_a_printed_mean_stands_for_lost_figures_and_bars_the_task():
     assert ready.table.models == tuple("klmn") and ready.filled == 1
     assert ready.table.values[0, :2].mean() == pytest.approx(5.0) and ready.table.values[0, 0] == 0
     assert ready.candidates.tolist() == [0, 2, 3]
-
-
-def test_without_a_printed_mean_the_model_does_not_count():
-    values = {}
-    for place, model in enumerate("klmn"):
-        values |= full(model, "published", place, place, place, place)
-    del values["k", "published", "b"]
     assert whole(of_suite(frames(values), origin="published")).table.models == ("l", "m", "n")
     del values["l", "published", "c"]
     with pytest.raises(Undefined, match="models"):
@@ -124,13 +91,9 @@ def test_join_turns_columns_and_names_models_by_key():
     assert scores.tolist() == [[5, 6, 7, -8], [1, 2, 3, -4]]
 
 
-def test_weights_follow_the_categories_and_are_1_where_none_is_named():
+def test_weights_follow_the_categories_and_the_catalogues_clusters_count_as_one():
     weighted = frames(full("m", "published", 1, 2, 3, 4))
-    assert of_suite(weighted, origin="published").weights.tolist() == [1.0, 1.0]
     weighted["about"]["category_weights"] = '{"B": 3}'
     scores = of_suite(weighted, origin="published")
     assert scores.categories == ("A", "B") and scores.weights.tolist() == [1.0, 3.0]
-
-
-def test_tasks_that_the_catalogue_gives_a_cluster_count_as_one_in_variances():
-    assert of_suite(frames(full("m", "published", 1, 2, 3, 4)), origin="published").clusters.tolist() == [0, 1, 2, 2]
+    assert scores.clusters.tolist() == [0, 1, 2, 2]

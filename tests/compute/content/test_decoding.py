@@ -20,10 +20,16 @@ def picture(*, width=24, height=16, seed=0):
     return Image.fromarray(small).resize((width, height), Image.Resampling.BICUBIC)
 
 
-def saved(image, kind, **options):
+def saved(image, kind="PNG", **options):
+    """The file of an image, or of an array."""
     held = io.BytesIO()
-    image.save(held, kind, **options)
+    (Image.fromarray(image) if isinstance(image, np.ndarray) else image).save(held, kind, **options)
     return held.getvalue()
+
+
+def greys(data):
+    """The first row of a grey image."""
+    return np.asarray(decode(data))[0, :, 0].tolist()
 
 
 def apart(one, other):
@@ -63,17 +69,17 @@ def test_orientation_is_applied():
     image = picture()
     exif = Image.Exif()
     exif[0x0112] = 6
-    assert np.array_equal(np.asarray(decode(saved(image, "PNG", exif=exif))), np.rot90(np.asarray(image), -1))
+    assert np.array_equal(np.asarray(decode(saved(image, exif=exif))), np.rot90(np.asarray(image), -1))
 
 
 def test_transparency_is_dropped_and_its_colours_stay():
     image = picture()
     clear = image.copy()
     clear.putalpha(0)
-    assert apart(decode(saved(clear, "PNG")), image) == 0
+    assert apart(decode(saved(clear)), image) == 0
     grey = image.convert("L")
     pair = Image.merge("LA", (grey, Image.new("L", grey.size, 7)))
-    assert apart(decode(saved(pair, "PNG")), grey.convert("RGB")) == 0
+    assert apart(decode(saved(pair)), grey.convert("RGB")) == 0
 
 
 def test_or_composited_on_a_colour():
@@ -84,19 +90,19 @@ def test_or_composited_on_a_colour():
     veiled.putalpha(Image.fromarray(alpha))
     share = alpha[..., None] / 255
     for mode in ("RGBA", "LA"):
-        found = np.asarray(decoding.rgb(decoding.opened(saved(veiled.convert(mode), "PNG")), ground="white"), float)
+        found = np.asarray(decoding.rgb(opened(saved(veiled.convert(mode))), ground="white"), float)
         seen = np.asarray(image if mode == "RGBA" else image.convert("L").convert("RGB"), float)
         assert np.abs(found - (seen * share + 255 * (1 - share))).max() <= 1
     few = image.quantize(16)
-    found = np.asarray(decoding.rgb(decoding.opened(saved(few, "PNG", transparency=3)), ground="white"))
+    found = np.asarray(decoding.rgb(opened(saved(few, transparency=3)), ground="white"))
     assert (found[np.asarray(few) == 3] == 255).all()
     assert (found[np.asarray(few) != 3] == np.asarray(few.convert("RGB"))[np.asarray(few) != 3]).all()
 
 
 def test_palettes_are_looked_up(recwarn):
     few = picture().quantize(16)
-    assert apart(decode(saved(few, "PNG")), few.convert("RGB")) == 0
-    assert apart(decode(saved(few, "PNG", transparency=bytes(range(16)))), few.convert("RGB")) == 0
+    assert apart(decode(saved(few)), few.convert("RGB")) == 0
+    assert apart(decode(saved(few, transparency=bytes(range(16)))), few.convert("RGB")) == 0
     assert not recwarn.list
 
 
@@ -108,25 +114,25 @@ def with_sbit(data, bits):
 def test_a_stated_range_of_a_deep_grey_is_white():
     """12 bits in 16, as cameras store them; a file that fills the 16 bits, as PNG's rule is, stays as it is."""
     deep = np.array([[0, 1365, 2731, 4095]], dtype=np.uint16)
-    png, tiff = saved(Image.fromarray(deep), "PNG"), saved(Image.fromarray(deep), "TIFF", tiffinfo={281: (4095,)})
+    png, tiff = saved(deep), saved(deep, "TIFF", tiffinfo={281: (4095,)})
     for data in (with_sbit(png, 12), tiff):
-        assert np.asarray(decode(data))[0, :, 0].tolist() == [0, 85, 170, 255]
-    assert np.asarray(decode(png)).max() == 16
+        assert greys(data) == [0, 85, 170, 255]
+    assert max(greys(png)) == 16
     for full in (deep * 16, deep * 16 + deep // 256, deep // 16 * 16):
-        data = saved(Image.fromarray(full), "PNG")
+        data = saved(full)
         assert np.array_equal(np.asarray(decode(with_sbit(data, 12))), np.asarray(decode(data)))
 
 
 def test_deep_greys_are_scaled_not_clipped():
     deep = np.array([[0, 257, 32768, 65535]], dtype=np.uint16)
     for kind in ("PNG", "TIFF"):
-        assert np.asarray(decode(saved(Image.fromarray(deep), kind)))[0, :, 0].tolist() == [0, 1, 128, 255]
+        assert greys(saved(deep, kind)) == [0, 1, 128, 255]
 
 
 def test_pixels_without_a_stated_range_are_refused():
     for values in (np.ones((2, 2), np.float32), np.full((2, 2), 70000, np.int32)):
         with pytest.raises(BadInput, match="no stated range"):
-            decode(saved(Image.fromarray(values), "TIFF"))
+            decode(saved(values, "TIFF"))
 
 
 LARGER = picture(width=200, height=200)

@@ -17,23 +17,10 @@ def study(picks, chance=None):
     )
 
 
-def judgment(of, choice, *, at, seed=0, rater="me"):
-    """The answer to the question at a place of a rater's order."""
-    return Judgment(
-        time="2026-01-01T00:00:00Z",
-        rater=rater,
-        seed=seed,
-        order=at,
-        question=of.question,
-        draw=of.draw,
-        left=of.left,
-        choice=choice,
-    )
-
-
 def judgments(of, choices, *, count, seed=0, rater="me", early=0):
     """The first `count` judgments of a rater's order; `choices`: what the rater chooses in each question."""
+    given = {"time": "2026-01-01T00:00:00Z", "rater": rater, "seed": seed}
     return [
-        judgment(each, choices[each.question], at=at, seed=seed, rater=rater)
-        for at, each in zip(range(count), asking.order(of, seed=seed, early=early), strict=False)
+        Judgment(order=at, question=asked, draw=draw, left=left, choice=choices[asked], **given)
+        for at, (asked, draw, left, *_) in zip(range(count), asking.order(of, seed=seed, early=early), strict=False)
     ]

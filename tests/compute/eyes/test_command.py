@@ -2,17 +2,15 @@
 
 import json
 import os
-from itertools import islice
 
 from compute import paths
 from compute.catalog.own import models as own_models
-from compute.eyes import asking
 from compute.eyes.folder import StudyFolder
 from compute.eyes.study import StudyFile
 from compute.types import BadInput
 from tests.compute.catalog.own.test_models import DIGEST, ROW, SESSION
 from tests.compute.commands import assert_refused, done, likeness
-from tests.compute.eyes.test_folder import answer
+from tests.compute.eyes.studies import judgments
 from tests.compute.tasks.pairbench.images import folder_of
 
 
@@ -21,13 +19,8 @@ def answered(path, *, by, count):
     folder = StudyFolder.opened(path)
     if not folder.study.chance:
         folder.ask(folder.models(warn=print))
-    order = enumerate(islice(asking.order(folder.study, seed=folder.settings.seed), count))
-    folder.add(
-        *(
-            answer(number, each.question, max(folder.study.picks[by][each.question], 0), seed=folder.settings.seed)
-            for number, each in order
-        )
-    )
+    picks = [max(pick, 0) for pick in folder.study.picks[by]]
+    folder.add(*judgments(folder.study, picks, count=count, seed=folder.settings.seed))
 
 
 def test_a_study_is_made_opened_and_reported(tmp_path, monkeypatch):

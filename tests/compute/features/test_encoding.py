@@ -11,6 +11,7 @@ from PIL import Image
 from compute.content import decoding
 from compute.features.encoding import checked, in_order, out_of_memory, ready
 from compute.types import BadInput, LikenessError
+from tests.compute.features.standin import file
 
 
 def test_large_images_are_prepared_one_at_a_time(monkeypatch):
@@ -29,11 +30,7 @@ def test_large_images_are_prepared_one_at_a_time(monkeypatch):
                 together[0] -= 1
         return pixels
 
-    data = []
-    for size in (8, 4):
-        held = io.BytesIO()
-        Image.new("RGB", (size, size)).save(held, "PNG")
-        data.append(held.getvalue())
+    data = file(1, size=8), file(1)
     found = list(in_order(lambda at: ready("image", data[at % 2], prepare), 40, threads=4, ahead=lambda: 40))
     assert found == [64, 16] * 20
     assert most[64] == 1

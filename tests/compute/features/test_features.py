@@ -40,12 +40,11 @@ def test_texts_of_like_length_go_together_and_batches_keep_their_size(tmp_path):
 @pytest.mark.parametrize(
     "seconds, at_most, options, sizes",
     [
-        (lambda size: 1, 128, {}, [32] * 4 + [64] * 2 + [128] * 3),
-        (lambda size: 1, 100, {}, [32] * 4 + [64] * 8),
+        (lambda size: 1, 128, {}, [32] * 4 + [64] * 2 + [128] * 3),  # larger is faster
+        (lambda size: 1, 100, {}, [32] * 4 + [64] * 8),  # until memory is spent
         (lambda size: 1, 128, {"batch_size": 32}, [32] * 20),
-        (lambda size: size, 128, {}, [32] * 4 + [64] * 2 + [32] * 12),
+        (lambda size: size, 128, {}, [32] * 4 + [64] * 2 + [32] * 12),  # larger is as fast
     ],
-    ids=["larger is faster", "until memory is spent", "a given size is kept", "larger is as fast"],
 )
 def test_batches_grow_while_that_is_faster(
     tmp_path,

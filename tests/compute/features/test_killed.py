@@ -4,7 +4,7 @@ Reference: the same pass in one go, in a store of its own. Real kills are in tes
 """
 
 import os
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +12,7 @@ import numpy as np
 from compute.content import items
 from compute.features import encoding, passes
 from compute.features.store import EmbeddingCache
-from tests.compute.features.standin import subject
+from tests.compute.features.standin import Standin, seen, subject
 
 
 class Dead(BaseException):
@@ -34,24 +34,14 @@ def dying(monkeypatch, after):
         return limited
 
     with monkeypatch.context() as patched:
-        patched.setattr(Path, "write_bytes", once(Path.write_bytes))
-        patched.setattr(os, "replace", once(os.replace))
-        patched.setattr(Path, "unlink", once(Path.unlink))
-        patched.setattr(Path, "mkdir", once(Path.mkdir))
-        patched.setattr(Path, "write_text", once(Path.write_text))
+        owned = dict.fromkeys(("write_bytes", "write_text", "unlink", "mkdir"), Path) | {"replace": os}
+        for name, owner in owned.items():
+            patched.setattr(owner, name, once(getattr(owner, name)))
         yield
 
 
-class Lengths:
-    """Texts as numbers; counts what it is given."""
-
-    settings = {}
-
-    def __init__(self):
-        self.given = []
-
-    def load(self, row, *, hardware):
-        return self
+class Lengths(Standin):
+    """Its batches are the texts that it is given; its memory is spent at one, and another gives no numbers."""
 
     def prepare(self, modality, item):
         return item
@@ -59,8 +49,8 @@ class Lengths:
     def embed(self, modality, prepared):
         if "x" * 6 + "y" in prepared and len(prepared) > 2:
             raise RuntimeError("CUDA error: out of memory")
-        self.given += prepared
-        found = np.array([[len(text), sum(map(ord, text))] for text in prepared], dtype=np.float32)
+        self.batches += prepared
+        found = np.stack([seen(text) for text in prepared])
         found[np.array(["broken" in text for text in prepared])] = np.nan
         return found
 
@@ -86,23 +76,18 @@ def test_dead_at_any_step_on_the_disk(tmp_path, monkeypatch):
 
     whole = attempt(tmp_path / "whole", Lengths()).embed(good)
     for after in range(1000):
-        folder = tmp_path / str(after)
-        model = Lengths()
-        finished = False
-        with dying(monkeypatch, after):
-            try:
-                attempt(folder, model)
-                finished = True
-            except Dead:
-                pass
+        folder, finished = tmp_path / str(after), False
+        with suppress(Dead), dying(monkeypatch, after):
+            attempt(folder, Lengths())
+            finished = True
         caches = [EmbeddingCache(path) for path in folder.glob("*/*/text")]
         there = caches[0].has(good.keys) if caches else np.zeros(12, dtype=bool)
         again = Lengths()
         asked = attempt(folder, again)
-        assert not {texts[place] for place in np.flatnonzero(there)} & set(again.given), after
+        assert not {texts[place] for place in np.flatnonzero(there)} & set(again.batches), after
         assert np.array_equal(asked.embed(good), whole), after
         assert len(asked.bad) == 2
         if finished:
-            assert set(again.given) <= {"broken one"}
+            assert set(again.batches) <= {"broken one"}
             break
     assert after > 10

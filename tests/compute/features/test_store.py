@@ -1,20 +1,17 @@
 """Shards on disk: whole or absent, found by key, merged without loss. The safetensors library reads them back."""
 
 import json
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 from safetensors.numpy import load_file, save_file
 
-from compute.content import items
 from compute.content.items import content_key
 from compute.features import store as feature_store
 from compute.features.store import EmbeddingCache, FeatureStore
-from compute.types import LikenessError
-from tests.compute.features.standin import Standin, file, subject
-from tests.serving import ROOT
+from compute.types import BadInput, LikenessError
+from tests.compute.features.standin import COMPARER, Standin, files, subject
+from tests.compute.io.test_files import started
 
 
 def keys(count, *, start=0):
@@ -107,15 +104,6 @@ def test_a_shard_that_was_cut_is_named(cache, size):
         EmbeddingCache(cache.folder)
 
 
-def test_what_one_machine_stored_another_reads(tmp_path, monkeypatch):
-    """By way of an address."""
-    model, column, found = Standin(), items.images([file(1), file(2)], of="squares"), []
-    for machine in ("one", "other"):
-        monkeypatch.setenv("LIKENESS_CACHE", str(tmp_path / machine))
-        found.append(subject(f"memory://{tmp_path.name}/features", model).embed(column))
-    assert model.encoded == 2 and np.array_equal(*found)
-
-
 def test_the_folder_says_what_it_stands_for(tmp_path):
     store = FeatureStore(tmp_path)
     identity = {"weights": "org/Net", "revision": "abc", "dtype": "float32"}
@@ -142,15 +130,8 @@ with EmbeddingCache(Path(sys.argv[1])).locked(tell=sys.exit):
 
 
 def test_a_second_process_waits_and_says_so(tmp_path):
-    other = subprocess.Popen(
-        [sys.executable, "-c", HOLDER, str(tmp_path / "image")],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        cwd=ROOT,
-    )
-    assert other.stdout.readline() == "held\n"
-    said = []
+    other, said = started(HOLDER, tmp_path / "image"), []
+    assert other.told == "held"
 
     def waiting(line):
         said.append(line)
@@ -162,3 +143,30 @@ def test_a_second_process_waits_and_says_so(tmp_path):
         other.communicate(timeout=30)
     assert other.returncode == 0
     assert len(said) == 1 and "another process is encoding here" in said[0]
+
+
+def thirds(found):
+    return found.astype(np.float32) / 3
+
+
+def test_halves_are_stored_apart_and_read_as_float32(tmp_path):
+    model, column = Standin(), files(*range(5, 25))
+    model.trouble = thirds
+    whole, half = (subject(tmp_path, model, dtype).embed(column) for dtype in ("float32", "float16"))
+    assert model.encoded == 40  # of another identity: nothing is shared
+    assert whole.dtype == half.dtype == np.float32
+    assert np.array_equal(half, whole.astype(np.float16).astype(np.float32)) and not np.array_equal(half, whole)
+    assert np.array_equal(subject(tmp_path, model, "float32").embed(column), whole)
+    assert np.array_equal(subject(tmp_path, model, "float16").embed(column), half)
+    assert model.encoded == 40 and len(list((tmp_path / "made__up").iterdir())) == 2
+    assert subject(tmp_path, model, "float16").identity["stored"] == "float16"
+    assert "stored" not in subject(tmp_path, model, "float32").identity
+    assert "stored" not in subject(tmp_path, model, "float16", row=COMPARER).identity
+
+
+def test_vectors_beyond_its_range_are_refused_and_nothing_is_stored(tmp_path):
+    model, column = Standin(), files(1, 2)
+    model.trouble = lambda found: found.astype(np.float32) * 70000
+    with pytest.raises(BadInput, match=r"made/up: its vectors reach 4.9e\+05, more than float16 holds. Omit"):
+        subject(tmp_path, model, "float16").embed(column)
+    assert not list(tmp_path.rglob("[0-9a-f]*.safetensors"))

@@ -3,7 +3,10 @@
 import numpy as np
 import pytest
 
+from compute.io import column_names
 from compute.io.forms import BLANK, COUNT, NUMBER, SHARE, WHOLE, Form, FormField, read
+from compute.io.tables import read_csv
+from compute.paths import CATALOG
 from compute.types import BadInput
 
 FORMS = (
@@ -56,3 +59,13 @@ def test_every_fault_is_named(text, words, tmp_path):
     with pytest.raises(BadInput, match=r"x\.csv") as error:
         read(tmp_path / "x.csv", FORMS)
     assert all(word in str(error.value) for word in words), error.value
+
+
+def test_every_name_has_a_role_a_place_and_a_source_once():
+    table = read_csv(CATALOG / "column_names.csv")
+    roles = {value for name, value in vars(column_names).items() if name.isupper() and isinstance(value, str)}
+    assert set(table["role"]) == roles and set(table["match"]) == {"", *column_names.PLACES} and table["source"].all()
+    words = [(row.role, column_names.words_of(row.name)) for row in table.itertuples(index=False)]
+    assert len(set(words)) == len(words) and all(phrase for _, phrase in words)
+    both = {role: {phrase for of, phrase in words if of == role} for role in ("lower", "higher")}
+    assert not both["lower"] & both["higher"]

@@ -32,11 +32,7 @@ class Judge:
 
     def reply(self, questions):
         self.questions += questions
-        said = [self.replies.pop(0) for _ in questions]
-        return [
-            each if isinstance(each, Reply) else Reply(item=question.item, text=each)
-            for question, each in zip(questions, said, strict=True)
-        ]
+        return [Reply(item=question.item, text=self.replies.pop(0)) for question in questions]
 
     def shown(self):
         """The keys of each question's images, in their order."""

@@ -26,19 +26,8 @@ def test_files_are_found_by_path_by_folder_and_by_base_name():
 
 
 def test_a_folder_as_systems_pack_it():
-    pack = Archive(
-        zips.packed(
-            {
-                "set/": b"",
-                "set/pairs.csv": b"x",
-                "set/a.png": b"one",
-                "__MACOSX/set/._pairs.csv": b"x",
-                "set/.DS_Store": b"x",
-                "set/Thumbs.db": b"x",
-                "__MACOSX/set/._a.png": b"x",
-            }
-        )
-    )
+    macos, windows = ("__MACOSX/set/._pairs.csv", "__MACOSX/set/._a.png", "set/.DS_Store"), ("set/Thumbs.db",)
+    pack = Archive(zips.packed(dict.fromkeys(("set/", "set/pairs.csv", "set/a.png", *macos, *windows), b"x")))
     assert pack.table() == "set/pairs.csv" and pack.find("a.png", beside=pack.table()) == "set/a.png"
 
 

@@ -13,6 +13,7 @@ def test_references(seed):
     rng = np.random.default_rng(seed)
     scores, human = rng.normal(size=(2, 12))
     assert correlation(scores=scores, human=human) == pytest.approx(pearsonr(scores, human).statistic)
+    assert correlation(scores=[1, 2, 3], human=[0, 2, 1]) == pytest.approx(0.5)  # three are enough
     assert squared_correlation(scores=scores, human=human) == pytest.approx(pearsonr(scores, human).statistic ** 2)
     ranks, human_ranks = rng.permutation(12) + 1, rng.permutation(12) + 1
     tau = kendalltau(ranks, human_ranks).statistic
@@ -20,10 +21,6 @@ def test_references(seed):
     tied, human_tied = rng.integers(1, 5, size=(2, 12))
     asymmetric = somersd(human_tied, tied).statistic  # leaves out pairs tied on its first argument
     assert rank_accuracy(ranks=tied, human_ranks=human_tied) == pytest.approx((asymmetric + 1) / 2)
-
-
-def test_three_are_enough():
-    assert correlation(scores=[1, 2, 3], human=[0, 2, 1]) == pytest.approx(0.5)
 
 
 @pytest.mark.parametrize("scores, human", [([1, 1, 1], [1, 2, 3]), ([1, 2, 3], [5, 5, 5]), ([1, 2], [3, 4]), ([], [])])
@@ -41,6 +38,6 @@ def test_degenerate_ranks(ranks):
 @pytest.mark.parametrize("first, second", [([1, 2, 3], [1, 2]), ([[1, 2]], [[1, 2]]), ([1, 2, np.nan], [1, 2, 3])])
 def test_inputs_that_do_not_pair(first, second):
     with pytest.raises(BadInput):
-        correlation(scores=first, human=second)
+        squared_correlation(scores=first, human=second)
     with pytest.raises(BadInput):
         rank_accuracy(ranks=first, human_ranks=second)

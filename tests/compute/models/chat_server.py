@@ -1,8 +1,8 @@
 """A stand-in for a vision-language model behind an OpenAI-compatible endpoint: deterministic, it looks at the pixels.
 
-It answers the prompts of UniSim-Bench Table 7 by simple measures (the nearer image in mean colour, the brighter or the
-sharper image, the one furthest from the others), and any other with `Score: <n>`, the correlation of its two images. It
-is no model: its scores say nothing but that the pipeline runs.
+It answers the prompts of UniSim-Bench Table 7 by simple measures (the nearer image in mean colour, or the brighter),
+and any other with `Score: <n>`, the correlation of its two images. It is no model: its scores say nothing but that the
+pipeline runs.
 """
 
 import base64
@@ -35,18 +35,16 @@ def said(content, finish="stop", **message):
 class ChatServer:
     """How it behaves, and what it was asked.
 
-    Every request uses up one of the `faults`, or what one makes of the request: the `status`, `headers` and `body` of
-    its answer, an `error` instead of a body, and `slow`, seconds before it.
+    Every request uses up one of the `faults`: the `status`, `headers` and `body` of its answer, an `error` instead of a
+    body, and `slow`, seconds before it.
     """
 
     url: str = ""
     key: str = ""  # that requests must carry
     model: str = ""  # the only one that is served; empty: any
-    delay: float = 0.0
     lost: int = 0  # every so many-th message is answered with status 400 however often it comes
     faults: Iterable[Any] = ()
     refuse: Iterable[str] = ()  # parameters that are answered with status 400
-    counts: Counter[str] = field(default_factory=Counter)
     messages: Counter[int] = field(default_factory=Counter)
     never: set[int] = field(default_factory=set)  # messages that `lost` has hit
     together: int = 0
@@ -59,32 +57,20 @@ class ChatServer:
         vars(self).update(state or vars(ChatServer(url=self.url, together=self.together)))
 
     def requests(self):
-        return self.counts["requests"]
-
-    def state(self):
-        """What it has counted."""
-        return {
-            "counts": dict(self.counts),
-            "most_of_one_message": max(self.messages.values(), default=0),
-            "repeated": sum(count > 1 for count in self.messages.values()),
-            "most_together": self.most_together,
-            "last": self.last,
-        }
+        return self.messages.total()
 
     def answer(self, data, **asked):
         """What a request gets."""
         request, message = json.loads(data), hash(data)
         parts = request.pop("messages")[-1]["content"]
         with self.lock:
-            self.counts["requests"] += 1
             self.messages[message] += 1
             if self.lost and self.messages[message] == 1 and len(self.messages) % self.lost == 0:
                 self.never.add(message)
             self.faults = iter(self.faults)
             fault = next(self.faults, {})
             self.last = {**request, **asked, "text": "".join(part.get("text", "<image>") for part in parts)}
-        fault = fault(request) if callable(fault) else fault
-        time.sleep(self.delay + fault.get("slow", 0))
+        time.sleep(fault.get("slow", 0))
         if self.key and asked["authorization"] != f"Bearer {self.key}":
             return {"status": 401, "error": f"Incorrect key: {asked['authorization']}"}
         if self.model not in ("", request["model"]):
@@ -123,18 +109,10 @@ def _rating(images):
 
 def _scores(text, images):
     """One score an option, higher is better."""
-    colours = [image.mean(axis=(0, 1)) for image in images]
-    if "odd-one-out" in text:
-        return [sum(_distance(one, other) for other in colours) for one in colours]
-    if "image 1 is the reference" in text:
-        return [-_distance(colours[0], colour) for colour in colours[1:]]
-    if "bright" in text:
+    if "image 1 is the reference" not in text:
         return [image.mean() for image in images]
-    return [sum((np.diff(image.mean(axis=2), axis=axis) ** 2).mean() for axis in (0, 1)) for image in images]
-
-
-def _distance(one, other):
-    return float(np.linalg.norm(one - other))
+    reference, *colours = (image.mean(axis=(0, 1)) for image in images)
+    return [-np.linalg.norm(reference - colour) for colour in colours]
 
 
 @contextmanager

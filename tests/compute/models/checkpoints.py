@@ -9,7 +9,7 @@ import numpy as np
 import torch
 import transformers
 from PIL import Image
-from safetensors.torch import save_file
+from safetensors.torch import load_file, save_file
 from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import ByteLevel, Whitespace
@@ -94,6 +94,7 @@ def in_hub_cache(folder, *, cache, repository, branch="main"):
 
 
 def _write(folder, name, content):
+    folder.mkdir(parents=True, exist_ok=True)
     (folder / name).write_text(json.dumps(content))
 
 
@@ -107,13 +108,15 @@ def _pieces(folder, vocabulary, merges):
     (folder / "merges.txt").write_text(f"#version: 0.2\n{merges}\n")
 
 
-def _lively(model):
+def enlarged(model):
     """The model with weights large enough that its outputs tell inputs apart through two layers."""
     for weight in model.parameters():
         if weight.ndim > 1:
             torch.nn.init.normal_(weight, std=1.5 / weight[0].numel() ** 0.5)
         elif 0 < weight.abs().max() < 1e-3:  # the scale that some layers' outputs begin with
             torch.nn.init.constant_(weight, 0.5)
+        elif (weight == 1).all():  # a norm's, which would change nothing but a vector's length
+            torch.nn.init.uniform_(weight, 0.2, 2.2)
     return model
 
 
@@ -130,9 +133,9 @@ def clip_tokens(folder, *, length=16):
 
 def bert_tokens(folder, *, length=24):
     """vocab.txt of WordPiece."""
+    _tokens(folder, "BertTokenizer", length, do_lower_case=True)
     letters = [*ascii_lowercase, *(f"##{letter}" for letter in ascii_lowercase)]
     (folder / "vocab.txt").write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS, *letters]))
-    _tokens(folder, "BertTokenizer", length, do_lower_case=True)
 
 
 def roberta_tokens(folder, *, length):
@@ -145,6 +148,8 @@ def sentence_pieces(folder, *, kind, length):
     """A SentencePiece model trained on a few words, for `kind` of tokenizer."""
     import sentencepiece
 
+    pad = "<pad>" if kind == "T5Tokenizer" else "</s>"
+    _tokens(folder, kind, length, pad_token=pad, eos_token="</s>", unk_token="<unk>")
     text = folder / "words.tmp"
     text.write_text("\n".join(f"{first} {second}" for first in WORDS for second in WORDS))
     sentencepiece.SentencePieceTrainer.train(
@@ -162,8 +167,6 @@ def sentence_pieces(folder, *, kind, length):
     )
     text.unlink()
     (folder / "spiece.vocab").unlink()
-    pad = "<pad>" if kind == "T5Tokenizer" else "</s>"
-    _tokens(folder, kind, length, pad_token=pad, eos_token="</s>", unk_token="<unk>")
 
 
 def word_tokens(folder, *, length=24):
@@ -174,9 +177,9 @@ def word_tokens(folder, *, length=24):
     made.pre_tokenizer = Whitespace()
     ends = [("[CLS]", 2), ("[SEP]", 3)]
     made.post_processor = TemplateProcessing(single="[CLS] $A [SEP]", special_tokens=ends)
-    made.save(str(folder / "tokenizer.json"))
     names = ["input_ids", "attention_mask"]
     _tokens(folder, "PreTrainedTokenizerFast", length, model_input_names=names, **special)
+    made.save(str(folder / "tokenizer.json"))
 
 
 # ---- preprocessing
@@ -207,36 +210,36 @@ def image_processor(folder, kind, *, crop=False, **more):
 # ---- checkpoints
 
 
+def _saved(folder, kind, *, seed=1, lively=False, made=None, **config):
+    """A checkpoint of a class of the library and its configuration, `made` with more arguments."""
+    torch.manual_seed(seed)
+    model = kind(kind.config_class(**config), **(made or {}))
+    (enlarged(model) if lively else model).save_pretrained(folder)
+    return folder
+
+
+def _reading(vocabulary, length, *, pad=0, first=2, last=3):
+    """The configuration of what reads."""
+    ends = {"pad_token_id": pad, "bos_token_id": first, "eos_token_id": last}
+    return {**LAYERS, "vocab_size": vocabulary, "max_position_embeddings": length, **ends}
+
+
 def clip(folder, *, seed=0, binary=False):
     """CLIP; `binary`: weights as an old pytorch_model.bin."""
-    folder.mkdir(parents=True)
     clip_tokens(folder)
     image_processor(folder, "CLIPImageProcessor", crop=True)
     last = 2 * 256 + 5 - 1
-    config = transformers.CLIPConfig(
-        projection_dim=24,
-        text_config={
-            **LAYERS,
-            "vocab_size": last + 1,
-            "max_position_embeddings": 16,
-            "bos_token_id": last - 1,
-            "eos_token_id": last,
-            "pad_token_id": last,
-        },
-        vision_config=PATCHED,
-    )
-    torch.manual_seed(seed)
-    model = transformers.CLIPModel(config)
-    model.save_pretrained(folder)
+    reading = _reading(last + 1, 16, pad=last, first=last - 1, last=last)
+    _saved(folder, transformers.CLIPModel, seed=seed, projection_dim=24, text_config=reading, vision_config=PATCHED)
     if binary:
-        torch.save(model.state_dict(), folder / "pytorch_model.bin")
-        (folder / "model.safetensors").unlink()
+        weights = folder / "model.safetensors"
+        torch.save(load_file(weights), folder / "pytorch_model.bin")
+        weights.unlink()
     return folder
 
 
 def siglip(folder, *, gemma=False):
     """SigLIP; `gemma`: SigLIP 2 of one size of images, as published: the same network with Gemma's tokenizer."""
-    folder.mkdir(parents=True)
     if gemma:
         pieces = ["<pad>", "<eos>", "<bos>", "<unk>", "<mask>", "▁", *ascii_lowercase, *ascii_lowercase.upper()]
         tokenizer = transformers.GemmaTokenizer(vocab={piece: at for at, piece in enumerate(pieces)}, merges=[])
@@ -245,172 +248,107 @@ def siglip(folder, *, gemma=False):
     else:
         sentence_pieces(folder, kind="SiglipTokenizer", length=16)
     image_processor(folder, "SiglipImageProcessor")
-    torch.manual_seed(1)
-    transformers.SiglipModel(
-        transformers.SiglipConfig(
-            text_config={
-                **LAYERS,
-                "vocab_size": 64,
-                "max_position_embeddings": 16,
-                "pad_token_id": 1,
-                "bos_token_id": 1,
-                "eos_token_id": 1,
-            },
-            vision_config=PATCHED,
-        )
-    ).save_pretrained(folder)
-    return folder
+    reading = _reading(64, 16, pad=1, first=1, last=1)
+    return _saved(folder, transformers.SiglipModel, text_config=reading, vision_config=PATCHED)
 
 
 def metaclip2(folder, *, mt5=False):
     """MetaCLIP 2: CLIP's towers with a vocabulary of many languages, `mt5`: in mT5's tokens."""
-    folder.mkdir(parents=True)
     if mt5:
         sentence_pieces(folder, kind="T5Tokenizer", length=16)
     else:
         word_tokens(folder, length=16)
     image_processor(folder, "CLIPImageProcessor", crop=True)
-    torch.manual_seed(7)
-    ends = {"pad_token_id": 0, "bos_token_id": 2, "eos_token_id": 1 if mt5 else 3}
-    ends |= {"vocab_size": 64, "max_position_embeddings": 16}
-    config = transformers.MetaClip2Config(projection_dim=24, text_config={**LAYERS, **ends}, vision_config=PATCHED)
-    transformers.MetaClip2Model(config).save_pretrained(folder)
-    return folder
+    reading = _reading(64, 16, last=1 if mt5 else 3)
+    return _saved(folder, transformers.MetaClip2Model, projection_dim=24, text_config=reading, vision_config=PATCHED)
 
 
 def siglip2(folder):
     """The kind that takes images of any shape as patches, padded to a number of them."""
-    folder.mkdir(parents=True)
     word_tokens(folder, length=10**30)
-    _write(
-        folder,
-        "preprocessor_config.json",
-        {
-            "image_processor_type": "Siglip2ImageProcessor",
-            "image_mean": [0.5] * 3,
-            "image_std": [0.5] * 3,
-            "patch_size": 8,
-            "max_num_patches": 20,
-        },
-    )
-    torch.manual_seed(2)
-    transformers.Siglip2Model(
-        transformers.Siglip2Config(
-            text_config={
-                **LAYERS,
-                "vocab_size": 64,
-                "max_position_embeddings": 16,
-                "pad_token_id": 0,
-                "bos_token_id": 2,
-                "eos_token_id": 3,
-            },
-            vision_config={**LAYERS, "num_patches": 16, "patch_size": 8},
-        )
-    ).save_pretrained(folder)
-    return folder
+    half, patches = [0.5] * 3, {"patch_size": 8, "max_num_patches": 20}
+    kind = {"image_processor_type": "Siglip2ImageProcessor", "image_mean": half, "image_std": half}
+    _write(folder, "preprocessor_config.json", {**kind, **patches})
+    seeing = {**LAYERS, "num_patches": 16, "patch_size": 8}
+    return _saved(folder, transformers.Siglip2Model, text_config=_reading(64, 16), vision_config=seeing)
 
 
 def align(folder):
-    folder.mkdir(parents=True)
     bert_tokens(folder)
     image_processor(folder, "EfficientNetImageProcessor", include_top=True, rescale_offset=False)
-    torch.manual_seed(3)
-    _lively(
-        transformers.AlignModel(
-            transformers.AlignConfig(
-                projection_dim=24,
-                text_config={**LAYERS, "vocab_size": 80, "max_position_embeddings": 24},
-                vision_config={
-                    "image_size": SIDE,
-                    "num_channels": 3,
-                    "width_coefficient": 0.3,
-                    "depth_coefficient": 0.3,
-                    "in_channels": [32, 16],
-                    "out_channels": [16, 24],
-                    "kernel_sizes": [3, 3],
-                    "strides": [1, 2],
-                    "num_block_repeats": [1, 1],
-                    "expand_ratios": [1, 4],
-                    "hidden_dim": 24,
-                    "depthwise_padding": [],
-                    "hidden_act": "swish",
-                },
-            )
-        )
-    ).save_pretrained(folder)
-    return folder
+    seeing = {
+        "image_size": SIDE,
+        "width_coefficient": 0.3,
+        "depth_coefficient": 0.3,
+        "in_channels": [32, 16],
+        "out_channels": [16, 24],
+        "kernel_sizes": [3, 3],
+        "strides": [1, 2],
+        "num_block_repeats": [1, 1],
+        "expand_ratios": [1, 4],
+        "hidden_dim": 24,
+        "depthwise_padding": [],
+    }
+    return _saved(
+        folder,
+        transformers.AlignModel,
+        lively=True,
+        projection_dim=24,
+        text_config=_reading(80, 24),
+        vision_config=seeing,
+    )
 
 
-def blip(folder, *, kind="BlipForImageTextRetrieval"):
+def blip(folder, *, kind=transformers.BlipForImageTextRetrieval):
     """BLIP's retrieval checkpoint, or by `kind` that of another use, without the projections."""
-    folder.mkdir(parents=True)
     bert_tokens(folder)
     image_processor(folder, "BlipImageProcessor")
-    torch.manual_seed(4)
-    config = transformers.BlipConfig(
-        text_config={
-            **LAYERS,
-            "vocab_size": 80,
-            "max_position_embeddings": 24,
-            "encoder_hidden_size": 32,
-            "bos_token_id": 2,
-            "sep_token_id": 3,
-            "pad_token_id": 0,
-        },
-        vision_config=PATCHED,
-        image_text_hidden_size=24,
-        projection_dim=24,
-    )
-    _lively(getattr(transformers, kind)(config)).save_pretrained(folder)
-    return folder
+    reading = {**_reading(80, 24), "encoder_hidden_size": 32, "sep_token_id": 3}
+    sizes = {"image_text_hidden_size": 24, "projection_dim": 24}
+    return _saved(folder, kind, lively=True, text_config=reading, vision_config=PATCHED, **sizes)
+
+
+DECODER = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 32}
+CROPPED = {"size": {"shortest_edge": SIDE}, "crop_pct": 0.875}
+VISION = {  # class, image processor, the processor's settings, configuration
+    "dinov2": ("Dinov2Model", "BitImageProcessor", {"crop": True}, PATCHED),
+    "dinov3_vit": ("DINOv3ViTModel", "DINOv3ViTImageProcessor", {}, {**PATCHED, "num_register_tokens": 2}),
+    "dinov3_convnext": (
+        "DINOv3ConvNextModel",
+        "DINOv3ViTImageProcessor",
+        {},
+        {"hidden_sizes": [8, 16, 24, 32], "depths": [1] * 4, "image_size": SIDE},
+    ),
+    "ijepa": ("IJepaModel", "ViTImageProcessor", {}, PATCHED),
+    "vit_mae": (  # with its decoder, as published
+        "ViTMAEForPreTraining",
+        "ViTImageProcessor",
+        {},
+        PATCHED | {f"decoder_{name}": value for name, value in DECODER.items()},
+    ),
+    "resnet": (
+        "ResNetModel",
+        "ConvNextImageProcessor",
+        CROPPED,
+        {"embedding_size": 8, "hidden_sizes": [8, 16], "depths": [1, 1], "layer_type": "basic"},
+    ),
+}
 
 
 def vision(folder, kind):
-    """An image encoder of the library: dinov2, dinov3_vit, dinov3_convnext, ijepa, vit_mae (with its decoder, as
-    published) or resnet."""
-    folder.mkdir(parents=True)
-    torch.manual_seed(5)
-    if kind == "dinov2":
-        image_processor(folder, "BitImageProcessor", crop=True)
-        model = transformers.Dinov2Model(transformers.Dinov2Config(**PATCHED))
-    elif kind == "dinov3_vit":
-        image_processor(folder, "DINOv3ViTImageProcessor")
-        model = transformers.DINOv3ViTModel(transformers.DINOv3ViTConfig(**PATCHED, num_register_tokens=2))
-    elif kind == "dinov3_convnext":
-        image_processor(folder, "DINOv3ViTImageProcessor")
-        model = transformers.DINOv3ConvNextModel(
-            transformers.DINOv3ConvNextConfig(hidden_sizes=[8, 16, 24, 32], depths=[1] * 4, image_size=SIDE)
-        )
-    elif kind == "ijepa":
-        image_processor(folder, "ViTImageProcessor")
-        model = transformers.IJepaModel(transformers.IJepaConfig(**PATCHED), add_pooling_layer=False)
-    elif kind == "vit_mae":
-        image_processor(folder, "ViTImageProcessor")
-        model = transformers.ViTMAEForPreTraining(
-            transformers.ViTMAEConfig(
-                **PATCHED,
-                decoder_hidden_size=16,
-                decoder_num_hidden_layers=1,
-                decoder_num_attention_heads=2,
-                decoder_intermediate_size=32,
-            )
-        )
-    else:
-        image_processor(folder, "ConvNextImageProcessor", size={"shortest_edge": SIDE}, crop_pct=0.875)
-        model = transformers.ResNetModel(
-            transformers.ResNetConfig(embedding_size=8, hidden_sizes=[8, 16], depths=[1, 1], layer_type="basic")
-        )
-    _lively(model).save_pretrained(folder)
-    return folder
+    """An image encoder of the library, of VISION."""
+    name, processor, shown, config = VISION[kind]
+    image_processor(folder, processor, **shown)
+    made = {"add_pooling_layer": False} if kind == "ijepa" else {}
+    return _saved(folder, getattr(transformers, name), lively=True, made=made, **config)
 
 
 def timm_folder(folder, *, architecture="vit_tiny_patch16_224", **arguments):
     """config.json and model.safetensors as timm's repositories on the hub hold them."""
     import timm
 
-    folder.mkdir(parents=True)
     torch.manual_seed(6)
-    model = _lively(timm.create_model(architecture, pretrained=False, **arguments))
+    model = enlarged(timm.create_model(architecture, pretrained=False, **arguments))
     _write(
         folder,
         "config.json",
@@ -462,54 +400,34 @@ def open_clip(folder, *, config=True, binary=False):
 
 def text(folder, kind):
     """A text encoder with the head it is published with: bert, roberta, modernbert or t5."""
-    folder.mkdir(parents=True)
-    torch.manual_seed(8)
     if kind == "bert":
         bert_tokens(folder)
-        model = transformers.BertForMaskedLM(
-            transformers.BertConfig(vocab_size=80, max_position_embeddings=24, **LAYERS)
-        )
-    elif kind == "roberta":
+        return _saved(folder, transformers.BertForMaskedLM, lively=True, **_reading(80, 24))
+    if kind == "roberta":
         roberta_tokens(folder, length=10**30)
-        model = transformers.RobertaForMaskedLM(
-            transformers.RobertaConfig(
-                vocab_size=300, max_position_embeddings=26, pad_token_id=1, bos_token_id=0, eos_token_id=2, **LAYERS
-            )
-        )
-    elif kind == "modernbert":
+        reading = _reading(300, 26, pad=1, first=0, last=2)
+        return _saved(folder, transformers.RobertaForMaskedLM, lively=True, **reading)
+    if kind == "modernbert":
         word_tokens(folder)
-        model = transformers.ModernBertForMaskedLM(
-            transformers.ModernBertConfig(
-                vocab_size=40,
-                max_position_embeddings=32,
-                pad_token_id=0,
-                cls_token_id=2,
-                sep_token_id=3,
-                bos_token_id=2,
-                eos_token_id=3,
-                local_attention=8,
-                **LAYERS,
-            )
-        )
-    else:
-        sentence_pieces(folder, kind="T5Tokenizer", length=512)
-        model = transformers.T5ForConditionalGeneration(
-            transformers.T5Config(
-                vocab_size=64,
-                d_model=32,
-                d_kv=8,
-                d_ff=64,
-                num_layers=2,
-                num_heads=4,
-                feed_forward_proj="gated-gelu",
-                tie_word_embeddings=False,
-                decoder_start_token_id=0,
-                pad_token_id=0,
-                eos_token_id=1,
-            )
-        )
-    _lively(model).save_pretrained(folder)
-    return folder
+        reading = {**_reading(40, 32), "cls_token_id": 2, "sep_token_id": 3, "local_attention": 8}
+        return _saved(folder, transformers.ModernBertForMaskedLM, lively=True, **reading)
+    sentence_pieces(folder, kind="T5Tokenizer", length=512)
+    return _saved(
+        folder,
+        transformers.T5ForConditionalGeneration,
+        lively=True,
+        vocab_size=64,
+        d_model=32,
+        d_kv=8,
+        d_ff=64,
+        num_layers=2,
+        num_heads=4,
+        feed_forward_proj="gated-gelu",
+        tie_word_embeddings=False,
+        decoder_start_token_id=0,
+        pad_token_id=0,
+        eos_token_id=1,
+    )
 
 
 def lora(base, folder, targets, **more):

@@ -1,6 +1,6 @@
 """Stands in for the hub: repositories of models, in the hub's own layout of answers, on a port of this machine.
 
-As there, large files are listed with their SHA-256, and their address sends on to another host, which takes ranges.
+As there, large files are listed with their SHA-256, and their address sends on to another host.
 """
 
 import hashlib
@@ -58,18 +58,16 @@ class Hub:
 
     @property
     def fetched(self):
-        """From which byte on a large file was asked for, each time."""
-        return [line.split()[-1] for line in self.asked if line.startswith("GET /store/")]
+        """Each time that a large file was asked for."""
+        return [line for line in self.asked if line.startswith("GET /store/")]
 
 
 def handler(hub):
     class Answers(Handler):
         def answer(self):
             path = unquote(urlsplit(self.path).path)
-            start = re.fullmatch(r"bytes=(\d+)-", self.headers.get("range", ""))
-            first = int(start[1]) if start else 0
             with hub.lock:
-                hub.asked.append(f"{self.command} {path} {first}")
+                hub.asked.append(f"{self.command} {path}")
                 hub.tokens["store" if path.startswith("/store/") else "hub"].add(self.headers.get("authorization", ""))
             pattern = r"(/api/models|/store)?/([^/]+/[^/]+)(?:/(revision|tree|resolve)/(\w+)/?(.*))?"
             where, key, kind, revision, name = re.fullmatch(pattern, path).groups()
@@ -79,7 +77,7 @@ def handler(hub):
             elif revision not in (None, "main", commit := repository.commit):
                 self.say(404, error="RevisionNotFound")
             elif where == "/store":
-                self.large(repository, name, first)
+                self.large(repository, name)
             elif kind != "resolve":
                 files = [repository.entry(each) for each in repository.files]
                 model = {"id": key, "modelId": key, "sha": commit, "private": False, "siblings": files}
@@ -99,18 +97,15 @@ def handler(hub):
                 etag = f'"{repository.entry(name)["oid"]}"'
                 self.say(200, repository.files[name], x_repo_commit=commit, etag=etag)
 
-        def large(self, repository, name, first):
+        def large(self, repository, name):
             content = repository.files[name]
-            whole, middle = len(content), len(content) // 2
             try:
-                self.send_response(206 if first else 200)
+                self.send_response(200)
                 self.send_header("ETag", f'"{repository.digest(name)}"')
-                self.send_header("Content-Length", str(whole - first))
-                if first:
-                    self.send_header("Content-Range", f"bytes {first}-{whole - 1}/{whole}")
+                self.send_header("Content-Length", str(len(content)))
                 self.end_headers()
-                for at in range(first, whole, PART):
-                    if hub.held and at >= middle:
+                for at in range(0, len(content), PART):
+                    if hub.held and at >= len(content) // 2:
                         hub.held.wait(PATIENCE)
                     self.wfile.write(content[at : at + PART])
             except OSError:  # the other side has left

@@ -10,9 +10,6 @@ from transformers import (
     LlavaNextForConditionalGeneration,
     LlavaNextImageProcessor,
     LlavaNextProcessor,
-    LlavaOnevisionForConditionalGeneration,
-    LlavaOnevisionImageProcessor,
-    LlavaOnevisionProcessor,
     PreTrainedTokenizerFast,
     Qwen2VLForConditionalGeneration,
     Qwen2VLImageProcessor,
@@ -23,7 +20,6 @@ from transformers import (
     Qwen3VLVideoProcessor,
     SiglipImageProcessor,
 )
-from transformers.models.llava_onevision.video_processing_llava_onevision import LlavaOnevisionVideoProcessor
 
 LAYERS = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4}
 SEEING = {**LAYERS, "image_size": 28, "patch_size": 14}
@@ -79,6 +75,9 @@ def saved(folder, kind, processor, **config):
     """The checkpoint; one that writes, with a configuration that asks for sampling, as Qwen2-VL's own does."""
     torch.manual_seed(1)
     model = kind(kind.config_class(**config))
+    for name, weight in model.named_parameters():
+        if "norm" in name and weight.ndim == 1:  # which would change nothing but a vector's length
+            torch.nn.init.uniform_(weight, 0.2, 2.2)
     if model.can_generate():
         model.generation_config.update(do_sample=True, temperature=2.0, top_k=5)
     model.save_pretrained(folder)
@@ -125,28 +124,6 @@ def qwen3_vl(folder):
     return saved(folder, Qwen3VLForConditionalGeneration, processor, **config)
 
 
-def llava_onevision(folder):
-    words = tokenizer("<image>", "<video>")
-    processor = LlavaOnevisionProcessor(
-        image_processor=LlavaOnevisionImageProcessor(size=SIDES, image_grid_pinpoints=PINPOINTS),
-        tokenizer=words,
-        video_processor=LlavaOnevisionVideoProcessor(size=SIDES),
-        num_image_tokens=4,
-        vision_feature_select_strategy="full",
-        chat_template=template("<image>"),
-    )
-    return saved(
-        folder,
-        LlavaOnevisionForConditionalGeneration,
-        processor,
-        text_config=text_of(words, "qwen2"),
-        vision_config={**SEEING, "model_type": "siglip_vision_model", "vision_use_head": False},
-        image_token_index=words.convert_tokens_to_ids("<image>"),
-        video_token_index=words.convert_tokens_to_ids("<video>"),
-        image_grid_pinpoints=PINPOINTS,
-    )
-
-
 def llava_next(folder):
     """The architecture of E5-V."""
     words = tokenizer("<image>", "<|start_header_id|>", "<|end_header_id|>", "<|eot_id|>")
@@ -158,6 +135,7 @@ def llava_next(folder):
         patch_size=14,
         num_additional_image_tokens=1,
         vision_feature_select_strategy="default",
+        chat_template=template("<image>"),
     )
     return saved(
         folder,

@@ -11,6 +11,7 @@ from compute.paths import ROOT
 from compute.types import BadInput
 from tests.compute.models import checkpoints
 from tests.compute.models.own.small_objects import wrapped
+from tests.compute.tasks.files import put
 
 
 @pytest.fixture
@@ -24,14 +25,12 @@ def folder(tmp_path, monkeypatch):
             if known in config:
                 config[known] = "Unheard"
         config["auto_map"] = {kind: ["code.Unheard", None] if kind == "AutoTokenizer" else "code.Unheard"}
-        (folder / name).write_text(json.dumps(config))
-    (folder / "code.py").write_text("raise SystemExit('remote code was run')\n")
+        put(folder, {name: config, "code.py": "raise SystemExit('remote code was run')"})
     return folder
 
 
 def test_a_tokenizer_with_code_is_refused_without_a_question(folder):
-    config = json.loads((folder / "config.json").read_text())
-    (folder / "config.json").write_text(json.dumps({**config, "model_type": "unheard"}))  # no class of the library
+    put(folder, {"config.json": {"model_type": "unheard"}})  # no class of the library
     with pytest.raises(BadInput, match="custom code"):
         pretrained.loaded(checkpoints.row(folder, "clip"), "AutoTokenizer", folder=folder)
 

@@ -12,25 +12,11 @@ from compute.types import CannotDo, Model
 class Known:
     """Embeddings by content: (d,) a vector an item, or (vectors, d) of late interaction. Counts what it is asked."""
 
-    def __init__(
-        self,
-        vectors=None,
-        *,
-        abilities=(),
-        late=False,
-        compare=None,
-        reply=None,
-        modalities=("image", "text"),
-    ):
-        self.row = Model(
-            key="known",
-            title="Known",
-            abilities=tuple(abilities),
-            modalities=tuple(modalities),
-            late_interaction=late,
-        )
+    def __init__(self, vectors=(), *, abilities=(), late=False, compare=None, reply=None):
+        able = {"abilities": tuple(abilities), "modalities": ("image", "text"), "late_interaction": late}
+        self.row = Model(key="known", title="Known", **able)
         self.vectors = {
-            content_key(content): np.asarray(vector, dtype=np.float32) for content, vector in (vectors or {}).items()
+            content_key(content): np.asarray(vector, dtype=np.float32) for content, vector in dict(vectors).items()
         }
         self._compare, self._reply = compare, reply
         self.asked = []
@@ -54,17 +40,17 @@ class Known:
         return np.array([self._compare(first.read(row), second.read(row)) for row in range(len(second))], dtype=float)
 
     def choose(self, questions):
+        """What `reply` says of each question: a text, or the fields of a Reply."""
         self.asked += questions
-        texts = [(question.item, self._reply(question)) for question in questions]
+        said = [self._reply(question) for question in questions]
         return [
-            Reply(item=item, error="cut off")
-            if text == "error"
-            else Reply(item=item, text=text, input_tokens=7, output_tokens=2)
-            for item, text in texts
+            Reply(item=question.item, **(one if isinstance(one, dict) else TOKENS | {"text": one}))
+            for question, one in zip(questions, said, strict=True)
         ]
 
 
 BOTH = ("embed_image", "embed_text")
+TOKENS = {"input_tokens": 7, "output_tokens": 2}  # of every reply
 
 
 def ragged(items):

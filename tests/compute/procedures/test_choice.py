@@ -1,4 +1,4 @@
-"""References: scikit-learn's cosine_similarity with an arg max, and scipy's log_softmax."""
+"""Choices, and the odd one out. References: scikit-learn's cosine_similarity with an arg max, scipy's log_softmax."""
 
 import numpy as np
 import pytest
@@ -6,9 +6,9 @@ from scipy.special import log_softmax
 from sklearn.metrics.pairwise import cosine_similarity
 
 from compute.content.items import images
-from compute.procedures import choice
+from compute.procedures import choice, evidence, odd_one_out
 from compute.procedures.choice import OPPOSITES, PROCEDURE, PROMPTS
-from compute.tasks.data import QUESTIONS, Choices
+from compute.tasks.data import QUESTIONS, Choices, OddOneOut
 from compute.types import CannotDo
 from tests.compute.procedures.known import BOTH, Known, shown
 
@@ -54,6 +54,12 @@ def test_equal_alternatives_share_the_pick():
     assert found.settings["tied"] == 1
 
 
+def test_margins():
+    scores = np.array([[3.0, 1, 2], [1, 3, 2], [2, 2, 0], [np.inf, 1, 1], [np.inf, np.inf, 0], [1, np.inf, 0]])
+    right = evidence.one_hot(np.zeros(6, dtype=int), 3)
+    assert evidence.margin(scores, right).tolist() == [1, -2, 0, np.inf, 0, -np.inf]
+
+
 def with_prompts(known):
     rng = np.random.default_rng(99)
     words = [*PROMPTS["paper"].values(), *PROMPTS["code"].values()]
@@ -97,7 +103,7 @@ def test_metrics_compare_reference_and_alternative_in_that_order():
         seen.append((first[:1], second[:1]))
         return {b"a": 1, b"b": 3, b"c": 2}[second[:1]]
 
-    items = choice.run(Known(abilities=("compare",), modalities=("image",), compare=compare), data, USUAL).items
+    items = choice.run(Known(abilities=("compare",), compare=compare), data, USUAL).items
     assert set(seen) == {(b"r", letter) for letter in (b"a", b"b", b"c")}
     assert items["accuracy"].mean() == np.mean(data.answer == 1)
 
@@ -110,17 +116,12 @@ def test_a_quality_needs_a_model_that_takes_prompts():
 
 def test_a_judge_is_asked_and_only_what_can_be_read_counts():
     data, _, _, _ = made(2, reference="text")
-    told = ["(A) Image 1", "(B) Image 2", "I would rather not say", "error"] * (N // 4)
+    told = ["(A) Image 1", "(B) Image 2", "I would rather not say", {"error": "cut off"}] * (N // 4)
     model = Known(abilities=("choose",), reply=lambda question: told[int(question.item[1:])])
     found = choice.run(model, data, USUAL)
     items = found.items
-    assert found.settings == {
-        "asked": N,
-        "unread": N // 4,
-        "errors": N // 4,
-        "input_tokens": 7 * (N - N // 4),
-        "output_tokens": 2 * (N - N // 4),
-    }
+    tokens = {"input_tokens": 7 * 30, "output_tokens": 2 * 30}
+    assert found.settings == tokens | {"asked": N, "unread": N // 4, "errors": N // 4}
     answered = np.arange(N) % 4 < 2
     assert items["accuracy"].notna().tolist() == answered.tolist()
     assert items["accuracy"][answered].mean() == np.mean(np.arange(N)[answered] % 4 == data.answer[answered])
@@ -129,3 +130,37 @@ def test_a_judge_is_asked_and_only_what_can_be_read_counts():
     assert items["answer"].iloc[:4].tolist() == ["A", "B", "I would rather not say", "cut off"]
     assert items["detail"][1]["reply"] == "(B) Image 2" and items["detail"][1]["texts"] == ["r1"]
     assert [question.item for question in model.asked] == list(data.names)
+
+
+# ---- the odd one out
+
+
+def odd_of(k):
+    data, known, _, others = made(k)
+    odd = OddOneOut(names=data.names, members=data.alternatives, odd=data.answer)
+    return odd, known, np.stack(others, axis=1)
+
+
+@pytest.mark.parametrize("k", [3, 5])
+def test_the_odd_one_is_the_one_least_like_the_others(k):
+    """Of three, that is the one outside the most similar pair."""
+    data, known, vectors = odd_of(k)
+    items = odd_one_out.run(Known(known, abilities=("embed_image",)), data, {}).items
+    for row in range(N):
+        odd = cosine_similarity(vectors[row]).sum(axis=1).argmin()
+        assert items["answer"][row] == "ABCDE"[odd] and items["accuracy"][row] == float(odd == data.odd[row])
+
+
+def test_a_comparison_that_depends_on_the_order_counts_both_ways():
+    scores = {b"ab": 5, b"ba": 0, b"ac": 2, b"ca": 2, b"bc": 3, b"cb": 3}
+    model = Known(abilities=("compare",), compare=lambda first, second: scores[first[:1] + second[:1]])
+    items = odd_one_out.run(model, odd_of(3)[0], {}).items
+    assert set(items["answer"]) == {"A"}  # b with c gives 3, a with b gives 2.5, a with c gives 2
+    assert items["detail"][0]["scores"] == [3, 2, 2.5]
+
+
+def test_a_judge_is_asked_for_the_odd_one():
+    data, _, _ = odd_of(3)
+    found = odd_one_out.run(Known(abilities=("choose",), reply=lambda question: "(C) Image 3"), data, {})
+    assert found.items["accuracy"].mean() == np.mean(data.odd == 2)
+    assert found.settings["unread"] == 0 and found.settings["asked"] == N

@@ -8,7 +8,7 @@ import pytest
 from sklearn.metrics.pairwise import cosine_similarity
 
 from compute.content.items import content_key
-from compute.content.messages import LENGTH, REFUSAL, Reply
+from compute.content.messages import LENGTH, REFUSAL
 from compute.procedures import judging
 from compute.procedures.judging import PROCEDURE
 from compute.types import CannotDo, Undefined
@@ -16,6 +16,7 @@ from tests.compute.procedures.known import BOTH, Known
 from tests.compute.procedures.pairs import rated_pairs
 
 USUAL = {name: values[0] for name, values in PROCEDURE.options.items()}
+READERS = PROCEDURE.options["reader"]
 
 
 def contents(pairs):
@@ -97,34 +98,14 @@ def lengths(first, second):
 def test_a_metric_compares_both_orders():
     pairs = rated_pairs(4)
     found = judging.run(Known(abilities=["compare"], compare=lengths), pairs, USUAL)
-    numbers = np.array(
-        [
-            [lengths(first.read(row), second.read(row)) for row in range(12)]
-            for first, second in ((pairs.first, pairs.second), (pairs.second, pairs.first))
-        ]
-    )
+    read = [[side.read(row) for row in range(12)] for side in (pairs.first, pairs.second)]
+    numbers = np.array([list(map(lengths, *sides)) for sides in (read, read[::-1])])
     low, high = np.percentile(numbers, [5, 95])
     expected = [[rounded((number - low) / (high - low)) for number in row] for row in numbers]
     assert found.items[["forward", "reverse"]].to_numpy().T.tolist() == expected
     assert found.settings["unequal"] == 12 and found.settings["scale"]["from"] == [low, high]
     assert "quantiles" in found.settings["scale"]["ends"]
     assert [detail["numbers"] for detail in found.items["detail"]] == numbers.T.tolist()
-
-
-def test_a_metric_averages_its_scores_over_the_applications():
-    pairs = rated_pairs(3, condition="invariant", k=5)
-    seen = []
-
-    def compare(first, second):
-        seen.append((first, second))
-        return float(len(second) * int(second.rpartition(b"#")[2]) - len(first))
-
-    found = judging.run(Known(abilities=["compare"], compare=compare), pairs, USUAL)
-    row = 1  # 9 pairs of s0/transformed
-    first, second = b"s0", b"s0/transformed"
-    forward = np.mean([len(b"%s#0" % second) * number - len(b"%s#0" % first) for number in range(5)])
-    assert found.items["detail"][row]["numbers"][0] == pytest.approx(forward)
-    assert len(seen) == 2 * 5 * 9 and (b"s0#3", b"s0/transformed#3") in seen and (b"s0/transformed#3", b"s0#3") in seen
 
 
 def test_a_metric_with_bounds_has_them_as_the_ends_of_the_scale():
@@ -141,16 +122,8 @@ def test_a_metric_with_bounds_has_them_as_the_ends_of_the_scale():
 # ---- in words
 
 
-class Judge(Known):
-    """Replies whole, with how they ended."""
-
-    def __init__(self, reply):
-        super().__init__(abilities=["choose"])
-        self.answer = reply
-
-    def choose(self, questions):
-        self.asked += questions
-        return [self.answer(question) for question in questions]
+def judge(reply):
+    return Known(abilities=["choose"], reply=reply)
 
 
 def test_a_judge_is_asked_both_orders_at_once():
@@ -158,10 +131,9 @@ def test_a_judge_is_asked_both_orders_at_once():
 
     def reply(question):
         first, second = (part.read() for part in question.parts if not isinstance(part, str))
-        score = 9 if len(first) < len(second) else 4
-        return Reply(item=question.item, text=f"Score: {score}\nReason: x", input_tokens=7, output_tokens=2)
+        return f"Score: {9 if len(first) < len(second) else 4}\nReason: x"
 
-    model = Judge(reply)
+    model = judge(reply)
     found = judging.run(model, pairs, USUAL)
     assert len(model.asked) == 18
     assert found.items["forward"].tolist() == [9.0] * 9 and found.items["reverse"].tolist() == [4.0] * 9
@@ -173,20 +145,21 @@ def test_a_judge_is_asked_both_orders_at_once():
 
 
 def test_answers_without_a_score_are_counted_by_reason_and_never_scored():
-    pairs = rated_pairs(3)
+    """The lenient reader says what it adds."""
     replies = [
-        Reply(item="", text="Score: 0\nReason: no correlation"),
-        Reply(item="", text="Score: 7.5"),
-        Reply(item="", text="I'm sorry, I can't help with that."),
-        Reply(item="", text="", finish=REFUSAL),
-        Reply(item="", text="Score: 1", finish=LENGTH),
-        Reply(item="", text="8 of 10"),
-        Reply(item="", text="Score: 8\nScore: 9"),
-        Reply(item="", text="They look alike."),
-        Reply(item="", text="Score: 3"),
+        "Score: 0\nReason: no correlation",
+        "Score: 7.5",
+        "I'm sorry, I can't help with that.",
+        {"finish": REFUSAL},
+        {"text": "Score: 1", "finish": LENGTH},
+        "8",
+        "Score: 8\nScore: 9",
+        "They look alike.",
+        "Score: 3",
     ]
-    following = iter(replies * 2)  # both orders
-    found = judging.run(Judge(lambda question: replace(next(following), item=question.item)), pairs, USUAL)
+    following = iter(replies * 4)  # both orders
+    model = judge(lambda question: next(following))
+    found, lenient = (judging.run(model, rated_pairs(3), USUAL | {"reader": reader}) for reader in READERS)
     assert found.items["forward"].notna().tolist() == [False] * 8 + [True]
     assert found.items["answer"].tolist() == ["no score | no score"] * 8 + ["3 | 3"]
     counted = {"asked": 18, "errors": 0, "refused": 4, "truncated": 2, "invalid": 10}
@@ -194,27 +167,19 @@ def test_answers_without_a_score_are_counted_by_reason_and_never_scored():
     assert found.settings.items() >= {**counted, "reasons": reasons}.items()
     assert found.items["detail"][0]["problems"] == ["out of range", "out of range"]
     assert found.items["value"].isna().sum() == 8
+    read = ["no score | no score"] * 9
+    read[1], read[5], read[8] = "8 | 8", "8 | 8", "3 | 3"
+    assert lenient.items["answer"].tolist() == read
+    assert (lenient.settings["reader"], lenient.settings["added"], lenient.settings["invalid"]) == ("lenient", 4, 6)
 
 
 def test_a_judge_that_never_scores_is_quoted_and_one_that_is_not_reached_has_no_score():
     said = iter(["I cannot compare.", "Alike.", "Score: 7.5", "Score: 0"] * 3)
-    never = Judge(lambda question: Reply(item=question.item, text=next(said)))
     quoted = r"none of known's 12 replies states a score .*'I cannot compare.', 'Score: 7.5', 'Alike.'\."
     with pytest.raises(Undefined, match=quoted):
-        judging.run(never, rated_pairs(2), USUAL)
-    away = Judge(lambda question: Reply(item=question.item, error="status 503"))
+        judging.run(judge(lambda question: next(said)), rated_pairs(2), USUAL)
     with pytest.raises(Undefined, match="none of known's 12 replies came: status 503"):
-        judging.run(away, rated_pairs(2), USUAL)
-    half = Judge(
-        lambda question: Reply(item=question.item, **{"error" if "reverse" in question.item else "text": "Score: 7"})
-    )
+        judging.run(judge(lambda question: {"error": "status 503"}), rated_pairs(2), USUAL)
+    half = judge(lambda question: {"error" if "reverse" in question.item else "text": "Score: 7"})
     with pytest.raises(Undefined, match="no pair"):
         judging.run(half, rated_pairs(2), USUAL)
-
-
-def test_the_lenient_reader_says_what_it_adds():
-    texts = iter(["7.5", "Score: 3", "nothing"] * 6)
-    judge = Judge(lambda question: Reply(item=question.item, text=next(texts)))
-    found = judging.run(judge, rated_pairs(3), USUAL | {"reader": "lenient"})
-    assert found.items["answer"].tolist() == ["8 | 8", "3 | 3", "no score | no score"] * 3
-    assert (found.settings["reader"], found.settings["added"], found.settings["invalid"]) == ("lenient", 6, 6)

@@ -1,7 +1,5 @@
 """Reference: scikit-learn's cosine_similarity and an arg max over each query's own candidates."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from sklearn.metrics.pairwise import cosine_similarity
@@ -16,37 +14,48 @@ N, M = 30, 25
 
 
 def made():
-    """Queries of image and text, documents of text; 2 to 5 candidates a query, the first of them right."""
+    """Queries of image and text, documents of text; 2 to 5 candidates a query, the first of them right.
+
+    Of query 3 none is right, and of query 5 nothing is known.
+    """
     rng = np.random.default_rng(0)
     pictures, words = rng.standard_normal((2, N, 6)).astype(np.float32)
     answers = rng.standard_normal((M, 6)).astype(np.float32)
     known = {}
     own = [rng.choice(M, rng.integers(2, 6), replace=False) for _ in range(N)]
-    query, document = np.repeat(np.arange(N), [len(one) for one in own]), np.concatenate(own)
+    rows = np.arange(N)
+    query, document = np.repeat(rows, [len(one) for one in own]), np.concatenate(own)
     shuffled = rng.permutation(len(query))
     data = Retrieval(
         queries=Mixed(
             names=tuple(f"q{row}" for row in range(N)),
             image=shown(pictures, "image ", known=known),
-            image_at=np.arange(N),
+            image_at=rows,
             text=shown(words, "question ", kind="text", known=known),
-            text_at=np.arange(N),
+            text_at=rows,
         ),
         documents=Mixed(
             names=tuple(f"d{row}" for row in range(M)),
             text=shown(answers, "answer ", kind="text", known=known),
             text_at=np.arange(M),
         ),
-        relevant=(np.arange(N), np.array([one[0] for one in own]), np.ones(N)),
+        relevant=tuple(np.delete(side, 5) for side in (rows, [one[0] for one in own], rows != 3)),
         candidates=(query[shuffled], document[shuffled]),
     )
     return data, known, cosine_similarity(pictures + words, answers), own
 
 
 def test_the_first_among_a_querys_own_candidates():
+    """A query whose candidates are all wrong scores 0, and one without judgement nothing."""
     data, known, cosines, own = made()
-    items = multiple_choice.run(Known(known, abilities=BOTH), data, SUM).items
-    for query, candidates in enumerate(own):
+    found = multiple_choice.run(Known(known, abilities=BOTH), data, SUM)
+    items = found.items
+    wrong, unjudged = items.iloc[3], items.iloc[5]
+    assert wrong["accuracy"] == 0 and wrong["correct"] is False and np.isnan(wrong["value"])
+    assert np.isnan(unjudged["accuracy"]) and unjudged["correct"] is None
+    assert (found.settings["all_irrelevant"], found.settings["without_relevant"]) == (1, 1)
+    for query in {*range(N)} - {3, 5}:
+        candidates = own[query]
         best = candidates[cosines[query, candidates].argmax()]
         assert items["answer"][query] == f"d{best}" and items["expected"][query] == f"d{candidates[0]}"
         assert items["accuracy"][query] == float(best == candidates[0])
@@ -78,14 +87,3 @@ def test_equal_candidates_share_the_pick_and_two_may_be_right():
     assert accuracy([0], tied=1) == accuracy([1], tied=1) == 0.5
     assert accuracy([0, 1]) == 1
     assert accuracy([2]) == 0
-
-
-def test_a_query_whose_candidates_are_all_wrong_scores_0_and_one_without_judgement_nothing():
-    data, known, *_ = made()
-    query, document, grade = (part[data.relevant[0] != 5] for part in data.relevant)
-    unsure = replace(data, relevant=(query, document, np.where(query == 3, 0, grade)))
-    found = multiple_choice.run(Known(known, abilities=BOTH), unsure, SUM)
-    accuracy, correct = found.items["accuracy"], found.items["correct"]
-    assert accuracy[3] == 0 and correct[3] is False and np.isnan(found.items["value"][3])
-    assert np.isnan(accuracy[5]) and correct[5] is None and accuracy.drop(5).notna().all()
-    assert (found.settings["all_irrelevant"], found.settings["without_relevant"]) == (1, 1)

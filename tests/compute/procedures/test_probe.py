@@ -76,12 +76,8 @@ def test_the_same_on_any_number_of_threads():
 def test_a_class_without_training_items_is_never_right():
     subject, data, _ = made(classes=4, test=200)
     keep = np.flatnonzero(data.train.labels != 2)
-    train = replace(
-        data.train,
-        names=tuple(data.train.names[at] for at in keep),
-        items=data.train.items.take(keep),
-        labels=data.train.labels[keep],
-    )
+    names = tuple(data.train.names[at] for at in keep)
+    train = replace(data.train, names=names, items=data.train.items.take(keep), labels=data.train.labels[keep])
     found = probe.run(subject, replace(data, train=train), OPTIONS)
     missing = found.items["expected"] == "class 2"
     assert found.items["accuracy"][missing].eq(0).all() and found.items["value"][missing].isna().all()
@@ -92,41 +88,20 @@ def test_a_class_without_training_items_is_never_right():
 def test_unlike_lists_of_classes_are_matched_by_name():
     subject, data, _ = made(classes=4, test=200)
     order = np.array([2, 0, 3, 1])
-    turned = replace(
-        data.test, classes=tuple(data.test.classes[at] for at in order), labels=np.argsort(order)[data.test.labels]
-    )
+    classes = tuple(data.test.classes[at] for at in order)
+    turned = replace(data.test, classes=classes, labels=np.argsort(order)[data.test.labels])
     first, second = (probe.run(subject, replace(data, test=test), OPTIONS).items for test in (data.test, turned))
     assert first.equals(second)
-    twice = replace(data.train, classes=("class 0", "class 0", "class 2", "class 3"))
-    with pytest.raises(BadInput, match="classes"):
-        probe.run(subject, replace(data, train=twice), OPTIONS)
-
-
-def test_what_cannot_be_probed():
-    subject, data, _ = made(classes=2, test=20)
-    with pytest.raises(Undefined, match="class"):
-        probe.run(subject, replace(data, train=replace(data.train, labels=np.zeros(60, dtype=int))), OPTIONS)
-
-
-def made_with_several(*, classes=12):
-    rng = np.random.default_rng(2)
-    centres = rng.normal(size=(classes, 40))
-    tables = [rng.random((n, classes)) < 0.14 for n in (300, 800)]
-    tables[1][5] = False  # an item with no label
-    train, test = ((table @ centres + 2.5 * rng.normal(size=(len(table), 40))).astype(np.float32) for table in tables)
-    known = {}
-    data = Probe(
-        train=labelled(train, tables[0], "a", classes=classes, known=known),
-        samples_per_label=8,
-        test=labelled(test, tables[1], "b", classes=classes, known=known),
-    )
-    return Known(known, abilities=("embed_image",)), data, train, test
+    twice = ("class 0", "class 0", "class 2", "class 3")
+    for error, wrong in ((BadInput, {"classes": twice}), (Undefined, {"labels": 0 * data.train.labels})):
+        with pytest.raises(error, match="class"):
+            probe.run(subject, replace(data, train=replace(data.train, **wrong)), OPTIONS)
 
 
 def test_several_labels_of_which_a_draw_lacks_one():
     """Compared with the public code in test_parity.py."""
-    subject, data, _, _ = made_with_several()
-    table = data.train.labels.copy()
-    table[:, 3] = False
-    lacking = probe.run(subject, replace(data, train=replace(data.train, labels=table)), OPTIONS)
+    subject, data, _ = made(classes=12, test=200)
+    train, test = (replace(side, labels=side.labels[:, None] == np.arange(12)) for side in (data.train, data.test))
+    train.labels[:, 3] = test.labels[5] = False
+    lacking = probe.run(subject, replace(data, train=train, test=test), OPTIONS)
     assert lacking.items["lrap"].between(0, 1).all() and lacking.items["expected"][5] == ""

@@ -76,15 +76,8 @@ def test_trec_eval_gives_the_same_figures_ties_included():
     data, model, scores, grades = made()
     items = retrieval.run(model, data, SUM).items
     wanted = trec(data, scores, grades, {"ndcg_cut.5,10", "map", "map_cut.5", "success.1,3,10", "recip_rank"})
-    for ours, theirs in (
-        ("ndcg_at_5", "ndcg_cut_5"),
-        ("ndcg_at_10", "ndcg_cut_10"),
-        ("map", "map"),
-        ("map_at_5", "map_cut_5"),
-        ("hit_rate_at_1", "success_1"),
-        ("hit_rate_at_3", "success_3"),
-        ("hit_rate_at_10", "success_10"),
-    ):
+    for theirs in ("ndcg_cut_5", "ndcg_cut_10", "map", "map_cut_5", "success_1", "success_3", "success_10"):
+        ours = theirs.replace("cut", "at").replace("success", "hit_rate_at")
         np.testing.assert_allclose(items[ours], [row[theirs] for row in wanted], atol=1e-9, rtol=0, err_msg=ours)
         assert items[ours].std() > 0, ours
     first = np.array([row["recip_rank"] for row in wanted])
@@ -127,8 +120,7 @@ def ranked(data, scores, query):
 
 def test_the_first_hit_is_dropped_whatever_it_is():
     data, model, scores, grades = made(2)
-    data = Retrieval(queries=data.queries, documents=data.documents, relevant=data.relevant, skip_first=True)
-    items = retrieval.run(model, data, SUM).items
+    items = retrieval.run(model, replace(data, skip_first=True), SUM).items
     for query in range(QUERIES):
         order = ranked(data, scores, query)[1:]
         assert items["hit_rate_at_1"][query] == float(grades[query, order[0]] > 0)
@@ -146,13 +138,8 @@ def test_the_revisited_protocol_takes_junk_out_and_ranks_everything(monkeypatch)
     kind[0][kind[0] == "hard"] = "other"
     for positive, gone in ((("easy", "hard"), ("junk",)), (("hard",), ("easy", "junk"))):
         query, document = np.nonzero(np.isin(kind, positive))
-        one = Retrieval(
-            queries=data.queries,
-            documents=data.documents,
-            ignored=np.nonzero(np.isin(kind, gone)),
-            relevant=(query, document, np.ones(len(query))),
-        )
-        found = retrieval.run(model, one, SUM)
+        relevant, ignored = (query, document, np.ones(len(query))), np.nonzero(np.isin(kind, gone))
+        found = retrieval.run(model, replace(data, relevant=relevant, ignored=ignored), SUM)
         for row in range(QUERIES):
             order = [at for at in ranked(data, scores, row) if kind[row, at] not in gone]
             count, total, hits = int(np.isin(kind[row], positive).sum()), 0.0, 0
@@ -192,12 +179,8 @@ def test_evidence_says_what_was_expected_and_by_how_much_it_led():
 
 def test_data_that_do_not_fit_are_refused():
     data, model, *_ = made(8)
-    parts = {"queries": data.queries, "documents": data.documents}
     with pytest.raises(BadInput, match="different grades"):
-        retrieval.run(model, Retrieval(**parts, relevant=(np.array([0, 0]), np.array([1, 1]), np.array([1, 2]))), SUM)
-    twice = tuple(np.concatenate([part, part]) for part in data.relevant)
-    same = [
-        retrieval.run(model, Retrieval(**parts, relevant=relevant), SUM).items["ndcg_at_10"].tolist()
-        for relevant in (data.relevant, twice)
-    ]
-    assert same[0] == same[1]
+        retrieval.run(model, replace(data, relevant=tuple(map(np.array, ([0, 0], [1, 1], [1, 2])))), SUM)
+    twice = replace(data, relevant=tuple(np.concatenate([part, part]) for part in data.relevant))
+    once, again = (retrieval.run(model, each, SUM).items["ndcg_at_10"].tolist() for each in (data, twice))
+    assert once == again

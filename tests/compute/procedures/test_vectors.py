@@ -4,6 +4,8 @@ Reference: the same procedure on the vectors as they were drawn; for cosines of 
 scikit-learn's cosine_similarity in float64.
 """
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.metrics import ndcg_score
@@ -60,32 +62,27 @@ def run(name, vectors):
     items, mates = (shown(vectors[side], side, known=known) for side in ("item", "mate"))
     words, prompts = (shown(vectors[side], side, kind="text", known=known) for side in ("mate", "class"))
     turned = items.take(np.roll(np.arange(N), 1))
-    every = {
-        "train": Labelled(names=NAMES, items=mates, labels=LABELS, classes=NAMES[:CLASSES]),
-        "test": Labelled(names=NAMES, items=items, labels=LABELS, classes=NAMES[:CLASSES]),
-    }
-    several = {
-        side: Labelled(names=NAMES, items=one.items, labels=SEVERAL, classes=NAMES[: CLASSES // 2])
-        for side, one in every.items()
-    }
-    found = {
-        "queries": Mixed(names=NAMES, text=words, text_at=np.arange(N)),
-        "documents": Mixed(names=NAMES, image=items, image_at=np.arange(N)),
-        "relevant": (*np.nonzero(LABELS[:, None] == LABELS), np.ones(N * N // CLASSES, dtype=int)),
-    }
+    test = Labelled(names=NAMES, items=items, labels=LABELS, classes=NAMES[:CLASSES])
+    every = Probe(train=replace(test, items=mates), test=test)
+    labels = {"labels": SEVERAL, "classes": NAMES[: CLASSES // 2]}
+    found = Retrieval(
+        queries=Mixed(names=NAMES, text=words, text_at=np.arange(N)),
+        documents=Mixed(names=NAMES, image=items, image_at=np.arange(N)),
+        relevant=(*np.nonzero(LABELS[:, None] == LABELS), np.ones(N * N // CLASSES, dtype=int)),
+    )
     own = (np.repeat(np.arange(N), 3), (np.arange(N)[:, None] + [0, 1, 2]).reshape(-1) % N)
     first = np.zeros(N, dtype=int)
     tasks = {
-        "retrieval": (retrieval, Retrieval(**found), {"fusion": "sum"}),
-        "multiple choice": (multiple_choice, Retrieval(**found, candidates=own), {"fusion": "sum"}),
+        "retrieval": (retrieval, found, {"fusion": "sum"}),
+        "multiple choice": (multiple_choice, replace(found, candidates=own), {"fusion": "sum"}),
         "choice": (choice, Choices(names=NAMES, reference=words, alternatives=(items, turned), answer=first), {}),
         "odd one out": (odd_one_out, OddOneOut(names=NAMES, members=(turned, items, mates), odd=first), {}),
         "matching": (matching, Matches(names=NAMES, images=(mates,), captions=(words, words.take(own[1][1::3]))), {}),
         "sts": (sts, Sentences(names=NAMES, first=items, second=turned, human=HUMAN), {}),
-        "zero-shot": (zero_shot, ZeroShot(test=every["test"], prompts=prompts), {}),
-        "clustering": (clustering, Clusters(test=every["test"]), {}),
-        "probe": (probe, Probe(**every), SETTINGS),
-        "neighbours": (probe, Probe(**several), SETTINGS),
+        "zero-shot": (zero_shot, ZeroShot(test=test, prompts=prompts), {}),
+        "clustering": (clustering, Clusters(test=test), {}),
+        "probe": (probe, every, SETTINGS),
+        "neighbours": (probe, Probe(train=replace(every.train, **labels), test=replace(test, **labels)), SETTINGS),
     }
     procedure, data, options = tasks[name]
     return procedure.run(Known(known, abilities=BOTH), data, options)

@@ -42,3 +42,8 @@ def table(path, rows):
     """Writes a table whose lines are parted by `|`."""
     put(path.parent, {path.name: rows.replace("|", "\n") + "\n"})
     return path
+
+
+def lists(columns):
+    """Arrays as lists."""
+    return [column.tolist() for column in columns]

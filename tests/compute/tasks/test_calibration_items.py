@@ -58,6 +58,5 @@ def test_a_derangement_avoids_what_belongs_together():
         order = deranged(together, lots)
         there = np.flatnonzero(order >= 0)
         assert not together[there, order[there]].any() and len(set(order[there].tolist())) == len(there) >= 11
-    assert deranged(np.ones((3, 3), dtype=bool), np.random.default_rng(0)).tolist() == [-1] * 3
-    assert deranged(np.eye(2, dtype=bool), np.random.default_rng(0)).tolist() == [1, 0]
-    assert deranged(np.zeros((0, 0), dtype=bool), np.random.default_rng(0)).tolist() == []
+    for together, order in ((np.ones((3, 3)), [-1] * 3), (np.eye(2), [1, 0]), (np.zeros((0, 0)), [])):
+        assert deranged(together.astype(bool), lots).tolist() == order

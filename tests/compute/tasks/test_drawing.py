@@ -48,17 +48,12 @@ def test_every_caption_is_true_and_a_change_is_told():
 def test_damage_grows_with_its_strength(kind):
     """Against scikit-image's structural similarity: on average over photographs it falls at every step."""
     shown = [draw(scene) for scene in (compose.view(Random(f"view {n}"), part="test") for n in range(12))]
-    means = []
-    for strength in range(6):
-        worse = [render.distort(image, kind=kind, strength=strength, seed=n) for n, image in enumerate(shown)]
-        means.append(
-            np.mean(
-                [
-                    structural_similarity(image, other, channel_axis=-1)
-                    for image, other in zip(shown, worse, strict=True)
-                ]
-            )
-        )
+
+    def similar(strength):
+        worse = (render.distort(image, kind=kind, strength=strength, seed=n) for n, image in enumerate(shown))
+        return np.mean([structural_similarity(*each, channel_axis=-1) for each in zip(shown, worse, strict=True)])
+
+    means = [similar(strength) for strength in range(6)]
     assert means[0] == 1 and (np.diff(means) < -0.005).all()
 
 

@@ -1,48 +1,34 @@
 """Which files of a folder count as images: the same for data of one's own, sets to compare and sources of pairs."""
 
-import io
-from pathlib import Path
-
 import pytest
-from PIL import Image
 
 from compute.tasks import image_lists, image_sets, own
 from compute.tasks.image_lists import ImageFiles, image_files
 from compute.tasks.source import Source
 from compute.types import BadInput
+from tests.compute.tasks import files
+from tests.compute.tasks.hub_files import image, png
+
+IMAGES = [
+    f"{kind}/{at}" for kind in ("blue ball/more", "red ball") for at in ("0.png", "1.JFIF", "2.Jpe", "3", "4.avif")
+]
+OTHERS = [f"green ball/{name}" for name in ("IMG_0.HEIC", "IMG_1.HEIC", "IMG_2.HEIC", "LICENSE")]
 
 
-def image(path, colour=0, *, kind="PNG"):
-    """A small image, whatever its name says."""
-    data = io.BytesIO()
-    Image.new("RGB", (32, 32), (colour, 9, 99)).save(data, kind)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(data.getvalue())
+def put(folder, *names):
+    """Small PNG images, whatever their names say."""
+    return files.put(folder, {name: png(image(at, size=(32, 32))) for at, name in enumerate(names)})
 
 
 @pytest.fixture
 def folder(tmp_path):
     """Two classes whose files end in many ways, and one that nothing can read."""
-    for at, name in enumerate(("0.png", "1.JFIF", "2.Jpe", "3", "4.avif")):
-        image(tmp_path / "red ball" / name, at, kind="JPEG" if at in (1, 2) else "PNG")
-        image(tmp_path / "blue ball" / "more" / name, 10 + at)
-    for name in ("IMG_0.HEIC", "IMG_1.HEIC", "IMG_2.HEIC", "LICENSE"):
-        (tmp_path / "green ball").mkdir(exist_ok=True)
-        (tmp_path / "green ball" / name).write_bytes(b"ftypheic" * 9)
-    for name in (".hidden.png", "Thumbs.db", ".cache/0.png"):
-        image(tmp_path / name)
-    return tmp_path
+    files.put(tmp_path, dict.fromkeys(OTHERS, b"ftypheic" * 9))
+    return put(tmp_path, *IMAGES, ".hidden.png", "Thumbs.db", ".cache/0.png")
 
 
 def test_images_are_told_by_their_ends_or_by_their_content(folder):
-    assert image_files(folder) == ImageFiles(
-        names=tuple(
-            f"{kind}/{at}"
-            for kind in ("blue ball/more", "red ball")
-            for at in ("0.png", "1.JFIF", "2.Jpe", "3", "4.avif")
-        ),
-        unused=("green ball/IMG_0.HEIC", "green ball/IMG_1.HEIC", "green ball/IMG_2.HEIC", "green ball/LICENSE"),
-    )
+    assert image_files(folder) == ImageFiles(names=tuple(IMAGES), unused=tuple(OTHERS))
 
 
 def test_every_reader_of_a_folder_says_what_it_does_not_use(folder):
@@ -62,7 +48,5 @@ def test_a_folder_of_nothing_else_says_what_it_holds(folder):
 
 
 def test_images_of_a_split_in_no_class_are_said(tmp_path):
-    for name in ("train/a/0.png", "train/b/1.png", "test/a/2.png", "test/b/3.png", "test/4.png"):
-        image(tmp_path / name, int(Path(name).stem))
-    data = own.read(tmp_path)
+    data = own.read(put(tmp_path, "train/a/0.png", "train/b/1.png", "test/a/2.png", "test/b/3.png", "test/4.png"))
     assert data.facts.counts.startswith("2 images of 2 classes") and "test/4.png" in data.notes[0]

@@ -6,6 +6,7 @@ from compute.content.items import content_key
 from compute.tasks.data import Retrieval
 from compute.tasks.source import Source
 from tests.compute.tasks import hub_files
+from tests.compute.tasks.files import lists
 from tests.compute.tasks.hub_files import image, qrels
 
 
@@ -14,10 +15,11 @@ def task(name):
 
 
 def load(tmp_path, name, files, **options):
-    """The items of a task, of MIEB if its key names no benchmark, over these tables."""
+    """The items of a task, of MIEB if its key names no benchmark, over these tables: of its only subset, or by it."""
     row = task(name)
     hub_files.write(tmp_path / row.dataset, files)
-    return tasks.load(row, source=Source(root=tmp_path, offline=True), options=options)
+    made = tasks.load(row, source=Source(root=tmp_path, offline=True), options=options)
+    return made.get("default", made)
 
 
 def key(red):
@@ -25,28 +27,26 @@ def key(red):
 
 
 def test_the_damaged_training_image_of_birdsnap_is_left_out(tmp_path):
-    count = 3856
-    rows = hub_files.table({"image": [image(1)] * count, "common": [0] * count}, common=["owl"])
-    train = load(tmp_path, "Birdsnap", {"train": rows, "test": rows})["default"].train
-    assert len(train.items) == count - 1
-    assert "3854" not in train.names
+    def rows(count):
+        return hub_files.table({"image": [image(1)] * count, "common": [0] * count}, common=["owl"])
+
+    train = load(tmp_path, "Birdsnap", {"train": rows(3856), "test": rows(1)}).train
+    assert len(train.items) == 3855 and "3854" not in train.names
 
 
 def test_zero_shot_prompts_keep_the_public_codes_line_ends_unless_asked_to_be_clean(tmp_path):
     files = {"test": {"webp": [image(0), image(1)], "cls": [0, 1]}}
-    public = load(tmp_path, "GTSRBZeroShot", files)["default"].prompts
-    clean = load(tmp_path, "GTSRBZeroShot", files, prompts="clean")["default"].prompts
-    assert len(public) == len(clean) == 43
-    assert public.read(0).count("\n") == 1
-    assert public.read(0).replace("\n", "") == clean.read(0)
-    assert clean.read(0).startswith("a close up photo of a '")
+    public = load(tmp_path, "GTSRBZeroShot", files).prompts
+    clean = load(tmp_path, "GTSRBZeroShot", files, prompts="clean").prompts
+    assert len(public) == len(clean) == 43 and clean.read(0).startswith("a close up photo of a '")
+    assert public.read(0).count("\n") == 1 and public.read(0).replace("\n", "") == clean.read(0)
     assert tasks.options_of(task("GTSRBZeroShot")) == {"prompts": ("public", "clean")}
     assert tasks.options_of(task("CIFAR10ZeroShot")) == {}
 
 
 def test_the_split_of_sugarcrepe_is_called_train(tmp_path):
     rows = {"images": [image(1)], "caption": ["a"], "negative_caption": ["b"]}
-    assert load(tmp_path, "SugarCrepe", {"train": rows})["default"].captions[1].read(0) == "b"
+    assert load(tmp_path, "SugarCrepe", {"train": rows}).captions[1].read(0) == "b"
 
 
 def test_three_tables_with_image_and_text_on_both_sides(tmp_path):
@@ -59,15 +59,12 @@ def test_three_tables_with_image_and_text_on_both_sides(tmp_path):
         ("corpus", "test"): {"id": ["d0", "d1"], "image": [image(11), None], "text": ["zero", "one"]},
         ("qrels", "test"): qrels([("q1", "d0", 1), ("q0", "d1", 2), ("q0", "d0", 0)]),
     }
-    data = load(tmp_path, "InfoSeekIT2ITRetrieval", files)["default"]
-    assert isinstance(data, Retrieval)
-    assert data.queries.names == ("q0", "q1")
-    assert data.queries.text_at.tolist() == [0, -1]
-    assert data.documents.image_at.tolist() == [0, -1]
-    assert data.documents.text_at.tolist() == [0, 1]
-    found = sorted(zip(*(part.tolist() for part in data.relevant), strict=True))
-    assert found == [(0, 0, 0), (0, 1, 2), (1, 0, 1)]
-    assert data.candidates is None
+    data = load(tmp_path, "InfoSeekIT2ITRetrieval", files)
+    assert isinstance(data, Retrieval) and data.candidates is None
+    queries, documents = data.queries, data.documents
+    assert queries.names == ("q0", "q1")
+    assert lists((queries.text_at, documents.image_at, documents.text_at)) == [[0, -1], [0, -1], [0, 1]]
+    assert sorted(zip(*lists(data.relevant), strict=True)) == [(0, 0, 0), (0, 1, 2), (1, 0, 1)]
 
 
 def test_memes_share_one_pool_of_distinct_texts(tmp_path):
@@ -76,11 +73,11 @@ def test_memes_share_one_pool_of_distinct_texts(tmp_path):
         "validation": {"id": [10, 11], "image": [image(10), image(11)], "text": ["b", "c"]},
         "train": {"id": [20], "image": [image(20)], "text": ["d"]},
     }
-    data = load(tmp_path, "HatefulMemesI2TRetrieval", files)["default"]
+    data = load(tmp_path, "HatefulMemesI2TRetrieval", files)
     assert [data.documents.text.read(at) for at in range(4)] == ["a", "b", "c", "d"]
     assert data.queries.image.keys[data.queries.image_at].tolist() == [key(0), key(1)]
     assert data.missing is None
-    turned = load(tmp_path, "HatefulMemesT2IRetrieval", files)["default"]
+    turned = load(tmp_path, "HatefulMemesT2IRetrieval", files)
     assert turned.queries.text.read(1) == "b"
     assert turned.documents.image.keys.tolist() == [key(0), key(1), key(11), key(20)]
 
@@ -88,10 +85,9 @@ def test_memes_share_one_pool_of_distinct_texts(tmp_path):
 def test_a_right_answer_that_the_pool_lacks_still_counts(tmp_path):
     rows = {"id": [0, 1, 2], "image": [image(at) for at in range(3)], "text": ["same", "same", "other"]}
     files = dict.fromkeys(("test", "validation", "train"), rows)
-    data = load(tmp_path, "HatefulMemesI2TRetrieval", files)["default"]
-    assert data.documents.names == ("0", "2")
-    assert data.queries.names == ("0", "1", "2")
-    assert [part.tolist() for part in data.missing] == [[1], [1]]
+    data = load(tmp_path, "HatefulMemesI2TRetrieval", files)
+    assert (data.documents.names, data.queries.names) == (("0", "2"), ("0", "1", "2"))
+    assert lists(data.missing) == [[1], [1]]
 
 
 def test_vidore_2_has_one_table_of_queries_with_their_language(tmp_path):
@@ -110,7 +106,7 @@ def test_vidore_2_has_one_table_of_queries_with_their_language(tmp_path):
     assert list(data) == languages
     assert all(part.documents.names == ("10", "11", "12") and len(part.queries.names) == 1 for part in data.values())
     by_query = {part.queries.names[0]: part for part in data.values()}
-    assert sorted(zip(*(part.tolist() for part in by_query["8"].relevant), strict=True)) == [(0, 0, 1), (0, 2, 2)]
+    assert sorted(zip(*lists(by_query["8"].relevant), strict=True)) == [(0, 0, 1), (0, 2, 2)]
 
 
 def test_vidore_3_has_three_configurations_a_language(tmp_path):
@@ -125,4 +121,4 @@ def test_vidore_3_has_three_configurations_a_language(tmp_path):
     for at, (language, part) in enumerate(data.items()):
         assert part.queries.names == ("q0",) and part.queries.text.read(0) == f"{language} 0"
         assert part.documents.image.keys.tolist() == [key(1), key(2)] and part.documents.text is None
-        assert [column.tolist() for column in part.relevant] == [[0], [1], [1 + at % 2]]
+        assert lists(part.relevant) == [[0], [1], [1 + at % 2]]

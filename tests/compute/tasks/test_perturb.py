@@ -37,10 +37,9 @@ def test_a_rising_strength_leads_away_from_the_image_as_the_seed_decides_at_any_
 
 
 def test_what_is_not_there_is_named():
-    with pytest.raises(BadInput, match="shear"):
-        perturb(CAT, kind="shear", strength=1)
-    with pytest.raises(BadInput, match="1.5"):
-        perturb(CAT, kind="rotate", strength=1.5)
+    for kind, strength, word in (("shear", 1, "shear"), ("rotate", 1.5, "1.5")):
+        with pytest.raises(BadInput, match=word):
+            perturb(CAT, kind=kind, strength=strength)
 
 
 @pytest.mark.parametrize("shape", [(5, 9), (40, 31)])

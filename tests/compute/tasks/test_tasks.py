@@ -7,6 +7,11 @@ from compute import tasks
 from compute.content import items
 from compute.tasks.data import Choices, Labelled, Mixed, Retrieval, ZeroShot
 from compute.types import BadInput
+from tests.compute.tasks.files import lists
+
+
+def rows(*places):
+    return np.array(places)
 
 
 def text(*contents):
@@ -26,18 +31,16 @@ def test_bad_contents_take_every_item_that_needs_them():
     data = Choices(
         names=("0", "1", "2"),
         reference=text("r", "s", "t"),
-        answer=np.array([0, 1, 0]),
+        answer=rows(0, 1, 0),
         alternatives=(text("a", "b", "c"), text("d", "bad", "f")),
     )
     kept = without_bad(data)
-    assert kept.names == ("0", "2")
-    assert kept.answer.tolist() == [0, 0]
+    assert (kept.names, kept.answer.tolist(), tasks.size(kept)) == (("0", "2"), [0, 0], 2)
     assert [kept.alternatives[1].read(row) for row in range(2)] == ["d", "f"]
-    assert tasks.size(kept) == 2
 
 
 def test_a_class_cannot_lose_its_prompt():
-    part = Labelled(names=("0",), items=text("a"), labels=np.array([0]), classes=("x",))
+    part = Labelled(names=("0",), items=text("a"), labels=rows(0), classes=("x",))
     with pytest.raises(BadInput, match="prompt"):
         without_bad(ZeroShot(test=part, prompts=text("bad")))
 
@@ -48,20 +51,17 @@ def test_a_lost_document_is_no_longer_a_right_answer_and_positions_move_up():
         documents=Mixed(
             names=("d0", "d1", "d2"),
             text=text("bad", "d1"),
-            text_at=np.array([0, 1, -1]),
+            text_at=rows(0, 1, -1),
             image=items.images([b"x"], of="test"),
-            image_at=np.array([-1, -1, 0]),
+            image_at=rows(-1, -1, 0),
         ),
-        relevant=(np.array([0, 0, 1]), np.array([0, 1, 2]), np.array([1, 2, 3])),
-        ignored=(np.array([1]), np.array([0])),
-        candidates=(np.array([0, 1]), np.array([1, 2])),
+        relevant=(rows(0, 0, 1), rows(0, 1, 2), rows(1, 2, 3)),
+        ignored=(rows(1), rows(0)),
+        candidates=(rows(0, 1), rows(1, 2)),
     )
     kept = without_bad(data)
-    assert kept.documents.names == ("d1", "d2")
-    assert [part.tolist() for part in kept.relevant] == [[0, 1], [0, 1], [2, 3]]
-    assert [part.tolist() for part in kept.ignored] == [[], []]
-    assert [part.tolist() for part in kept.candidates] == [[0, 1], [0, 1]]
-    assert kept.documents.text_at.tolist() == [1, -1]
+    assert (kept.documents.names, kept.documents.text_at.tolist()) == (("d1", "d2"), [1, -1])
+    assert lists((*kept.relevant, *kept.ignored, *kept.candidates)) == [[0, 1], [0, 1], [2, 3], [], [], [0, 1], [0, 1]]
 
 
 def test_a_query_that_loses_its_only_right_answer_is_unjudged_not_wrong():
@@ -69,9 +69,8 @@ def test_a_query_that_loses_its_only_right_answer_is_unjudged_not_wrong():
     data = Retrieval(
         queries=mixed("q0", "q1", "q2"),
         documents=mixed("bad", "d1"),
-        relevant=(np.array([0, 0, 1, 2, 2]), np.array([0, 1, 1, 0, 1]), np.array([1, 0, 0, 1, 0])),
-        missing=(np.array([2]), np.array([1])),
+        relevant=(rows(0, 0, 1, 2, 2), rows(0, 1, 1, 0, 1), rows(1, 0, 0, 1, 0)),
+        missing=(rows(2), rows(1)),
     )
     kept = without_bad(data)
-    assert [part.tolist() for part in kept.relevant] == [[1, 2], [0, 0], [0, 0]]
-    assert [part.tolist() for part in kept.missing] == [[2], [1]]
+    assert lists((*kept.relevant, *kept.missing)) == [[1, 2], [0, 0], [0, 0], [2], [1]]

@@ -1,6 +1,7 @@
 """UniSim-Bench's loaders on small copies of the data sets in their own layouts; rules: FACTS, UniSim-Bench Table 1."""
 
 import io
+import pickle
 from dataclasses import replace
 from random import Random
 
@@ -14,10 +15,11 @@ from compute.content.items import content_key
 from compute.tasks import unisim
 from compute.tasks.data import Choices, OddOneOut, Retrieval
 from compute.tasks.source import Source
-from compute.tasks.unisim import odd
+from compute.tasks.unisim import ground_truth, odd
 from compute.tasks.unisim.files import Files
 from compute.types import BadInput
 from tests.compute.tasks import unisim_files
+from tests.compute.tasks.files import lists
 
 
 def task(name, *, items=40):
@@ -156,10 +158,9 @@ def test_landmarks_by_both_protocols(tmp_path):
     assert list(data) == ["medium", "hard"]
     medium, hard = data.values()
     assert isinstance(medium, Retrieval)
-    assert [part.tolist() for part in medium.relevant[:2]] == [[0, 0, 1], [0, 1, 2]]
-    assert [part.tolist() for part in medium.ignored] == [[0], [3]]
-    assert [part.tolist() for part in hard.relevant[:2]] == [[0], [1]]
-    assert sorted(zip(*(part.tolist() for part in hard.ignored), strict=True)) == [(0, 0), (0, 3), (1, 2)]
+    assert lists((*medium.relevant[:2], *medium.ignored)) == [[0, 0, 1], [0, 1, 2], [0], [3]]
+    assert lists(hard.relevant[:2]) == [[0], [1]]
+    assert sorted(zip(*lists(hard.ignored), strict=True)) == [(0, 0), (0, 3), (1, 2)]
 
 
 def test_questions_are_drawn_by_a_seed_and_files_without_any_are_refused(tmp_path):
@@ -169,3 +170,56 @@ def test_questions_are_drawn_by_a_seed_and_files_without_any_are_refused(tmp_pat
     (tmp_path / "saraghznfri/unisim_data/nights/data.csv").write_text("split,votes\ntrain,6\n")
     with pytest.raises(BadInput, match="No question"):
         choices(tmp_path, "nights")
+
+
+TRUTH = {
+    "imlist": ["all_souls_000013", "bodleian_1"],
+    "qimlist": ["query"],
+    "gnd": [{"bbx": [1.5, 2.0, 3.25, 4.0], "easy": [0, 1, 70000], "hard": [], "junk": [5_000_000_000]}],
+}
+
+
+def test_plain_data_of_every_protocol():
+    for protocol in range(5):
+        assert ground_truth.read(pickle.dumps(TRUTH, protocol=protocol), of="truth") == TRUTH
+
+
+@pytest.mark.parametrize("protocol", [2, 4])
+def test_arrays_and_numbers_of_numpy(protocol):
+    box = np.asfortranarray(np.arange(6.0).reshape(2, 3))
+    whole = {"easy": np.array([3, 1, 2]), "bbx": box, "one": np.float64(1.5), "again": [np.int64(7)] * 2}
+    found = ground_truth.read(pickle.dumps(whole, protocol=protocol), of="truth")
+    assert found["easy"].tolist() == [3, 1, 2]
+    assert found["bbx"].tolist() == [[0, 1, 2], [3, 4, 5]]
+    assert (found["one"], found["again"]) == (1.5, [7, 7])
+
+
+class Trap:
+    """What a hostile pickle would hold: a call on loading."""
+
+    def __reduce__(self):
+        return (print, ("ran",))
+
+
+HOSTILE = [Trap(), {"gnd": [Trap()]}, np.array([Trap()], dtype=object), np.random.default_rng]
+
+
+@pytest.mark.parametrize("hostile", HOSTILE)
+def test_anything_that_could_run_is_refused_and_does_not_run(hostile, capsys):
+    with pytest.raises(BadInput, match="truth"):
+        ground_truth.read(pickle.dumps(hostile, protocol=2), of="truth")
+    assert capsys.readouterr().out == ""
+
+
+def test_cut_and_random_files_are_damaged_not_a_crash():
+    data = pickle.dumps(TRUTH, protocol=2)
+    for length in range(0, len(data) - 1, 7):
+        with pytest.raises(BadInput, match="truth"):
+            ground_truth.read(data[:length], of="truth")
+    random = np.random.default_rng(0)
+    for _ in range(50):
+        noise = random.integers(0, 256, size=int(random.integers(1, 60)), dtype=np.uint8).tobytes()
+        try:
+            ground_truth.read(noise, of="truth")
+        except BadInput:
+            continue

@@ -36,32 +36,31 @@ def bapps():
     return files
 
 
-def pieapp():
+PIEAPP = """ ref. image, distorted image A, distorted image B, preference for A
+scene.png,a.png,b.png,0.9
+scene.png,a.png,c.png,0.5
+scene.png,scene.png,c.png,0.9
+scene.png,b.png,c.png,0.1
+"""
+PIEAPP_TRAINING = """ ref. image, distorted image A, distorted image B, raw preference, processed preference for A
+scene.png,a.png,b.png,0,0.9
+scene.png,a.png,c.png,0,0.45
+scene.png,scene.png,c.png,0,0.9
+scene.png,b.png,c.png,0,0.2
+"""
+
+
+def pieapp(split="test", scene="scene1", labels=PIEAPP, red=1):
     return {
-        "pie_app/test_reference_list.txt": "scene1.png\n",
-        "pie_app/labels/test/scene1_pairwise_labels.csv": """\
- ref. image, distorted image A, distorted image B, preference for A
-scene1.png,a.png,b.png,0.9
-scene1.png,a.png,c.png,0.5
-scene1.png,scene1.png,c.png,0.9
-scene1.png,b.png,c.png,0.1
-""",
-        "pie_app/reference_images/test/scene1.png": 1,
-        **{f"pie_app/distorted_images/test/scene1/{name}.png": 50 + at for at, name in enumerate("abc")},
+        f"pie_app/{split}_reference_list.txt": f"{scene}.png\n",
+        f"pie_app/labels/{split}/{scene}_pairwise_labels.csv": labels.replace("scene", scene),
+        f"pie_app/reference_images/{split}/{scene}.png": red,
+        **{f"pie_app/distorted_images/{split}/{scene}/{name}.png": red + 49 + at for at, name in enumerate("abc")},
     }
 
 
 def pieapp_training():
-    return {
-        "pie_app/train_reference_list.txt": "scene2.png\n",
-        "pie_app/labels/train/scene2_pairwise_labels.csv": (
-            " ref. image, distorted image A, distorted image B, raw preference, processed preference for A\n"
-            "scene2.png,a.png,b.png,0,0.9\nscene2.png,a.png,c.png,0,0.45\n"
-            "scene2.png,scene2.png,c.png,0,0.9\nscene2.png,b.png,c.png,0,0.2\n"
-        ),
-        "pie_app/reference_images/train/scene2.png": 301,
-        **{f"pie_app/distorted_images/train/scene2/{name}.png": 350 + at for at, name in enumerate("abc")},
-    }
+    return pieapp("train", "scene2", PIEAPP_TRAINING, 301)
 
 
 def kadid_names(images):
@@ -99,10 +98,18 @@ def koniq():
 
 
 def pipal():
-    labels = [f"A0001_0{at}.bmp,{1600 if at < 6 else 1200}\n" for at in range(8)]
     return {
         "PIPAL/Val_Ref/A0001.bmp": 1,
-        "PIPAL/val_label.txt": "".join([*labels, "B0001_00.bmp,1000\n"]),
+        "PIPAL/val_label.txt": """A0001_00.bmp,1600
+A0001_01.bmp,1600
+A0001_02.bmp,1600
+A0001_03.bmp,1600
+A0001_04.bmp,1600
+A0001_05.bmp,1600
+A0001_06.bmp,1200
+A0001_07.bmp,1200
+B0001_00.bmp,1000
+""",
         **{f"PIPAL/Val_Dist/A0001_0{at}.bmp": at for at in range(8)},
     }
 
@@ -122,11 +129,20 @@ def sice():
 
 
 def agiqa():
-    both = [(prompt, at) for prompt in "xy" for at in range(5)]
-    names = ["name", "prompt", "adj1", "adj2", "style", "mos_quality", "std_quality", "mos_align", "std_align"]
-    rows = [(f"{prompt}{at}.jpg", prompt, "", "", "", at, 0, at / 2, 0) for prompt, at in both]
-    pictures = {f"agiqa-3k/images/{prompt}{at}.jpg": 40 * at for prompt, at in both}
-    return {"agiqa-3k/data.csv": [names, *rows], **pictures}
+    table = """name,prompt,adj1,adj2,style,mos_quality,std_quality,mos_align,std_align
+x0.jpg,x,,,,0,0,0.0,0
+x1.jpg,x,,,,1,0,0.5,0
+x2.jpg,x,,,,2,0,1.0,0
+x3.jpg,x,,,,3,0,1.5,0
+x4.jpg,x,,,,4,0,2.0,0
+y0.jpg,y,,,,0,0,0.0,0
+y1.jpg,y,,,,1,0,0.5,0
+y2.jpg,y,,,,2,0,1.0,0
+y3.jpg,y,,,,3,0,1.5,0
+y4.jpg,y,,,,4,0,2.0,0
+"""
+    pictures = {f"agiqa-3k/images/{prompt}{at}.jpg": 40 * at for prompt, at in product("xy", range(5))}
+    return {"agiqa-3k/data.csv": table, **pictures}
 
 
 def hpdv2():
@@ -195,10 +211,11 @@ Image_URL,max_score,OFA,GIT,Our,ExpNet-v2,BLIP-2,ViT-GPT2
 one.jpg,3,3,0,0,1,1,1
 two.jpg,2,2,0,0,0,0,0
 """,
-        "coco-triplets/resources/all_captions_extended.csv": [
-            said := ["fname", "OFA_Huge", "GIT_Large", "Ensemble", "ExpansionNet_v2", "BLIP_2", "ViT_GPT2"],
-            *([name, *(f"{model} of {name}" for model in said[1:])] for name in ("one.jpg", "two.jpg")),
-        ],
+        "coco-triplets/resources/all_captions_extended.csv": """\
+fname,OFA_Huge,GIT_Large,Ensemble,ExpansionNet_v2,BLIP_2,ViT_GPT2
+one.jpg,OFA_Huge of one.jpg,GIT_Large of one.jpg,Ensemble of one.jpg,e,b,v
+two.jpg,OFA_Huge of two.jpg,GIT_Large of two.jpg,Ensemble of two.jpg,e,b,v
+""",
         "coco-triplets/coco/images/val2014/one.jpg": 0,
         "coco-triplets/coco/images/val2014/two.jpg": 1,
     }

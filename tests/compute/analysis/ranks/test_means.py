@@ -1,7 +1,11 @@
+"""Means and their variances against closed forms, a linear model, scipy's t tests, and the reasons for none."""
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.stats import chi2
 
+from compute.analysis.ranks import variance
 from compute.analysis.ranks.means import adjusted_mean, anchor, binomial_stderr, rank
 from compute.types import BadInput
 from tests.compute.analysis.tables import ranked, table
@@ -99,3 +103,98 @@ def test_a_mean_as_if_every_task_had_a_score_is_that_of_a_linear_model(aggregate
     assert_allclose(
         adjusted_mean(scores, parts)[1], ranked(scores, codes, task_weights=weights, aggregate=aggregate).mean[1]
     )
+
+
+# ---- variances
+
+
+def parts_of(scores, codes, *, stderr=None, printed=None, clusters=None, **rule):
+    scores, codes = np.asarray(scores, float), np.asarray(codes)
+    shape = (len(scores), codes.max() + 1)
+    return variance.by_category(
+        scores=scores,
+        stderr=np.full(scores.shape, NAN) if stderr is None else np.asarray(stderr, float),
+        categories=codes,
+        parts=table(scores, codes, **rule).blocks,
+        printed=np.zeros(shape, bool) if printed is None else np.asarray(printed),
+        clusters=clusters,
+    )
+
+
+def satterthwaite(each, count):
+    """Degrees of freedom of a sum of variances, each at its upper limit of 80 percent."""
+    upper = [v * (n - 1) / chi2.ppf(0.2, n - 1) for v, n in zip(each, count, strict=True)]
+    return sum(upper) ** 2 / sum(v**2 / (n - 1) for v, n in zip(upper, count, strict=True))
+
+
+@pytest.mark.parametrize("aggregate", ["category-mean", "task-mean"])
+def test_weights_and_gaps_against_a_plain_loop(aggregate):
+    rng = np.random.default_rng(3)
+    codes = np.array([0, 0, 0, 1, 1, 1, 1, 2, 2])
+    scores = rng.random((6, 9))
+    scores[1, 0] = scores[4, 5] = NAN
+    weights, task_weights = np.array([1.0, 2.0, 0.5]), np.array([1, 2, 1, 1, 1, 3, 0, 1, 1.0])
+    rule = {"aggregate": aggregate, "weights": weights, "task_weights": task_weights}
+    own, dof = variance.of_means(parts_of(scores, codes, **rule))
+    for row in range(6):
+        each, count = [], []
+        scored = ~np.isnan(scores[row]) & (task_weights > 0)
+        for category in range(3):
+            inside = scored & (codes == category)
+            if aggregate == "category-mean":
+                share = task_weights[inside] / task_weights[inside].sum() * weights[category] / weights.sum()
+            else:
+                share = (task_weights * weights[codes])[inside] / (task_weights * weights[codes])[scored].sum()
+            each.append((share**2).sum() * scores[row, inside].var(ddof=1))
+            count.append(inside.sum())
+        assert_allclose(own[row], sum(each))
+        assert_allclose(dof[row], satterthwaite(each, count))
+
+
+def test_score_noise_is_counted_once():
+    """Measured scores hold their noise: several tasks need no error beside their spread, one task has nothing else."""
+    scores = np.random.default_rng(5).random((2, 5))
+    codes = [0, 0, 0, 0, 1]
+    stderr = np.full((2, 5), 0.1)
+    with_errors, dof = variance.of_means(parts_of(scores, codes, stderr=stderr))
+    several, _ = variance.of_means(parts_of(scores[:, :4], codes[:4]))
+    assert_allclose(with_errors, several / 4 + 0.1**2 / 4)
+    assert (dof > 3).all()  # the noise of a fixed task is known exactly
+
+
+def test_what_is_not_known_is_said_with_its_reason():
+    scores = [[0.1, 0.2, 0.5, 0.7], [0.1, NAN, 0.5, 0.7], [0.3, 0.2, 0.5, 0.7], [0.3, 0.2, 0.5, 0.7]]
+    stderr = [[NAN] * 3 + [0.1]] * 3 + [[NAN] * 3 + [0.0]]
+    printed = np.zeros((4, 3), bool)
+    printed[2, 0] = True
+    parts = parts_of(scores, [0, 0, 1, 2], stderr=stderr, printed=printed, weights=[1, 0, 1])
+    assert variance.unknown_because(parts, names=("A", "B", "C")) == (
+        "",
+        "only one of the tasks of A has a score",
+        "printed means are used for A, where some scores are missing",
+        "one task stands for C, and the error of its score is not known",
+    )
+    own, dof = variance.of_means(parts)
+    assert_array_equal(np.isnan(own), [False, True, True, True])
+    assert_array_equal(np.isnan(dof), [False, True, True, True])
+    assert_array_equal(variance.fewest_tasks(parts), [2, 1, 2, 2])
+
+
+def test_tasks_that_all_share_their_data_count_as_one():
+    rng = np.random.default_rng(8)
+    scores = rng.random((3, 6))
+    one = parts_of(scores, [0] * 6, clusters=np.zeros(6, int))
+    assert np.isnan(variance.of_means(one)[0]).all()
+    assert variance.unknown_because(one, names=["A"])[0]
+    known = parts_of(scores, [0] * 6, stderr=np.full(scores.shape, 0.1), clusters=np.zeros(6, int))
+    task = parts_of(scores[:, :1], [0], stderr=np.full((3, 1), 0.1))  # a category of one cluster counts as one task
+    for ours, theirs in zip(variance.of_means(known), variance.of_means(task), strict=True):
+        assert_allclose(ours, theirs)
+
+
+def test_clusters_of_several_sizes_are_the_jackknife_over_them():
+    scores, clusters = np.random.default_rng(9).random((1, 6)), np.array([0, 0, 1, 1, 2, 3])
+    own, dof = variance.of_means(parts_of(scores, [0] * 6, clusters=clusters))
+    without = np.array([scores[0, clusters != cluster].mean() for cluster in range(4)])
+    assert_allclose(own[0], 3 / 4 * ((scores.mean() - without) ** 2).sum())
+    assert_allclose(dof[0], 10**2 / 34 - 1)

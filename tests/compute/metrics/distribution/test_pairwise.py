@@ -56,8 +56,11 @@ def test_unlike_counts_warn_where_the_value_depends_on_them():
 
 def test_rows_without_direction_and_of_another_width_are_refused():
     rows = draw(5, 3)
+    zero = rows * [[1], [0], [1], [1], [1]]
     with pytest.raises(BadInput, match="real: row 1 is all zeros"):
-        cmmd(real=rows * [[1], [0], [1], [1], [1]], generated=rows)
+        cmmd(real=zero, generated=rows)
+    with pytest.raises(BadInput, match="features: row 1 is all zeros"):
+        vendi(features=zero)
     with pytest.raises(BadInput, match="real has 3 features an image and generated 2"):
         manifold(real=rows, generated=rows[:, :2], k=3)
 
@@ -135,10 +138,3 @@ def test_vendi_counts_distinct_images():
     assert vendi(features=distinct).value == pytest.approx(6)
     assert vendi(features=np.repeat(distinct, 3, axis=0)).value == pytest.approx(6)
     assert "at most the number of images, 6" in vendi(features=distinct).warnings[0]
-
-
-def test_vendi_of_bad_input():
-    rows = draw(6, 4)
-    rows[3] = 0
-    with pytest.raises(BadInput, match="features: row 3 is all zeros"):
-        vendi(features=rows)

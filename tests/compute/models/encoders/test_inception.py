@@ -1,4 +1,4 @@
-"""FID's Inception on random weights in the published file's layout, beside torchvision's blocks."""
+"""FID's Inception on random weights in the published file's layout, beside torchvision's blocks; and ConSE."""
 
 import json
 import types
@@ -10,7 +10,7 @@ import torchvision
 from PIL import Image
 from skimage import data
 
-from compute.models.encoders import inception
+from compute.models.encoders import conse, inception
 from compute.types import BadInput, CannotDo, Model, NotHere
 from tests.compute.models.checkpoints import CPU, embedded
 
@@ -99,3 +99,16 @@ def test_it_embeds_images_only_and_says_what_is_missing(encoder, tmp_path, monke
     torch.save({"fc.weight": torch.zeros(2)}, tmp_path / FILE)
     with pytest.raises(BadInput, match="Inception"):
         inception.load(ROW, CPU, tmp_path)
+
+
+def test_an_image_is_the_weighted_mean_of_ten_classes_texts():
+    """By ConSE, written out with numpy for three images and twelve classes of two dimensions."""
+    rng = np.random.default_rng(0)
+    logits, classes = rng.normal(size=(3, 12)), rng.normal(size=(12, 2))
+    expected = []
+    for row in logits:
+        shares = np.exp(row) / np.exp(row).sum()
+        best = np.argsort(-shares)[:10]
+        expected.append((shares[best, None] * classes[best]).sum(axis=0) / shares[best].sum())
+    found = conse.combined(torch.from_numpy(logits), torch.from_numpy(classes)).numpy()
+    np.testing.assert_allclose(found, expected, rtol=1e-5)

@@ -1,43 +1,42 @@
 """Embedders made of language models, loaded from tiny random checkpoints in the hub's own file layout.
 
 Reference everywhere: the library's own model called directly on its processor's batch, padded on the left, and the last
-hidden state of the last place.
+hidden state of the last place; of late interaction the library's own embeddings.
 """
 
 import json
 import shutil
-from functools import partial
+from dataclasses import replace
+from functools import cache, partial
 
 import numpy as np
 import pytest
 import torch
-from transformers import AutoModelForImageTextToText, AutoProcessor
+from transformers import AutoModelForImageTextToText, AutoProcessor, ColPaliForRetrieval, ColQwen2ForRetrieval
 
 from compute.catalog import shipped
+from compute.models import load
 from compute.models.encoders.mllm_embedding import E5_V, GME, load_e5_v, load_gme
+from compute.models.own.checkpoints import from_folder
 from tests.compute.models import checkpoints, multimodal
 from tests.compute.models.checkpoints import CPU, embedded, noise
 
 TEXTS = ["a dog", "Two {curly} birds sit on a wire, and one of them sings.", "rouge et noir"]
-
-
-row = partial(checkpoints.row, "tiny", "mllm")
 PICTURES = noise((40, 60), (90, 30), (56, 56))
+SIZE = {"shortest_edge": 56 * 56, "longest_edge": 56 * 84}
+ROWS = {
+    "royokong/e5-v": (multimodal.llava_next, "<image>", E5_V),
+    "alibaba-nlp/gme-qwen2-vl-2b-instruct": (multimodal.qwen2_vl, "<|image_pad|>", GME),
+    "opensearch-ai/ops-mm-embedding-v1-2b": (multimodal.qwen2_vl, "<|image_pad|>", GME),
+    "qwen/qwen3-vl-embedding-2b": (multimodal.qwen3_vl, "<|image_pad|>", GME),
+}
+row = partial(checkpoints.row, "tiny", "mllm")
 
 
 @pytest.fixture(scope="module")
-def llava(tmp_path_factory):
-    return multimodal.llava_next(tmp_path_factory.mktemp("llava"))
-
-
-@pytest.fixture(scope="module")
-def qwen3(tmp_path_factory):
-    return multimodal.qwen3_vl(tmp_path_factory.mktemp("qwen3"))
-
-
-@pytest.fixture(scope="module")
-def qwen(tmp_path_factory):
-    return multimodal.qwen2_vl(tmp_path_factory.mktemp("qwen"))
+def made(tmp_path_factory):
+    """The folder of a checkpoint by its maker."""
+    return cache(lambda write: write(tmp_path_factory.mktemp("made")))
 
 
 def direct(folder, prompts, images, *, limits=None, unit):
@@ -55,34 +54,30 @@ def same(found, wanted):
     np.testing.assert_allclose(found, wanted, atol=2e-5, rtol=1e-4)
 
 
-@pytest.mark.parametrize("modality", ["image", "text", "pair"])
-@pytest.mark.parametrize("kind", ["e5_v", "gme", "qwen3"])
-def test_vectors_are_the_library_call(llava, qwen, qwen3, kind, modality):
-    named = shipped().model("qwen/qwen3-vl-embedding-2b").options
-    limits = {"shortest_edge": 56 * 56, "longest_edge": 56 * 84} if kind != "e5_v" else None
-    if kind == "gme":
-        folder, image, encoder = qwen, "<|image_pad|>", load_gme(row(images={"size": limits}), CPU, qwen)
-    elif kind == "qwen3":
-        given = row(**{**named, "images": {"size": limits}})
-        folder, image, encoder = qwen3, "<|image_pad|>", load_gme(given, CPU, qwen3)
-    else:
-        folder, image, encoder = llava, "<image>", load_e5_v(row(), CPU, llava)
-    prompt = {"gme": GME, "e5_v": E5_V, "qwen3": named}[kind]["prompts"][modality]
-    items = {"image": PICTURES, "text": TEXTS, "pair": list(zip(PICTURES, TEXTS, strict=True))}[modality]
-    wanted = direct(
-        folder,
-        [prompt.replace("{image}", image).replace("{text}", text) for text in TEXTS],
-        None if modality == "text" else PICTURES,
-        limits=limits,
-        unit=kind != "e5_v",
-    )
-    same(embedded(encoder, modality, items), wanted)
+@pytest.mark.parametrize("key", ROWS)
+def test_vectors_are_the_library_call(made, key):
+    """After the final norm: the state before it moved a published model's scores by seven points."""
+    (write, image, family), named = ROWS[key], shipped().model(key)
+    given = {} if family is E5_V else {"images": {"size": SIZE}}
+    folder, options = made(write), {**named.options, **given}
+    encoder = load(replace(named, weights=str(folder), revision="", options=options), hardware=CPU)
+    for modality, prompt in {**family, **options}["prompts"].items():
+        wanted = direct(
+            folder,
+            [prompt.replace("{image}", image).replace("{text}", text) for text in TEXTS],
+            None if modality == "text" else PICTURES,
+            limits=given and SIZE,
+            unit=family is not E5_V,
+        )
+        items = {"image": PICTURES, "text": TEXTS, "pair": list(zip(PICTURES, TEXTS, strict=True))}[modality]
+        same(embedded(encoder, modality, items), wanted)
 
 
-def test_a_lora_over_its_base(qwen, tmp_path):
+def test_a_lora_over_its_base(made, tmp_path):
     """Reference: peft's unmerged model; the row names the base in its options."""
     from peft import LoraConfig, get_peft_model
 
+    qwen = made(multimodal.qwen2_vl)
     torch.manual_seed(1)
     base = AutoModelForImageTextToText.from_pretrained(qwen)
     changed = get_peft_model(base, LoraConfig(r=4, target_modules=["q_proj", "v_proj"], init_lora_weights=False)).eval()
@@ -100,8 +95,9 @@ def test_a_lora_over_its_base(qwen, tmp_path):
     assert plain.processor.tokenizer.decode(tokens) == "<|im_start|>abcdefghij<|im_end|>", "its prompt stays whole"
 
 
-def test_a_processor_of_llavas_first_time_is_completed(llava, tmp_path):
+def test_a_processor_of_llavas_first_time_is_completed(made, tmp_path):
     """Reference: the same checkpoint with its processor's settings whole."""
+    llava = made(multimodal.llava_next)
     shutil.copytree(llava, tmp_path, dirs_exist_ok=True)
     kept = json.loads((tmp_path / "processor_config.json").read_text())
     for name in ("patch_size", "vision_feature_select_strategy", "num_additional_image_tokens"):
@@ -110,3 +106,24 @@ def test_a_processor_of_llavas_first_time_is_completed(llava, tmp_path):
     assert AutoProcessor.from_pretrained(tmp_path).patch_size is None
     found, wanted = (embedded(load_e5_v(row(), CPU, folder), "image", PICTURES) for folder in (tmp_path, llava))
     np.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.parametrize(
+    "write, kind", [(multimodal.colpali, ColPaliForRetrieval), (multimodal.colqwen2, ColQwen2ForRetrieval)]
+)
+def test_vectors_of_late_interaction_are_the_library_call(write, kind, tmp_path):
+    """Texts as queries, images as documents."""
+    told = from_folder(write(tmp_path)).row
+    assert (told.adapter, told.late_interaction, told.embed_dim) == ("late_interaction", True, 16)
+    model, processor = kind.from_pretrained(tmp_path).eval(), AutoProcessor.from_pretrained(tmp_path)
+    encoder = load(told, hardware=CPU)
+    for modality, items, ready in (
+        ("image", PICTURES, processor.process_images),
+        ("text", TEXTS, processor.process_queries),
+    ):
+        found = embedded(encoder, modality, items)
+        for item, vectors in zip(items, found, strict=True):
+            given = {name: value for name, value in ready([item]).items() if name != "labels"}
+            with torch.no_grad():
+                np.testing.assert_allclose(vectors, model(**given).embeddings[0].numpy(), atol=2e-5)
+    assert len({len(vectors) for vectors in found}) > 1

@@ -1,16 +1,21 @@
 """Where checkpoints are found: an own folder, the hub's cache, a download; and what is said when they are not."""
 
 import os
+import random
 import time
+from dataclasses import replace
 
 import pytest
 from huggingface_hub import constants
 
+from compute import models
+from compute.catalog import shipped
 from compute.models.files import weights
 from compute.models.files.weights import CONFIG, TOKENIZER, WEIGHTS, RequiredFiles
 from compute.types import BadInput, NotHere
 from tests.compute.models import model_hub
 from tests.compute.models.checkpoints import COMMIT, in_hub_cache, row
+from tests.compute.tasks.files import put
 from tests.leaderboard.hub import point_at
 
 READS = RequiredFiles(weights=WEIGHTS, needs=(CONFIG, TOKENIZER))
@@ -19,11 +24,8 @@ READS = RequiredFiles(weights=WEIGHTS, needs=(CONFIG, TOKENIZER))
 @pytest.fixture
 def folder(tmp_path):
     """Files by name only: what they hold does not matter here."""
-    made = tmp_path / "own"
-    made.mkdir()
-    for name in ("config.json", "tokenizer.json", "model.safetensors", "pytorch_model.bin", "README.md"):
-        (made / name).write_text(name)
-    return made
+    names = ("config.json", "tokenizer.json", "model.safetensors", "pytorch_model.bin", "README.md")
+    return put(tmp_path / "own", {name: name for name in names})
 
 
 @pytest.fixture
@@ -32,6 +34,14 @@ def cache(tmp_path, monkeypatch):
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
     return tmp_path / "cache"
+
+
+def found(named, **more):
+    return weights.local_folder(row(named, "clip", **more), required=READS)
+
+
+def revision(named, **more):
+    return weights.revision(row(named, "clip", **more), required=READS)
 
 
 def test_one_format_of_weights_and_all_small_files_are_wanted():
@@ -48,68 +58,146 @@ def test_every_part_of_a_split_checkpoint_is_needed():
 
 
 def test_an_own_folder_is_taken_as_it_is(folder, tmp_path, monkeypatch):
-    assert weights.local_folder(row(folder, "clip"), required=READS) == folder
+    assert found(folder) == folder
     with monkeypatch.context() as patch:
         patch.setattr(weights, "ROOT", tmp_path)
-        assert weights.local_folder(row("own", "clip"), required=READS) == folder
+        assert found("own") == folder
     (folder / "config.json").unlink()
     with pytest.raises(NotHere, match="config"):
-        weights.local_folder(row(folder, "clip"), required=READS)
+        found(folder)
     with pytest.raises(NotHere, match="there is no folder"):
-        weights.local_folder(row(tmp_path / "nowhere", "clip"), required=READS)
+        found(tmp_path / "nowhere")
     with pytest.raises(BadInput, match="has no weights"):
-        weights.local_folder(row("", "clip"), required=READS)
+        found("")
+
+
+def test_a_package_that_is_not_installed_is_named():
+    with pytest.raises(NotHere, match="no-such-words"):
+        found("package:no-such-words")
+    assert not weights.is_downloaded(row("package:no-such-words", "clip"), required=READS)
 
 
 def test_the_digest_of_an_own_folder_follows_what_is_read(folder):
-    own = row(folder, "clip")
-    first = weights.revision(own, required=READS)
+    first = revision(folder)
     assert first.startswith("files-")
     (folder / "README.md").write_text("another")
     (folder / "pytorch_model.bin").write_text("another")  # the safetensors are read, not this
-    assert weights.revision(own, required=READS) == first
+    assert revision(folder) == first
     moved = folder.rename(folder.parent / "elsewhere")
-    assert weights.revision(row(moved, "clip"), required=READS) == first
+    assert revision(moved) == first
     later = time.time_ns() + 10**9
     (moved / "model.safetensors").write_text("model.safetensorz")  # the same size
     os.utime(moved / "model.safetensors", ns=(later, later))
-    assert weights.revision(row(moved, "clip"), required=READS) != first
+    assert revision(moved) != first
 
 
 def test_the_hubs_cache_without_network(folder, cache):
     snapshot = in_hub_cache(folder, cache=cache, repository="some/model")
-    for revision in ("", "main", COMMIT):
-        named = row("some/model", "clip", revision=revision)
-        assert weights.local_folder(named, required=READS) == snapshot
-        assert weights.revision(named, required=READS) == COMMIT
+    for named in ("", "main", COMMIT):
+        assert found("some/model", revision=named) == snapshot and revision("some/model", revision=named) == COMMIT
     with pytest.raises(NotHere, match="v2"):
-        weights.local_folder(row("some/model", "clip", revision="v2"), required=READS)
-    assert weights.revision(row("some/model", "clip", revision="v2"), required=READS) == "v2"
-    assert weights.revision(row("some/other", "clip"), required=READS) == ""
+        found("some/model", revision="v2")
+    assert revision("some/model", revision="v2") == "v2"
+    assert revision("some/other") == ""
 
 
 def test_what_is_missing_is_named_with_the_command_that_fetches_it(folder, cache):
     with pytest.raises(NotHere) as caught:
-        weights.local_folder(row("some/model", "clip", revision=COMMIT), required=READS)
+        found("some/model", revision=COMMIT)
     said = str(caught.value)
     for part in ("tokenizer.json or vocab.txt", "model.safetensors", f"hf download some/model --revision {COMMIT}"):
         assert part in said
     snapshot = in_hub_cache(folder, cache=cache, repository="some/model")
-    assert weights.local_folder(row("some/model", "clip"), required=READS) == snapshot
+    assert found("some/model") == snapshot
     (cache / "models--some--model" / "blobs" / f"{1:040x}").unlink()  # a link to nowhere, as a cut download leaves it
     with pytest.raises(NotHere, match="hf download"):
-        weights.local_folder(row("some/model", "clip"), required=READS)
+        found("some/model")
 
 
 def test_a_download_asks_for_what_is_needed_only(folder, cache, monkeypatch):
     with model_hub.serving() as hub:
         point_at(hub, monkeypatch)
         hub.publish("some/model", folder, commit=COMMIT)
-        named = row("some/model", "clip")
-        found = weights.local_folder(named, required=READS)
-        assert sorted(file.name for file in found.iterdir()) == ["config.json", "model.safetensors", "tokenizer.json"]
+        names = sorted(file.name for file in found("some/model").iterdir())
+        assert names == ["config.json", "model.safetensors", "tokenizer.json"]
         assert not any("pytorch_model.bin" in line for line in hub.asked)
         (folder / "config.json").unlink()
         hub.publish("some/third", folder, commit=COMMIT)
         with pytest.raises(NotHere, match="config"):
-            weights.local_folder(row("some/third", "clip"), required=READS)
+            found("some/third")
+
+
+ROW = next(row for row in shipped().models if row.key == "laion/clip-vit-b-32-laion2b-s34b-b79k")
+WANTED = models.required_files(ROW)
+STORED, STATED = "open_clip_model.safetensors", "open_clip_config.json"
+CONTENT = random.Random(1).randbytes(1_500_000)
+SECRET = "hf_never_to_be_seen"
+
+
+@pytest.fixture
+def hub(tmp_path, monkeypatch):
+    """A hub with the row's checkpoint, files by name only, and an empty cache."""
+    small = {STATED: "{}", "tokenizer.json": "[]", "README.md": "words"}
+    folder = put(tmp_path / "published", {**small, STORED: CONTENT, "open_clip_pytorch_model.bin": CONTENT})
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(constants, "DOWNLOAD_CHUNK_SIZE", 100_000)
+    monkeypatch.setenv("HF_TOKEN", SECRET)
+    with model_hub.serving() as hub:
+        hub.publish(ROW.weights, folder, commit=ROW.revision)
+        point_at(hub, monkeypatch)
+        yield hub
+
+
+def listed(row=ROW, required=WANTED):
+    return weights.list_files(row, required=required)
+
+
+def fetched(progress):
+    weights.fetch(ROW, listed(), progress=progress)
+
+
+def test_the_hub_says_the_sizes_and_nothing_is_fetched_for_them(hub):
+    files = listed()
+    sizes = [(file.rfilename, file.size) for file in files]
+    assert sizes == [(STATED, 2), ("tokenizer.json", 2), (STORED, 1_500_000)]
+    assert weights.missing_bytes(ROW, files) == 1_500_004
+    assert [line for line in hub.asked if "resolve" in line or "store" in line] == []
+
+
+def test_it_comes_whole_and_is_what_the_hubs_own_client_would_have_fetched(hub):
+    counts = []
+    fetched(counts.append)
+    assert counts == sorted(counts) and counts[-1] == 1_500_004 and len(counts) > 4
+    assert models.is_downloaded(ROW)
+    folder = models.fetch(ROW)
+    assert (folder / STORED).read_bytes() == CONTENT and (folder / STATED).read_bytes() == b"{}"
+    assert sorted(path.name for path in folder.iterdir()) == [STATED, STORED, "tokenizer.json"]
+    assert f"Bearer {SECRET}" in hub.tokens["hub"] and hub.tokens["store"] == {""}
+
+
+def test_of_a_stopped_download_nothing_stays_but_whole_files(hub):
+    def stop(here):
+        if here > 600_000:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fetched(stop)
+    assert not models.is_downloaded(ROW) and not list(weights.cache_home(ROW).rglob("*.incomplete"))
+    assert weights.missing_bytes(ROW, listed()) == 1_500_000
+    counts = []
+    fetched(counts.append)
+    assert (counts[0], counts[-1]) == (4, 1_500_004) and models.is_downloaded(ROW)
+
+
+def test_what_is_missing_is_named(hub, tmp_path, monkeypatch):
+    with pytest.raises(NotHere, match="0000000"):
+        listed(replace(ROW, revision="0" * 40))
+    with pytest.raises(NotHere, match=r"model\.safetensors"):
+        listed(required=RequiredFiles(weights=WEIGHTS))
+    hub.status = 404
+    with pytest.raises(NotHere, match="owners") as raised:
+        listed()
+    assert str(tmp_path) not in str(raised.value) and "http" not in str(raised.value)
+    monkeypatch.setattr(constants, "ENDPOINT", "http://127.0.0.1:9")
+    with pytest.raises(NotHere, match="reached"):
+        listed()

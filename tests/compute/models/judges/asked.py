@@ -24,19 +24,16 @@ def judge(server, *, limits=QUICK, key="", **options):
     return Endpoint(row=ROW, url=server.url, key=key, limits=limits, options={**DEFAULTS, **options})
 
 
-def encoded(pixels, form="PNG"):
+def encoded(pixels):
     stream = io.BytesIO()
-    Image.fromarray(pixels).save(stream, form)
+    Image.fromarray(pixels.astype(np.uint8)).save(stream, "PNG")
     return stream.getvalue()
-
-
-def coloured(*colour, form="PNG"):
-    return encoded(np.full((16, 16, 3), colour, dtype=np.uint8), form)
 
 
 def question(number):
     """A question of its own a number; the brighter image is the second."""
-    shown = [picture(coloured(number % 200, 0, 0)), picture(coloured(250, 250, number % 200))]
+    colours = (number % 200, 0, 0), (250, 250, number % 200)
+    shown = [picture(encoded(np.full((16, 16, 3), colour))) for colour in colours]
     words = BRIGHT.split("<image>")
     return Question(item=f"item {number}", parts=(words[0], *shown, words[2]), choices=("(A) Image 1", "(B) Image 2"))
 
@@ -45,12 +42,7 @@ def drawn(number, size=(48, 40), *, noise=0.0):
     """An image of its own a number, under noise."""
     draw = np.random.default_rng(number)
     coarse = Image.fromarray(draw.integers(0, 255, (4, 4, 3), dtype=np.uint8)).resize(size)
-    return encoded((np.asarray(coarse) + noise * draw.standard_normal((*size[::-1], 3))).clip(0, 255).astype(np.uint8))
-
-
-def pair(first, second, *, item=""):
-    parts = ("Rate how alike they are.", picture(first), picture(second), "What is your score?")
-    return Question(item=item, parts=parts)
+    return encoded((np.asarray(coarse) + noise * draw.standard_normal((*size[::-1], 3))).clip(0, 255))
 
 
 def rated(count, *, second="image"):

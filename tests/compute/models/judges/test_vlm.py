@@ -19,10 +19,11 @@ from compute.tasks.data import Choices
 from compute.types import BadItem, CannotDo, LikenessError, Model
 from tests.compute.content.pictures import picture
 from tests.compute.models.judges.asked import CPU, drawn, rated
-from tests.compute.models.multimodal import llava_onevision, qwen2_vl
+from tests.compute.models.multimodal import llava_next, qwen2_vl
+from tests.compute.tasks.files import put
 
 
-@pytest.fixture(scope="module", params=[qwen2_vl, llava_onevision])
+@pytest.fixture(scope="module", params=[qwen2_vl, llava_next])
 def each(request, tmp_path_factory):
     """A checkpoint of every family."""
     return request.param(tmp_path_factory.mktemp("each"))
@@ -168,17 +169,12 @@ def test_a_damaged_image_is_named(checkpoint):
         judge(checkpoint).reply([broken])
 
 
-def test_what_needs_code_of_its_own_goes_through_the_endpoint(tmp_path):
+def test_without_a_chat_template_or_a_known_architecture_nothing_is_asked(tmp_path):
     """InternVL2.5 and Phi-3.5-vision have architectures that the library does not know."""
     folder = qwen2_vl(tmp_path)
-    config = json.loads((folder / "config.json").read_text())
-    (folder / "config.json").write_text(json.dumps({**config, "model_type": "internvl_chat"}))
-    with pytest.raises(CannotDo, match="adapter endpoint"):
-        judge(folder)
-
-
-def test_without_a_chat_template_nothing_is_asked(tmp_path):
-    folder = llava_onevision(tmp_path)
     (folder / "chat_template.jinja").unlink()
     with pytest.raises(CannotDo, match="chat template"):
+        judge(folder)
+    put(folder, {"config.json": {"model_type": "internvl_chat"}})
+    with pytest.raises(CannotDo, match="adapter endpoint"):
         judge(folder)

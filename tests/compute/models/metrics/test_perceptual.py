@@ -15,7 +15,7 @@ from compute.interface.metric import TensorMetric
 from compute.models.metrics import perceptual
 from compute.types import BadInput, NotHere
 from tests.compute.models import checkpoints
-from tests.compute.models.checkpoints import CPU
+from tests.compute.models.checkpoints import CPU, embedded
 
 dreamsim = pytest.importorskip("dreamsim")
 lpips = pytest.importorskip("lpips")
@@ -25,13 +25,13 @@ peft = pytest.importorskip("peft")
 row = partial(checkpoints.row, "", "perceptual")
 
 
-def pictures(*sides, seed=0):
+def pictures(seed):
     """Smooth noise, so that distances are of the usual size."""
-    draw = np.random.default_rng(seed)
-    return [Image.fromarray(draw.integers(0, 256, size=(5, 5, 3), dtype=np.uint8)).resize(side) for side in sides]
+    made, sides = np.random.default_rng(seed), ((64, 64), (72, 65), (64, 64))
+    return [Image.fromarray(made.integers(0, 256, size=(5, 5, 3), dtype=np.uint8)).resize(side) for side in sides]
 
 
-SIDES = ((64, 64), (72, 65), (64, 64))
+FIRST, SECOND = pictures(0), pictures(1)
 
 
 @pytest.fixture
@@ -82,18 +82,17 @@ def test_lpips_is_the_package_call(tmp_path):
         package = lpips.LPIPS(net="alex", pnet_rand=True, version="0.1", verbose=False)
     stored = {f"features.{name.split('.', 1)[1]}": value for name, value in package.net.state_dict().items()}
     torch.save(stored, tmp_path / perceptual.BACKBONE.path.name)
-    first, second = pictures(*SIDES), pictures(*SIDES, seed=1)
-    tensors = [[batch(image) for image in side] for side in (first, second)]
+    tensors = [[batch(image) for image in side] for side in (FIRST, SECOND)]
     with torch.no_grad():
         wanted = [package(a, b, normalize=True).item() for a, b in zip(*tensors, strict=True)]
     model = perceptual.load_lpips(row(net="alex"), CPU, tmp_path)
-    found = model.compare(first, second)
+    found = model.compare(FIRST, SECOND)
     assert found.dtype == np.float64
     assert found == pytest.approx(-np.array(wanted), abs=1e-6)
     assert min(wanted) > 0.01
     json.dumps(model.settings)
     half = perceptual.load_lpips(row(net="alex"), HALF, tmp_path)
-    assert half.compare(first, second) == pytest.approx(found, rel=0.05)
+    assert half.compare(FIRST, SECOND) == pytest.approx(found, rel=0.05)
     check_tensors(model, tensors[0][0], tensors[1][0], package, normalize=True)
 
 
@@ -150,17 +149,14 @@ def written(folder, kind):
 
     torch.manual_seed(2)
     branches, trained = perceptual.DREAMSIM[kind]
-    network = torch.nn.Module()
-    network.extractor_list = torch.nn.ModuleList()
+    towers = []
     for branch in branches:
         tower = vision_transformer.vit_base(patch_size=int(branch[-2:]))
         if branch != "dino_vitb16":
             tower.pos_drop = torch.nn.LayerNorm(32)
         for parameter in tower.parameters():
             torch.nn.init.normal_(parameter, mean=1.0 if parameter.ndim == 1 else 0.0, std=0.6)
-        holder = torch.nn.Module()
-        holder.model = tower
-        network.extractor_list.append(holder)
+        towers.append(torch.nn.ModuleDict({"model": tower}))
         if branch == "dino_vitb16":
             file = folder / "checkpoints" / "dino_vitbase16_pretrain.pth"
             file.parent.mkdir()
@@ -168,18 +164,18 @@ def written(folder, kind):
             code = folder / "facebookresearch_dino_main" / "hubconf.py"
             code.parent.mkdir()
             code.write_text(TOWER.format(file=str(file)))
-            parts = [f"mlp.{place}.{part}" for place in (0, 2, 4) for part in ("weight", "bias")]
-            layers = (*parts, "last_layer.weight")
-            torch.save(
-                {"student": {f"module.head.{name}": torch.zeros(2) for name in layers}},
-                folder / "dino_vitb16_pretrain.pth",
-            )
+            layers = [f"mlp.{place}.{part}" for place in (0, 2, 4) for part in ("weight", "bias")] + [
+                "last_layer.weight"
+            ]
+            head = {f"module.head.{name}": torch.zeros(2) for name in layers}
+            torch.save({"student": head}, folder / "dino_vitb16_pretrain.pth")
         else:
             torch.save(
                 {"state_dict": {**tower.state_dict(), "proj": torch.randn(32, 24)}},
                 folder / f"{branch}_pretrain.pth.tar",
             )
     config = peft.LoraConfig(r=4, lora_alpha=8, target_modules=["qkv"], init_lora_weights=False, bias="none")
+    network = torch.nn.ModuleDict({"extractor_list": torch.nn.ModuleList(towers)})
     peft.get_peft_model(network, config).save_pretrained(folder / trained)
     return folder
 
@@ -190,18 +186,17 @@ def test_dreamsim_is_the_package_call(kind, tmp_path, small_transformers, monkey
     monkeypatch.setattr(torch.hub, "_hub_dir", None)
     folder = written(tmp_path, kind)
     package, show = dreamsim.dreamsim(pretrained=True, device="cpu", cache_dir=str(folder), dreamsim_type=kind)
-    first, second = pictures(*SIDES), pictures(*SIDES, seed=1)
+    first, second = ([show(image) for image in side] for side in (FIRST, SECOND))
     with torch.no_grad():
-        wanted = [package(show(a), show(b)).item() for a, b in zip(first, second, strict=True)]
-        vectors = package.embed(torch.cat([show(image) for image in first])).numpy()
+        wanted = [package(a, b).item() for a, b in zip(first, second, strict=True)]
+        vectors = package.embed(torch.cat(first)).numpy()
     model = perceptual.load_dreamsim(row(dreamsim_type=kind), CPU, folder)
-    assert model.compare(first, second) == pytest.approx(-np.array(wanted), abs=1e-6)
+    assert model.compare(FIRST, SECOND) == pytest.approx(-np.array(wanted), abs=1e-6)
     assert min(wanted) > 1e-3
-    found = model.embed("image", [model.prepare("image", image) for image in first])
-    np.testing.assert_allclose(found, vectors, atol=1e-5)
+    np.testing.assert_allclose(embedded(model, "image", FIRST), vectors, atol=1e-5)
     json.dumps(model.settings)
     double = replace(model, hardware=replace(CPU, dtype="float64"))
     for tower in package.modules():
         if isinstance(getattr(tower, "proj", None), torch.Tensor):  # the package's is no buffer
             tower.proj = tower.proj.double()
-    check_tensors(double, show(first[0]), show(second[0]), package)
+    check_tensors(double, first[0], second[0], package)

@@ -14,6 +14,10 @@ from tests.compute.models.checkpoints import CPU, embedded, row
 ROW = row("", "pixels")
 
 
+def made(name):
+    return getattr(pixels, f"load_{name}")(ROW, CPU, None)
+
+
 def photograph(side, *, of="astronaut"):
     return Image.fromarray(getattr(data, of)()).resize(side)
 
@@ -35,15 +39,14 @@ def reference_ssim(first, second, **constants):
 
 
 @pytest.mark.parametrize(
-    "load, reference, seen",
-    [(pixels.load_psnr, peak_signal_noise_ratio, np.asarray), (pixels.load_ssim, reference_ssim, luma)],
+    "metric, reference, seen", [("psnr", peak_signal_noise_ratio, np.asarray), ("ssim", reference_ssim, luma)]
 )
-def test_psnr_and_ssim_are_those_of_scikit_image(load, reference, seen):
+def test_psnr_and_ssim_are_those_of_scikit_image(metric, reference, seen):
     """Of pairs of two sizes, one odd, in turns, so that stacks must put the answers back in place."""
     first = [photograph(side, of=of) for of in ("astronaut", "coffee") for side in ((96, 80), (64, 64), (97, 81))]
     second = [worsened(image, strength=3 * place + 2) for place, image in enumerate(first)]
     wanted = [reference(seen(a), seen(b)) for a, b in zip(first, second, strict=True)]
-    assert load(ROW, CPU, None).compare(first, second) == pytest.approx(wanted, abs=1e-9)
+    assert made(metric).compare(first, second) == pytest.approx(wanted, abs=1e-9)
 
 
 def test_ms_ssim_is_the_product_over_scales_of_scikit_images_ssim():
@@ -55,7 +58,7 @@ def test_ms_ssim_is_the_product_over_scales_of_scikit_images_ssim():
         if scale:
             a, b = (x.reshape(x.shape[0] // 2, 2, x.shape[1] // 2, 2).mean(axis=(1, 3)) for x in (a, b))
         wanted *= (reference_ssim(a, b) if scale == 4 else reference_ssim(a, b, K1=1e6)) ** weight
-    found = pixels.load_ms_ssim(ROW, CPU, None).compare([first], [second])
+    found = made("ms_ssim").compare([first], [second])
     assert found == pytest.approx([wanted], abs=1e-7)
     assert 0.5 < wanted < 0.99
 
@@ -65,13 +68,13 @@ def test_small_images_use_the_scales_they_have_room_for():
     assert {side: len(pixels.scale_weights(side)) for side in scales} == scales
     assert all(pixels.scale_weights(side).sum() == pytest.approx(pixels.SCALES.sum()) for side in scales)
     with pytest.raises(BadInput, match="11 x 11"):
-        pixels.load_ssim(ROW, CPU, None).compare([photograph((10, 30))], [photograph((10, 30))])
+        made("ssim").compare([photograph((10, 30))], [photograph((10, 30))])
 
 
 def test_identical_images_are_nearest_and_finite():
     image = photograph((64, 64))
-    for load, most in ((pixels.load_psnr, 200.0), (pixels.load_ssim, 1.0), (pixels.load_ms_ssim, 1.0)):
-        found = load(ROW, CPU, None).compare([image] * 2, [image, worsened(image, strength=4)])
+    for metric, most in (("psnr", 200.0), ("ssim", 1.0), ("ms_ssim", 1.0)):
+        found = made(metric).compare([image] * 2, [image, worsened(image, strength=4)])
         assert found[0] == pytest.approx(most) and found[1] < most
 
 
@@ -79,7 +82,7 @@ def test_identical_images_are_nearest_and_finite():
 def test_images_of_unlike_sizes_have_exactly_one_score_in_both_orders(metric):
     """That of both, at the smaller width and the smaller height, resized beforehand; compared once for both orders."""
     first, second = photograph((90, 40)), worsened(photograph((50, 70)), strength=9)
-    loaded = getattr(pixels, f"load_{metric}")(ROW, CPU, None)
+    loaded = made(metric)
     small = [image.resize((50, 40), Image.Resampling.BICUBIC) for image in (first, second)]
     (expected,) = loaded.compare(small[:1], small[1:])
     assert loaded.compare([first], [second]) == loaded.compare([second], [first]) == expected
@@ -91,7 +94,7 @@ def test_images_of_unlike_sizes_have_exactly_one_score_in_both_orders(metric):
 def test_colour_histogram_counts_as_numpy_does():
     """Reference: numpy.histogramdd; the cosine is the Bhattacharyya coefficient."""
     images = [photograph((60, 40)), photograph((50, 50), of="coffee")]
-    encoder = pixels.load_colour_histogram(ROW, CPU, None)
+    encoder = made("colour_histogram")
     counts = [
         np.histogramdd(np.asarray(image).reshape(-1, 3), bins=[np.linspace(0, 256, 9)] * 3)[0].ravel()
         for image in images
@@ -105,7 +108,7 @@ def test_colour_histogram_counts_as_numpy_does():
 def test_perceptual_hash_is_that_of_imagehash():
     """Reference: imagehash.phash; the cosine is 1 - 2 hamming / n."""
     images = [photograph((120, 90)), worsened(photograph((120, 90)), strength=40), photograph((64, 64), of="coffee")]
-    found = embedded(pixels.load_perceptual_hash(ROW, CPU, None), "image", images)
+    found = embedded(made("perceptual_hash"), "image", images)
     hashes = [imagehash.phash(image, hash_size=8) for image in images]
     np.testing.assert_array_equal(found > 0, np.stack([each.hash.ravel() for each in hashes]))
     assert found[0] @ found[2] / 64 == pytest.approx(1 - 2 * (hashes[0] - hashes[2]) / 64)

@@ -79,10 +79,7 @@ def small_open_clip(*, vocabulary=49408):
             vision_cfg={"image_size": 32, "patch_size": 16, "width": 32, "layers": 1, "head_width": 16},
             text_cfg={"context_length": 16, "vocab_size": vocabulary, "width": 32, "heads": 2, "layers": 1},
         )
-        for weight in model.parameters():
-            if weight.ndim > 1:
-                torch.nn.init.normal_(weight, std=1.5 / weight[0].numel() ** 0.5)
-    preprocessing = open_clip.get_model_preprocess_cfg(model) or {}
+    checkpoints.enlarged(model)
     open_clip.set_model_preprocess_cfg(
         model,
         {
@@ -93,7 +90,6 @@ def small_open_clip(*, vocabulary=49408):
             "interpolation": "bicubic",
             "resize_mode": "shortest",
             "fill_color": 0,
-            **preprocessing,
         },
     )
     return model.eval()

@@ -1,18 +1,21 @@
 """What the check of an object refuses, with a remedy; and what the engine makes of an object's failures."""
 
+import base64
 import copy
 
 import numpy as np
 import pytest
 import torch
 
-from compute.content import items
+from compute.content.messages import Question
 from compute.features.store import FeatureStore
 from compute.features.subject import Subject
+from compute.models.judges import answer_log
 from compute.models.own.wrapping import hardware_of
 from compute.types import BadInput, BadItem
-from tests.compute.features.standin import file
-from tests.compute.models.own.small_objects import CPU, DIM, IMAGES, Eye, Flat, embedded, pixels, versioned
+from tests.compute.content.pictures import picture
+from tests.compute.features.standin import file, files
+from tests.compute.models.own.small_objects import CPU, DIM, IMAGES, Eye, Flat, embedded, pixels, versioned, wrapped
 
 
 class Made(Eye):
@@ -47,7 +50,6 @@ def partly_nan(vectors, images):
         (lambda vectors, images: {"image": vectors}, "dict"),
         (lambda vectors, images: images[0].missing, "AttributeError"),
     ],
-    ids=["random", "order", "batch", "nan", "fewer", "tokens", "mapping", "raises"],
 )
 def test_a_fault_is_named(make, problem):
     with pytest.raises(BadInput, match=problem):
@@ -61,7 +63,6 @@ def test_a_fault_is_named(make, problem):
         lambda vectors: torch.from_numpy(vectors).to(torch.bfloat16),
         lambda vectors: vectors.astype(np.float64),
     ],
-    ids=["tensors", "bfloat16", "float64"],
 )
 def test_numbers_in_any_form_are_taken_as_float32(give):
     vectors = embedded(versioned(Made(lambda vectors, images: give(vectors))), "image", IMAGES)
@@ -115,13 +116,9 @@ def subject(own, folder, *, skip_bad=False):
     )
 
 
-def pictures(*colours):
-    return items.images([file(colour) for colour in colours], of="squares")
-
-
 def test_an_item_that_preprocessing_fails_on_is_named_and_the_others_are_stored(tmp_path):
     own = versioned(Flat(), preprocess=fussy)
-    column = pictures(1, 2, 3, RED, 4)
+    column = files(1, 2, 3, RED, 4)
     with pytest.raises(BadItem, match="KeyError") as caught:
         subject(own, tmp_path).embed(column)
     assert caught.value.item == "squares, image 3"
@@ -129,3 +126,66 @@ def test_an_item_that_preprocessing_fails_on_is_named_and_the_others_are_stored(
     skipping.prepare([column])
     assert len(skipping.bad) == 1
     assert skipping.embed(column.take(np.array([0, 1, 2, 4]))).shape == (4, DIM)
+
+
+@pytest.fixture(autouse=True)
+def log(tmp_path, monkeypatch):
+    monkeypatch.setenv(answer_log.VARIABLE, str(tmp_path / "answers"))
+
+
+PNG = file(90)
+
+
+def question(text):
+    return Question(item=text, parts=("Look: ", picture(PNG), text))
+
+
+def asked(messages):
+    return messages[0]["content"][-1]["text"]
+
+
+def replies(own, *texts):
+    return own.load(own.row, hardware=CPU).reply([question(text) for text in texts])
+
+
+def test_messages_have_the_chat_apis_form_and_each_is_asked_once_a_version():
+    seen = []
+
+    def ask(messages):
+        seen.append(messages)
+        return f"answer {len(asked(messages))}"
+
+    for version, count in (("1", 3), ("1", 3), ("2", 6)):  # two questions, and that of its check
+        own = wrapped(ask, version=version, name="My judge 2")
+        said = [reply.text for reply in replies(own, "near", "nearest", "near")]
+        assert said == ["answer 4", "answer 7", "answer 4"] and len(seen) == count
+    url = f"data:image/png;base64,{base64.b64encode(PNG).decode()}"
+    assert next(messages for messages in seen if asked(messages) == "near") == [
+        {
+            "role": "user",
+            "content": [
+                {"type": "text", "text": "Look: "},
+                {"type": "image_url", "image_url": {"url": url}},
+                {"type": "text", "text": "near"},
+            ],
+        }
+    ]
+    assert (own.row.key, own.row.kind, own.row.abilities) == ("own/my-judge-2", "mllm", ("choose",))
+    known = own.identity(own.row, hardware=CPU)
+    assert (known["device"], known["dtype"]) == ("", "")
+
+
+def test_a_failure_is_that_questions_alone_and_an_empty_answer_is_an_answer():
+    seen = []
+
+    def ask(messages):
+        seen.append(asked(messages))
+        if "bad" in seen[-1]:
+            raise TimeoutError("no answer")
+        return ""
+
+    own = versioned(ask)
+    first, bad, last = replies(own, "good", "bad", "better")
+    assert first.text == first.error == last.text == last.error == bad.text == "" and "TimeoutError" in bad.error
+    replies(own, "good")
+    assert seen.count("good") == 1

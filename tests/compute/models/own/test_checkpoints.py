@@ -11,7 +11,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from huggingface_hub import ModelCardData
 
+from compute.catalog import shipped
+from compute.catalog.own import models as records
+from compute.engine.named_models import joined, named, record_named
 from compute.models import identity, load
 from compute.models.own import checkpoints as own
 from compute.models.own.own_model import ModelSource
@@ -45,7 +49,8 @@ def same_as_sentence_transformers(folder):
 
     row, wanted = own.from_folder(folder).row, SentenceTransformer(str(folder), device="cpu").encode([*TEXTS, LONG])
     np.testing.assert_allclose(embedded(row, "text", [*TEXTS, LONG]), wanted, atol=1e-5)
-    assert row.embed_dim == wanted.shape[1] and np.std(wanted, axis=0).max() > 1e-3
+    assert (row.adapter, row.embed_dim) == ("sentence_transformer", wanted.shape[1])
+    assert np.std(wanted, axis=0).max() > 1e-3
     return row
 
 
@@ -63,28 +68,12 @@ def sentences(folder, *, pooling="mean", dense=False, **settings):
     return folder
 
 
-MAKERS = {  # the folder; adapter, dimensions, family
-    "open_clip": (checkpoints.open_clip, ("open_clip", 24, "")),
-    "clip": (checkpoints.clip, ("clip", 24, "clip")),
-    "siglip": (checkpoints.siglip, ("siglip", 32, "siglip")),
-    "dinov2": (partial(checkpoints.vision, kind="dinov2"), ("vision", 32, "dinov2")),
-    "bert": (partial(checkpoints.text, kind="bert"), ("bert", 32, "bert")),
-    "timm": (partial(checkpoints.timm_folder, img_size=32), ("timm", 192, "")),
-    "sentence_transformer": (sentences, ("sentence_transformer", 32, "bert")),
-}
-
-
-@pytest.mark.parametrize("kind", list(MAKERS))
-def test_a_folder_is_read_as_what_it_is(kind, tmp_path):
-    make, expected = MAKERS[kind]
-    made = own.from_folder(make(tmp_path / "My Model"))
-    assert (made.row.adapter, made.row.embed_dim, made.row.family) == expected
-    assert (made.row.key, made.row.title) == ("own/my-model", "My Model")
+def test_a_folder_names_its_model(tmp_path):
+    """Its family and vectors are those of encoders/test_libraries.py."""
+    made = own.from_folder(checkpoints.clip(tmp_path / "My Model"))
+    assert (made.row.key, made.row.title, made.row.family) == ("own/my-model", "My Model", "clip")
     assert made.source == ModelSource(kind="folder", name="My Model")
     assert made.row.revision == identity(made.row, hardware=CPU)["revision"] and made.row.parameters_m
-    for side in made.row.modalities:
-        item = images()[0] if side == "image" else LONG
-        assert embedded(made.row, side, [item]).shape == (1, made.row.embed_dim)
 
 
 def test_a_clip_without_a_tokenizer_has_the_image_tower_alone(tmp_path):
@@ -110,7 +99,7 @@ SENTENCES = {
 }
 
 
-@pytest.mark.parametrize("kind", list(SENTENCES))
+@pytest.mark.parametrize("kind", SENTENCES)
 def test_sentence_transformers_with_other_modules_give_the_librarys_vectors(kind, tmp_path):
     same_as_sentence_transformers(sentences(tmp_path / "model", **SENTENCES[kind]))
 
@@ -127,21 +116,18 @@ def test_earlier_layouts_of_sentence_transformers_are_read_and_code_is_not(tmp_p
     modules[0]["path"] = "0_Transformer"
     for module in modules:
         module["type"] = f"sentence_transformers.models.{module['type'].rpartition('.')[2]}"
-    (folder / "modules.json").write_text(json.dumps(modules))
-    (inner / "sentence_bert_config.json").write_text(json.dumps({"max_seq_length": 9, "do_lower_case": True}))
+    put(inner, {"sentence_bert_config.json": {"max_seq_length": 9, "do_lower_case": True}})
     old = {"word_embedding_dimension": 32, "pooling_mode_cls_token": True, "pooling_mode_mean_tokens": False}
-    (folder / "1_Pooling" / "config.json").write_text(json.dumps(old))
+    put(folder, {"modules.json": modules, "1_Pooling/config.json": old})
     row = same_as_sentence_transformers(folder)
     assert load(row, hardware=CPU).settings["max_tokens"] == 9
-    (folder / "1_Pooling" / "config.json").write_text(json.dumps({**old, "pooling_mode_mean_tokens": True}))
+    put(folder, {"1_Pooling/config.json": {**old, "pooling_mode_mean_tokens": True}})
     assert own.from_folder(folder).row.revision != row.revision  # what is pooled decides the numbers
-    (folder / "mine.py").write_text("raise SystemExit('code of the checkpoint')")
-    (folder / "modules.json").write_text(
-        json.dumps([*modules, {"idx": 9, "name": "9", "path": "", "type": "mine.Mine"}])
-    )
+    mine = {"idx": 9, "name": "9", "path": "", "type": "mine.Mine"}
+    put(folder, {"mine.py": "raise SystemExit('code of the checkpoint')", "modules.json": [*modules, mine]})
     with pytest.raises(BadInput, match="code"):
         load(own.from_folder(folder).row, hardware=CPU)
-    (folder / "modules.json").write_text("{}}")
+    put(folder, {"modules.json": "{}}"})
     with pytest.raises(BadInput, match="modules"):
         own.from_folder(folder)
 
@@ -162,8 +148,7 @@ def test_weights_of_sentence_transformers_that_are_no_tensors_are_refused(part, 
 
 @pytest.mark.parametrize("text", ["{", "[]"])
 def test_settings_of_a_module_that_are_no_object_are_refused(text, tmp_path):
-    folder = sentences(tmp_path / "model")
-    (folder / "1_Pooling" / "config.json").write_text(text)
+    folder = put(sentences(tmp_path / "model"), {"1_Pooling/config.json": text})
     with pytest.raises(BadInput, match="1_Pooling"):
         own.from_folder(folder)
 
@@ -198,7 +183,7 @@ def test_a_lora_that_fits_no_layer_or_has_no_base_is_refused(tmp_path):
         own.from_folder(folder, offline=True)
     row = own.from_folder(folder, options={"base": {"weights": str(tmp_path / "moved")}}).row
     assert row.weights == str(tmp_path / "moved")
-    (folder / "adapter_config.json").write_text(json.dumps({"peft_type": "IA3"}))
+    put(folder, {"adapter_config.json": {"peft_type": "IA3"}})
     with pytest.raises(BadInput, match="IA3"):
         own.from_folder(folder)
 
@@ -280,3 +265,36 @@ def test_configurations_are_fetched_and_weights_are_not(tmp_path, monkeypatch):
     assert (made.row.revision, made.row.adapter, made.row.parameters_m) == (COMMIT, "vision", None)
     asked = "".join(hub.asked)
     assert "config.json" in asked and "safetensors" not in asked
+
+
+OF_THE_HUB = ModelCardData(datasets=["nights", "ILSVRC/imagenet-1k"], base_model="org/base")
+
+
+@pytest.mark.parametrize(
+    "text, names",
+    [
+        (f"---\n{OF_THE_HUB}\n---\n# A model\n", ("nights", "ILSVRC/imagenet-1k")),
+        ("# A model without YAML\n", ()),
+        ("---\ndatasets: [nights\n---\n", ()),
+        (f"---\ndatasets: [7, null, '', [a], {'x' * 500}, nights]\n---\n", ("nights",)),
+    ],
+    ids=["by the hub's client", "none", "cut", "names and others"],
+)
+def test_what_a_card_may_hold(tmp_path, text, names):
+    (tmp_path / "README.md").write_text(text)
+    assert own.card_datasets(tmp_path) == names
+
+
+def test_a_checkpoints_row_has_them_by_the_catalogues_keys_and_the_same_digest(tmp_path):
+    folder = checkpoints.clip(tmp_path / "mine")
+    before = own.from_folder(folder)
+    (folder / "README.md").write_text("---\ndatasets: [nights, org/unheard-of, Nights, PieAPP]\n---\n")
+    after = own.from_folder(folder)
+    assert before.row.trained_on == () and after.row.trained_on == ("nights", "org/unheard-of", "Nights", "PieAPP")
+    assert after.digest == before.digest
+    (model,) = named([str(folder)], catalog=shipped(), offline=True)
+    assert joined(shipped(), [model]).model("own/mine").trained_on == ("nights", "pieapp")
+    record_named(model, results=tmp_path / "results")
+    models, _ = records.recorded(tmp_path / "results")
+    assert models[0].trained_on == after.row.trained_on, "a later catalogue may know more of them"
+    assert records.extended(shipped(), models)[0].model("own/mine").trained_on == ("nights", "pieapp")

@@ -65,12 +65,13 @@ def test_one_change_is_another_model(what):
 @pytest.mark.parametrize(
     "of, first, second",
     [
+        # A setting of a package's layer.
         (lambda eps: digest(torch.nn.Sequential(Flat(), torch.nn.LayerNorm(6, eps, False))), 1e-5, 0.1),
         (lambda size: digest(Flat(), preprocess=compose(size)), SIDE, SIDE + 1),
         (lambda size: digest(Flat(), preprocess=newer(size)), 8, 9),
+        # Beside a version.
         (lambda given: digest(small_open_clip(), preprocess=given, version="1"), None, LARGER),
     ],
-    ids=["a package's setting", "preprocessing", "newer preprocessing", "preprocessing beside a version"],
 )
 def test_settings_and_preprocessing_count_by_what_they_do(of, first, second):
     assert of(first) == of(first) != of(second)
@@ -169,7 +170,6 @@ def test_a_module_may_hold_itself_and_any_plain_constant():
         (NoWeights(), {}),
         (torch.jit.script(torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(SIDE * SIDE * 3, 2))), {}),
     ],
-    ids=["object", "function", "preprocess", "lambda", "hook", "patch", "no weights", "jit"],
 )
 def test_what_nothing_identifies_needs_a_version(model, given, tmp_path, monkeypatch):
     monkeypatch.setenv("LIKENESS_ANSWERS", str(tmp_path))

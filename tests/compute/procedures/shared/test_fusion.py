@@ -22,23 +22,20 @@ def items(image_at, text_at):
     )
 
 
-def test_images_and_texts_are_summed_as_they_are():
-    found = fusion.embed(Known(VECTORS, abilities=BOTH), items([0, 1, -1, 1], [0, -1, 1, 0]), how="sum")
-    assert found.tolist() == [[1, 0, 3], [0, 2, 0], [4, 0, 0], [0, 2, 3]]
+ORDERED = Mixed(names=("p", "q", "r"), image=images([b"a", b"b"], of="tests"), image_at=np.array([1, 0, 1]))
+BY_TWO = items([0, 1, -1, 1], [0, -1, 1, 0])
 
 
-def test_one_modality_is_not_copied_but_ordered():
-    model = Known(VECTORS, abilities=("embed_image",))
-    column = images([b"a", b"b"], of="tests")
-    one = Mixed(names=("p", "q", "r"), image=column, image_at=np.array([1, 0, 1]))
-    assert fusion.embed(model, one, how="sum").tolist() == [[0, 2, 0], [1, 0, 0], [0, 2, 0]]
+def test_images_and_texts_are_summed_as_they_are_and_one_modality_is_ordered():
+    both = [[1, 0, 3], [0, 2, 0], [4, 0, 0], [0, 2, 3]]
+    for mixed, able, wanted in ((BY_TWO, BOTH, both), (ORDERED, BOTH[:1], [[0, 2, 0], [1, 0, 0], [0, 2, 0]])):
+        assert fusion.embed(Known(VECTORS, abilities=able), mixed, how="sum").tolist() == wanted
 
 
 def test_of_late_interaction_an_item_has_the_vectors_of_its_image_and_of_its_text():
-    model = Known({b"a": np.eye(2), b"b": [[5, 5]], "x": [[1, 1]], "y": [[2, 2]]}, abilities=BOTH, late=True)
-    a, b, x, y = [[1, 0], [0, 1]], [[5, 5]], [[1, 1]], [[2, 2]]
-    one = Mixed(names=("p", "q", "r"), image=images([b"a", b"b"], of="tests"), image_at=np.array([1, 0, 1]))
-    for mixed, wanted in ((one, [b, a, b]), (items([0, 1, -1, 1], [0, -1, 1, 0]), [a + x, b, y, b + x])):
+    vectors = {b"a": [[1, 0], [0, 1]], b"b": [[5, 5]], "x": [[1, 1]], "y": [[2, 2]]}
+    model, (a, b, x, y) = Known(vectors, abilities=BOTH, late=True), vectors.values()
+    for mixed, wanted in ((ORDERED, [b, a, b]), (BY_TWO, [a + x, b, y, b + x])):
         found = fusion.embed(model, mixed, how="sum")
         assert [part.tolist() for part in found.read(np.arange(len(mixed)))] == wanted
         assert found.lengths.tolist() == [len(part) for part in wanted]

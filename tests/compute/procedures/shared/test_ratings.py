@@ -120,28 +120,24 @@ def test_no_clear_score(text, problem):
     assert problem in PROBLEMS
 
 
-@pytest.mark.parametrize(
-    "text, rating",
-    [
-        ("Score: 7\nReason: The images are", Rating(value=7)),
-        ("Score: 7\n", Rating(value=7)),
-        ("Score: 1", Rating(problem="truncated")),  # of 10, perhaps
-        ("Score:", Rating(problem="truncated")),
-        ("The images are both of a", Rating(problem="truncated")),
-        ("Score: 7, since", Rating(problem="truncated")),
-        ("<think>Score: 3\n</think>\nScore: 7\nReason: bo", Rating(value=7)),
-        ('```json\n{"score": 7, "reason": "bo', Rating(value=7)),
-        ("A first guess would be Score: 3, but the colours", Rating(problem="truncated")),
-        ("First score: 3\nno, rather", Rating(problem="truncated")),
-        ("A first guess would be\nScore: 3\nbut the colours", Rating(problem="truncated")),
-        *(
-            (f"{opened}\nScore: 3\nReason: they", Rating(problem="truncated"))
-            for opened in ("<think>", "<thinking>", "◁think▷", "[THINK]", "<seed:think>", "<reasoning>")
-        ),
-        ("Score: 3\n<think>No.</think>", Rating(problem="truncated")),
-        ("Score: 0\nReason: no", Rating(problem="out of range")),
-    ],
-)
+OPENED = ("<think>", "<thinking>", "◁think▷", "[THINK]", "<seed:think>", "<reasoning>")
+CUT = {
+    **dict.fromkeys((
+        "Score: 7\nReason: The images are", "Score: 7\n", "<think>Score: 3\n</think>\nScore: 7\nReason: bo",
+        '```json\n{"score": 7, "reason": "bo',
+    ), Rating(value=7)),
+    # "Score: 1" of 10, perhaps
+    **dict.fromkeys((
+        "Score: 1", "Score:", "The images are both of a", "Score: 7, since",
+        "A first guess would be Score: 3, but the colours", "First score: 3\nno, rather",
+        "A first guess would be\nScore: 3\nbut the colours", "Score: 3\n<think>No.</think>",
+        *(f"{opened}\nScore: 3\nReason: they" for opened in OPENED),
+    ), Rating(problem="truncated")),
+    "Score: 0\nReason: no": Rating(problem="out of range"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text, rating", CUT.items(), ids=range(len(CUT)))
 def test_an_answer_that_was_cut(text, rating):
     assert ratings.read(text, finish="length") == rating
 

@@ -14,13 +14,7 @@ def plain(scores, precedence, depth, gone):
     ]
 
 
-def searched(
-    scores,
-    precedence,
-    depth,
-    block,
-    ignored=None,
-):
+def searched(scores, precedence, depth, block, ignored=None):
     return list(
         retrieval.search(
             lambda rows, columns: torch.from_numpy(scores[rows, columns].copy()),

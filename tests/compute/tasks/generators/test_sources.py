@@ -2,6 +2,7 @@
 
 import io
 import tarfile
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -14,13 +15,12 @@ from compute.tasks.source import Source
 from compute.types import BadInput, NotHere
 from tests.compute.tasks import hub_files
 from tests.compute.tasks.files import put, table
-from tests.compute.tasks.hub_files import png
+from tests.compute.tasks.hub_files import image, png
 
 SOURCE = Source(offline=True)
 
 
-def picture(seed, size=(20, 16)):
-    return Image.fromarray(np.random.default_rng(seed).integers(0, 255, (size[1], size[0], 3), dtype=np.uint8))
+picture = partial(image, size=(20, 16))
 
 
 def tar(path, files):
@@ -84,7 +84,7 @@ def test_what_is_odd_in_a_folder_or_a_list_of_prompts_is_said(tmp_path):
     moving = io.BytesIO()
     picture(5).save(moving, "GIF", save_all=True, append_images=[picture(6)])
     odd = {"clear.png": picture(3).convert("RGBA"), "print.jpg": picture(4).convert("CMYK")}
-    odd |= {"grey.png": picture(7).convert("L"), "small.png": picture(8, (9, 9)), "copy.png": picture(0)}
+    odd |= {"grey.png": picture(7).convert("L"), "small.png": picture(8, size=(9, 9)), "copy.png": picture(0)}
     put(tmp_path / "mine", odd | {"moving.gif": moving.getvalue()})
     text = "\n".join(opened(tmp_path / "mine", "plain.png").warnings)
     for words in ("with transparency", "CMYK", "animated", "grey", "2 sizes", "1 of 7 images are exact copies"):

@@ -12,7 +12,7 @@ from compute.tasks.source import Source
 from compute.types import BadInput
 from tests.compute.commands import done, likeness
 from tests.compute.tasks import hub_files
-from tests.compute.tasks.files import put, table
+from tests.compute.tasks.files import lists, put, table
 from tests.compute.tasks.hub_files import image, png
 
 COMMIT = "c" * 40
@@ -80,7 +80,7 @@ def test_retrieval_in_three_configurations(publish):
     assert data.facts.counts == "2 queries, 3 documents and 2 judgements"
     items = data.items()["default"]
     assert items.documents.image.read(2) == png(image(2))
-    assert [side.tolist() for side in items.relevant] == [[0, 1], [0, 2], [1, 2]]
+    assert lists(items.relevant) == [[0, 1], [0, 2], [1, 2]]
 
 
 def test_a_data_set_of_loose_files_whose_cache_is_of_links(hub):

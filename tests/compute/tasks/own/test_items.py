@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.compute.tasks.files import put, table
+from tests.compute.tasks.files import lists, put, table
 from tests.compute.tasks.own.drawn import faults, of
 
 
@@ -125,7 +125,7 @@ def test_retrieval_in_beirs_layout(tmp_path):
     data = of(put(tmp_path, files | {f"images/{at}.png": at for at in range(3)}))
     assert (data.shape.key, data.facts.n_items) == ("retrieval", 2) and "1 query" in data.facts.notes
     made = data.items()["default"]
-    assert [side.tolist() for side in made.relevant] == [[1, 0, 0], [3, 2, 0], [2, 1, 0]]
+    assert lists(made.relevant) == [[1, 0, 0], [3, 2, 0], [2, 1, 0]]
     assert made.queries.names == ("q0", "q1") and made.documents.names == ("d0", "d1", "d2", "t")
     assert made.documents.image_at.tolist() == [0, 1, 2, -1]
     assert made.documents.text.read(made.documents.text_at[3]) == "red a circle"

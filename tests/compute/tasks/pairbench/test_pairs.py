@@ -78,16 +78,13 @@ def test_the_keys_are_known_without_making_an_image_and_name_one_content_each(wr
 
 
 def test_an_image_is_made_once_for_all_splits_and_models_of_a_run(written, monkeypatch):
-    drawn = []
-    real = pixels.perturb
+    drawn, real, source, shown = [], pixels.perturb, Source(), []
 
-    def counted(image, *, kind, strength, seed):
-        drawn.append((kind, seed))
-        return real(image, kind=kind, strength=strength, seed=seed)
+    def counted(image, **given):
+        drawn.append((given["kind"], given["seed"]))
+        return real(image, **given)
 
     monkeypatch.setattr(pixels, "perturb", counted)
-    source = Source()
-    shown = []
     for _ in range(2):
         column = pairs.load(written.path, split="ps", source=source)["invariant"].second_variants[1]
         shown.append([column.image(row).tobytes() for row in range(len(column))])
@@ -188,10 +185,9 @@ def rewritten(path, *, heading):
 def test_what_no_pair_can_hold_is_refused_before_an_image_is_made(written, column, value, message):
     """A manifest from elsewhere, with this value in every row of a column."""
     table = pq.read_table(written.path)
-    field = pa.field(column, pa.array([value]).type)
-    at = table.column_names.index(column)
+    changed = table.set_column(table.column_names.index(column), column, pa.array([value] * len(table)))
     with replacing(written.path) as draft:
-        pq.write_table(table.set_column(at, field, pa.array([value] * len(table), type=field.type)), draft)
+        pq.write_table(changed, draft)
     with pytest.raises(BadInput, match=message):
         manifest.read(written.path)
 
