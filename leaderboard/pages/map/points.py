@@ -9,10 +9,14 @@ import pandas as pd
 
 from compute.analysis.maps import Recipe
 from leaderboard.html.formatting import blank
-from leaderboard.html.labels import FAMILIES, MODEL_KINDS
+from leaderboard.html.labels import FAMILIES, MODEL_KINDS, SHORT
 from leaderboard.page import Site
 
 OUTSIDE = "In no cluster"
+NAMED_BY = {  # what a cluster is named by, and what tells those with the same name apart
+    "tasks": (("short",), ("modality", "dataset")),
+    "models": (("family", "organisation"), ("kind", "name")),
+}
 
 
 def described_points(site: Site, points: pd.DataFrame, recipe: Recipe) -> pd.DataFrame:
@@ -25,6 +29,11 @@ def described_points(site: Site, points: pd.DataFrame, recipe: Recipe) -> pd.Dat
         points = points.assign(
             name=facts["title"],
             category=facts["category"],
+            short=facts["category"].replace(SHORT),
+            modality=facts["modalities"].map(
+                lambda names: "images only" if list(names) == ["image"] else "text and images"
+            ),
+            dataset=site.db.keyed("tasks")["dataset_title"].str.partition(" (")[0],
             benchmark=facts["benchmark"],
             procedure=facts["procedure"].str.replace("_", " "),
             metric=facts["metrics"].map(lambda keys: metrics.get(keys[0], "") if len(keys) else ""),
@@ -44,7 +53,8 @@ def described_points(site: Site, points: pd.DataFrame, recipe: Recipe) -> pd.Dat
             family=facts["family"].replace(FAMILIES),
             mean=means(site, recipe),
         )
-    points["cluster"] = names_of(points, by=("category",) if recipe.noun == "tasks" else ("family", "organisation"))
+    by, apart = NAMED_BY[recipe.noun]
+    points["cluster"] = names_of(points, by=by, apart=apart)
     return points.reset_index(drop=True)
 
 
@@ -56,24 +66,35 @@ def means(site: Site, recipe: Recipe) -> pd.Series:
     return pd.Series(means, dtype=float)
 
 
-def names_of(points: pd.DataFrame, *, by: Sequence[str]) -> list[str]:
-    """Returns a name for the cluster of each point, by the first column of `by` that most of its points have a value
-    of:
-    `Mostly Linear Probing` where one is that of more than half of them, else the two that are most common; outliers
-    apart. Columns: cluster and those of `by`."""
-    names: dict[int, str] = {}
-    for label in sorted(set(points["cluster"])):
-        inside = points[points["cluster"] == label]
-        counted = (Counter(str(value) for value in inside[fact] if not blank(value)) for fact in by)
-        common = next((each.most_common(2) for each in counted if each.total() * 2 > len(inside)), [("Mixed", 0)])
-        mostly = common[0][1] * 2 > len(inside)
-        names[label] = f"Mostly {common[0][0]}" if mostly else " and ".join(value for value, _ in common)
-        if label < 0:
-            names[label] = OUTSIDE
-    shared = Counter(names.values())
-    turn: Counter[str] = Counter()
-    for label, name in names.items():
-        if label >= 0 and shared[name] > 1:
-            turn[name] += 1
-            names[label] = f"{name} {turn[name]}"
+def names_of(points: pd.DataFrame, *, by: Sequence[str], apart: Sequence[str]) -> list[str]:
+    """Returns a name for the cluster of each point, outliers apart: the value that most of its points have, else the
+    two most common ones, in the first column of `by` that most points have a value of. Clusters that would have the
+    same name also have their most common value of the first column of `apart` where it is no other's, else a number.
+    Columns: cluster, x, y and those of `by` and `apart`."""
+    clusters = {label: _from_centre(inside) for label, inside in points.groupby("cluster") if label >= 0}
+    most = {label: _commonest(inside, by) for label, inside in clusters.items()}
+    mixed = {label: "Mixed" if len(each) > 1 else each[0] for label, each in most.items()}
+    heads = {label: " & ".join(sorted(each)) for label, each in most.items()}
+    heads = {label: head if [*heads.values()].count(head) == 1 else mixed[label] for label, head in heads.items()}
+    names = {-1: OUTSIDE, **heads}
+    for label, head in heads.items():
+        same = [other for other in heads if heads[other] == head]
+        if len(same) > 1:
+            marks = ({other: _commonest(clusters[other], [fact])[0] for other in same} for fact in apart)
+            own = (each[label] for each in marks if each[label] and [*each.values()].count(each[label]) == 1)
+            names[label] = f"{head}: {next(own, 1 + same.index(label))}"
     return [names[label] for label in points["cluster"]]
+
+
+def _from_centre(points: pd.DataFrame) -> pd.DataFrame:
+    """Returns the points of a cluster, the nearest to its centre first."""
+    place = points[["x", "y"]]
+    return points.loc[(place - place.mean()).pow(2).sum(axis=1).sort_values(kind="stable").index]
+
+
+def _commonest(points: pd.DataFrame, facts: Sequence[str]) -> list[str]:
+    """Returns the value that most points have in the first of these columns that most have a value of, else the two
+    most common ones; of equally common ones, the first first. Empty text where no column has enough values."""
+    counted = (Counter(str(value) for value in points[fact] if not blank(value)) for fact in facts)
+    common = next((each.most_common(2) for each in counted if each.total() * 2 > len(points)), [("", 0)])
+    return [value for value, _ in common][: 1 if common[0][1] * 2 > len(points) else 2]
