@@ -125,15 +125,15 @@ class Face:
         """Returns the elements of the head of a page, about what this query names. `root`: the app's whole address, or
         empty; `state`: the version of the data that the address names. Reads the database."""
         title, sentence, identifies = self._about(key, query)
-        version = {"data": state} if state not in ("", self.site.db.data) else {}
-        about, drawn = _query(identifies | version), _query({"page": key, **identifies})
+        named = identifies | ({"data": state} if state not in ("", self.site.db.data) else {})
+        about = f"?{urlencode(named, quote_via=quote, safe='/:~,')}" if named else ""
         return render(
             "html/head.html",
             site=SITE,
             title=title if title == SITE else f"{title} · {SITE}",
             sentence=sentence,
             address=root and f"{root}{key}{about}",
-            picture=root and f"{root}picture.png{drawn}",
+            picture=root and f"{root}picture.png?{urlencode({'page': key, **identifies})}",
             size=SIZE,
         )
 
@@ -152,10 +152,6 @@ class Face:
             subject = view.subject(self.site, next(iter(named.values()))) if named else None
         name, sentence = subject or (view.title if view.key else SITE, view.sentence)
         return shortened(name, LONGEST_TITLE), sentence, named if subject else {}
-
-
-def _query(named: Mapping[str, str]) -> str:
-    return f"?{urlencode(named, quote_via=quote, safe='/:~,')}" if named else ""
 
 
 def _is_whole(screen: str) -> bool:

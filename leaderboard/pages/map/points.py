@@ -12,17 +12,14 @@ from leaderboard.html.formatting import blank
 from leaderboard.html.labels import FAMILIES, MODEL_KINDS, SHORT
 from leaderboard.page import Site
 
-OUTSIDE = "In no cluster"
-NAMED_BY = {  # what a cluster is named by, and what tells those with the same name apart
-    "tasks": (("short",), ("modality", "dataset")),
-    "models": (("family", "organisation"), ("kind", "name")),
-}
+OUTSIDE, MIXED = "In no cluster", "Mixed"
 
 
 def described_points(site: Site, points: pd.DataFrame, recipe: Recipe) -> pd.DataFrame:
     """Returns the map's points with all that they can be coloured by; facts in words, size and mean as numbers."""
     points = points.set_index("key", drop=False)
     if recipe.noun == "tasks":
+        by, apart = ["short"], ["modality", "dataset"]
         tasks = pd.concat([site.db.query("suite_tasks", suite=suite) for suite in recipe.suites]).drop_duplicates("key")
         facts = tasks.set_index("key")
         metrics = site.db.keyed("metrics")["title"]
@@ -41,6 +38,7 @@ def described_points(site: Site, points: pd.DataFrame, recipe: Recipe) -> pd.Dat
         titles = site.db.query("suites").drop_duplicates("benchmark").set_index("benchmark")["benchmark_title"]
         points["benchmark"] = points["benchmark"].map(titles)
     else:
+        by, apart = ["family", "organisation"], ["kind", "name"]
         facts = site.db.keyed("models")
         points = points.assign(
             name=facts["title"],
@@ -53,7 +51,6 @@ def described_points(site: Site, points: pd.DataFrame, recipe: Recipe) -> pd.Dat
             family=facts["family"].replace(FAMILIES),
             mean=means(site, recipe),
         )
-    by, apart = NAMED_BY[recipe.noun]
     points["cluster"] = names_of(points, by=by, apart=apart)
     return points.reset_index(drop=True)
 
@@ -67,34 +64,27 @@ def means(site: Site, recipe: Recipe) -> pd.Series:
 
 
 def names_of(points: pd.DataFrame, *, by: Sequence[str], apart: Sequence[str]) -> list[str]:
-    """Returns a name for the cluster of each point, outliers apart: the value that most of its points have, else the
-    two most common ones, in the first column of `by` that most points have a value of. Clusters that would have the
-    same name also have their most common value of the first column of `apart` where it is no other's, else a number.
-    Columns: cluster, x, y and those of `by` and `apart`."""
-    clusters = {label: _from_centre(inside) for label, inside in points.groupby("cluster") if label >= 0}
-    most = {label: _commonest(inside, by) for label, inside in clusters.items()}
-    mixed = {label: "Mixed" if len(each) > 1 else each[0] for label, each in most.items()}
-    heads = {label: " & ".join(sorted(each)) for label, each in most.items()}
-    heads = {label: head if [*heads.values()].count(head) == 1 else mixed[label] for label, head in heads.items()}
-    names = {-1: OUTSIDE, **heads}
-    for label, head in heads.items():
-        same = [other for other in heads if heads[other] == head]
-        if len(same) > 1:
-            marks = ({other: _commonest(clusters[other], [fact])[0] for other in same} for fact in apart)
-            own = (each[label] for each in marks if each[label] and [*each.values()].count(each[label]) == 1)
-            names[label] = f"{head}: {next(own, 1 + same.index(label))}"
-    return [names[label] for label in points["cluster"]]
-
-
-def _from_centre(points: pd.DataFrame) -> pd.DataFrame:
-    """Returns the points of a cluster, the nearest to its centre first."""
-    place = points[["x", "y"]]
-    return points.loc[(place - place.mean()).pow(2).sum(axis=1).sort_values(kind="stable").index]
+    """Returns a name for the cluster of each point, outliers apart: what is most common in it in the first column of
+    `by` that most of its points have a value of. Clusters that would have the same name get what is most common in the
+    first column of `apart` where it is no other's, of ties what is near the centre, else a number. Columns: cluster, x,
+    y and those of `by` and `apart`."""
+    names = {}
+    for label, part in points[points["cluster"] >= 0].groupby("cluster"):
+        near = part.loc[(part[["x", "y"]] - part[["x", "y"]].mean()).pow(2).sum(axis=1).sort_values().index]
+        common = _commonest(part, by)
+        head = common[0] if len(common) == 1 else MIXED
+        marks = [_commonest(near, [fact])[0] for fact in apart]
+        names[label] = [" & ".join(sorted(common)), *(f"{head}: {mark}" for mark in [*marks, label + 1])]
+    chosen = {
+        label: next(name for at, name in enumerate(own) if [other[at] for other in names.values()].count(name) == 1)
+        for label, own in names.items()
+    }
+    return [chosen.get(label, OUTSIDE) for label in points["cluster"]]
 
 
 def _commonest(points: pd.DataFrame, facts: Sequence[str]) -> list[str]:
     """Returns the value that most points have in the first of these columns that most have a value of, else the two
-    most common ones; of equally common ones, the first first. Empty text where no column has enough values."""
-    counted = (Counter(str(value) for value in points[fact] if not blank(value)) for fact in facts)
-    common = next((each.most_common(2) for each in counted if each.total() * 2 > len(points)), [("", 0)])
-    return [value for value, _ in common][: 1 if common[0][1] * 2 > len(points) else 2]
+    most common ones; of equally common ones, the first first."""
+    counted = (Counter(value for value in points[fact] if not blank(value)) for fact in facts)
+    common = next((each.most_common(2) for each in counted if each.total() * 2 > len(points)), [(MIXED, len(points))])
+    return [common[0][0]] if common[0][1] * 2 > len(points) else [value for value, _ in common]

@@ -53,7 +53,6 @@ BEST = {  # of single images
     "sharpness": "the sharpest",
 }
 PAIRS = {"image-image": "pairs of images", "image-text": "images with texts", "text-text": "pairs of texts"}
-PERCENTILE = "percentile"
 CLOSE = 2.0  # percentile points: a smaller lead is negligible
 DRAWINGS = "drawn-scenes-training"  # models that are trained on nothing else understand nothing else
 UNCALIBRATED = "it is not calibrated"
@@ -93,7 +92,7 @@ def strip(answer: Answer) -> Strip | None:
     if answer.percentiles:
         at, values = list(answer.percentiles), [number(each, digits=0) for each in answer.percentiles]
         limits = [[place(known, float(limit)).percentile for limit in side] for side in limits]
-        unit = PERCENTILE
+        unit = "percentile"
     else:
         scores = raw(answer)
         every = np.concatenate([np.asarray(scores, dtype=float), *limits])
@@ -263,16 +262,10 @@ def _row(question: LiveQuestion, answer: Answer, own: Calibrations) -> dict[str,
         "problem": "",
         "strip": axis,
         "verdict": verdict(question, answer),
-        "score": _shown(axis, option) if axis and option is not None else bare(answer),
+        "score": (axis.values[option], axis.unit) if axis and option is not None else bare(answer),
         "facts": _facts(question, answer),
         "domains": _domains(answer, own),
     }
-
-
-def _shown(axis: Strip, option: int) -> tuple[str, str]:
-    value = axis.values[option]
-    ending = "th" if value[-2:] in ("11", "12", "13") else {"1": "st", "2": "nd", "3": "rd"}.get(value[-1], "th")
-    return f"{value}{ending}" if axis.unit == PERCENTILE else value, axis.unit
 
 
 def bare(answer: Answer) -> tuple[str, str]:

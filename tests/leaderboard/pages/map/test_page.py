@@ -15,9 +15,8 @@ def test_clusters_are_named_by_what_is_common_in_them_and_no_two_alike():
         (-1, "A", "text", "x"),
     ]
     points = pd.DataFrame(cells, columns=["cluster", "category", "modality", "dataset"]).assign(x=0.0, y=0.0)
-    points["x"] = [3, 2, 9, *range(3, len(points))]
     names = names_of(points, by=("category",), apart=("modality", "dataset"))
     clusters = dict(zip(points["cluster"], names, strict=True))
-    assert clusters == {0: "A: 1", 1: "A & B", 2: "A: image", 3: "A: y", 4: "A: 4", -1: "In no cluster"}
+    assert clusters == {0: "A: 1", 1: "A & B", 2: "A: image", 3: "A: y", 4: "A: 5", -1: "In no cluster"}
     mixed = pd.concat([points[points["cluster"] == 1].assign(cluster=at, dataset=name) for at, name in enumerate("pq")])
     assert set(names_of(mixed.reset_index(), by=("category",), apart=("dataset",))) == {"Mixed: p", "Mixed: q"}
