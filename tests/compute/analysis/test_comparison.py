@@ -130,8 +130,7 @@ UNKNOWN = dict.fromkeys(("low", "high", "p"), NAN) | {"decided": None}
         ),
         (
             {"reason": "one task stands for it", "difference": -8.1, "higher_is_better": False} | UNKNOWN,
-            "B is 8.1 lower than A in it, where lower is better; significance unknown: one task stands "
-            "for it.",
+            "B is 8.1 lower than A in it, where lower is better; significance unknown: one task stands for it.",
         ),
         (
             {"reason": "no shared task", "difference": NAN} | UNKNOWN,
