@@ -117,7 +117,7 @@ def build(
     site_bar = partial(bar.bar, bar.entries(VIEWS), assets=site.assets)
     face = Face(site, VIEWS, bar=site_bar, access=access)
     documents = docs_page.route(site=SITE, bar=partial(site_bar, current=bar.DOCS), look=look)
-    served = [*routes(site), *ROUTES, documents]
+    served = [*routes(site), *ROUTES, Route("/picture.png", face.picture), documents]
     site.ahead.append(face.ahead)  # last: it replaces the first screens of the file that is served until the swap
     pages = Middleware(
         Pages,

@@ -147,7 +147,7 @@ class Comparison(ShowsItself):
             f"{self.a} is {gap} than {self.b}{where}" if self.difference else f"{self.a} and {self.b} are equal{where}"
         )
         if self.reading == "unknown":
-            return f"{pair}; whether by chance is unknown, because {self.reason}."
+            return f"{pair}; significance unknown: {self.reason}."
         noun = f"shared {self.over}" if self.n != 1 else self.over.removesuffix("s")
         known = [] if math.isnan(self.low) else [f"95% interval {text(self.low)} to {text(self.high)}"]
         known += [f"p {'' if self.p < 0.001 else '= '}{self.p_text}"] * bool(self.p_text)

@@ -115,7 +115,7 @@ def task_doubts(db: Database, table: BoardTable) -> dict[str, TaskDoubt]:
         elif read.at_ceiling:
             own.append("the best is within its noise of the highest score")
         if alone[index]:
-            own.append("no correlation with any other task beyond chance")
+            own.append("no significant correlation with any other task")
         severe = bool(own) and not read.at_ceiling
         if fault is not None and not fault.severe:
             own.append(f"{counted(fault.faults, 'known fault')} of its data")

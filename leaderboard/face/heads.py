@@ -22,6 +22,7 @@ from starlette.routing import Route
 
 from compute.types import shortened
 from leaderboard.face.first_screen import first_screen, sheet
+from leaderboard.face.picture import SIZE, picture
 from leaderboard.html.templates import macros, render
 from leaderboard.page import SITE, Site, View
 from leaderboard.web.access import Access, public_root
@@ -67,9 +68,8 @@ class Face:
     async def complete(self, request: Request, key: str, page: str) -> tuple[str, bool]:
         """Gradio's page of the view with this key, with the bar above its elements and a head that names the page."""
         root, _ = public_root(request.scope, self.access)
-        view = self.views[key]
-        named = {name: value for name in view.about or (key,) if (value := request.query_params.get(name))}
-        head = await run_in_threadpool(self.head, key, named, root=root, state=request.query_params.get("data", ""))
+        query = request.query_params
+        head = await run_in_threadpool(self.head, key, query, root=root, state=query.get("data", ""))
         start, charset, rest = page.partition(CHARSET)
         body = BODY.search(rest)
         if body is None:
@@ -121,25 +121,37 @@ class Face:
         version = self.site.db.version
         self._made = {(key, "", version): drawn for key in self.views if _is_whole(drawn := self._drawn(key, {}))}
 
-    def head(self, key: str, named: Mapping[str, str], *, root: str, state: str = "") -> Markup:
-        """Returns the elements of the head of a page, about what these parameters name. `root`: the app's whole
-        address, or empty; `state`: the version of the data that the address names. Reads the database."""
-        view = self.views[key]
-        with self.site.db.snapshot():
-            subject = view.subject(self.site, next(iter(named.values()))) if named else None
-        name, sentence = subject or (view.title if key else SITE, view.sentence)
-        title = shortened(name, LONGEST_TITLE)
-        identifies = dict(named) if subject else {}
-        identifies |= {"data": state} if state not in ("", self.site.db.data) else {}
-        about = f"?{urlencode(identifies, quote_via=quote, safe='/:~,')}" if identifies else ""
+    def head(self, key: str, query: Mapping[str, str], *, root: str, state: str = "") -> Markup:
+        """Returns the elements of the head of a page, about what this query names. `root`: the app's whole address, or
+        empty; `state`: the version of the data that the address names. Reads the database."""
+        title, sentence, identifies = self._about(key, query)
+        named = identifies | ({"data": state} if state not in ("", self.site.db.data) else {})
+        about = f"?{urlencode(named, quote_via=quote, safe='/:~,')}" if named else ""
         return render(
             "html/head.html",
             site=SITE,
             title=title if title == SITE else f"{title} · {SITE}",
             sentence=sentence,
             address=root and f"{root}{key}{about}",
-            icon=root and f"{root}favicon.ico",
+            picture=root and f"{root}picture.png?{urlencode({'page': key, **identifies})}",
+            size=SIZE,
         )
+
+    def picture(self, request: Request) -> Response:
+        """Returns the picture of the page that `page` in the query names, about what the rest of it names."""
+        asked = request.query_params
+        title, sentence, _ = self._about(asked.get("page", ""), asked)
+        return respond(request, picture(SITE, title, sentence), media="image/png", cache=DAY)
+
+    def _about(self, key: str, query: Mapping[str, str]) -> tuple[str, str, dict[str, str]]:
+        """Returns the title and the sentence of a page, or of what a query is about, and the parameters that name it;
+        those of the front page where no page has this key."""
+        view = self.views.get(key) or self.views[""]
+        named = {name: value for name in view.about or (view.key,) if (value := query.get(name))}
+        with self.site.db.snapshot():
+            subject = view.subject(self.site, next(iter(named.values()))) if named else None
+        name, sentence = subject or (view.title if view.key else SITE, view.sentence)
+        return shortened(name, LONGEST_TITLE), sentence, named if subject else {}
 
 
 def _is_whole(screen: str) -> bool:

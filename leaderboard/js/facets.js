@@ -36,11 +36,16 @@ export function select(rows, state, { facets, columns }) {
   const active = facets.filter(({ key }) => state[key]);
   const passing = rows.filter((row) => words.every((word) => row.text.includes(word))
     && active.every(({ key, test }) => test(row, state[key])));
-  const column = state.sort && columns.find(({ key }) => key === state.sort.key);
-  if (!column) return passing;
-  const way = state.sort.down ? -1 : 1;
-  const values = new Map(passing.map((row) => [row, column.value(row, state)]));
-  return passing.sort((one, other) => {
+  return sorted(passing, state.sort, columns, state);
+}
+
+/** The rows in the order of `sort`, {key, down} or null. */
+export function sorted(rows, sort, columns, state = {}) {
+  const column = sort && columns.find(({ key }) => key === sort.key);
+  if (!column) return rows;
+  const way = sort.down ? -1 : 1;
+  const values = new Map(rows.map((row) => [row, column.value(row, state)]));
+  return rows.toSorted((one, other) => {
     const [a, b] = [values.get(one), values.get(other)];
     if (missing(a) || missing(b)) return Number(missing(a)) - Number(missing(b));
     return way * (typeof a === 'number' && typeof b === 'number' ? a - b : collator.compare(a, b));

@@ -2,12 +2,12 @@
 
 import { encodedKey } from './address.js';
 import { el, follow, gridStyles } from './dom.js';
+import { sorted } from './facets.js';
 import { Grid } from './grid.js';
 import { rounded } from './number.js';
 import { getJson } from './request.js';
 import { wire } from './run_details.js';
 
-const collator = new Intl.Collator('en', { numeric: true, sensitivity: 'base' });
 const CHARACTER = 7;
 
 /** The text of a value: numbers with the column's digits, a dash for a missing one. */
@@ -39,18 +39,9 @@ function mountTable(root, { columns: all, rows: data, caption = '' }) {
   }
 
   function draw() {
-    const order = data.slice();
-    if (sort) {
-      const at = all.findIndex(({ key }) => key === sort.key);
-      const missing = (value) => value === null || value === undefined || value === '';
-      order.sort(({ [at]: one }, { [at]: other }) => {
-        if (missing(one) || missing(other)) return Number(missing(one)) - Number(missing(other));
-        return (sort.down ? -1 : 1) * (all[at].numeric ? one - other : collator.compare(one, other));
-      });
-    }
     grid.update({
       sort,
-      rows: order,
+      rows: sorted(data, sort, all.map(({ key }, at) => ({ key, value: (row) => row[at] }))),
       columns: all.map((column, at) => ({
         key: column.key, title: column.title, numeric: column.numeric, sort: true, width: widest(column, at), most: 420,
         pinned: at === 0 && root.clientWidth > 480,

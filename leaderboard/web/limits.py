@@ -35,8 +35,8 @@ CLOSED = re.compile(
 EVENT = re.compile(r"/gradio_api/+(queue/join|run/|component_server|mcp)|/api/+v1/+pair\b")
 MCP = re.compile(r"/gradio_api/+mcp\b")
 STREAM = re.compile(r"/gradio_api/+(queue/data|heartbeat|startup-events)")
-# GET requests that also start, continue or end a visitor's work.
-COMPUTES = re.compile(r"/api/+v1/|/data/(rank|cell|relations)\b|/embed/board$|/eyes/(order|report)$")  # besides events
+# GET requests that compute, besides events.
+COMPUTES = re.compile(r"/api/+v1/|/data/(rank|cell|relations)\b|/(embed/board|eyes/order|eyes/report|picture\.png)$")
 QUERY = re.compile(r"/api/+v1/+query\b")
 SEVERAL = re.compile(rb"(?i)language=[^&]*(,|%2c)")  # a board of several languages, which are too many to store
 STATE = re.compile(rb"(^|&)data=[^&]")  # a version of the data, which may have to be restored

@@ -33,7 +33,7 @@ WORDS = {  # what a metric means, and what is said of its best judge, and of sev
         "are the most symmetric",
     ),
     "smoothness": (
-        "how evenly it uses the ten scores: 0 for one alone, 2.30 for all alike",
+        "entropy of its scores: 0 for one alone, ln 10 = 2.30 for all ten equally often",
         "uses the scale most evenly",
         "use the scale most evenly",
     ),

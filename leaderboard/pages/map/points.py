@@ -9,22 +9,28 @@ import pandas as pd
 
 from compute.analysis.maps import Recipe
 from leaderboard.html.formatting import blank
-from leaderboard.html.labels import FAMILIES, MODEL_KINDS
+from leaderboard.html.labels import FAMILIES, MODEL_KINDS, SHORT
 from leaderboard.page import Site
 
-OUTSIDE = "In no cluster"
+OUTSIDE, MIXED = "In no cluster", "Mixed"
 
 
 def described_points(site: Site, points: pd.DataFrame, recipe: Recipe) -> pd.DataFrame:
     """Returns the map's points with all that they can be coloured by; facts in words, size and mean as numbers."""
     points = points.set_index("key", drop=False)
     if recipe.noun == "tasks":
+        by, apart = ["short"], ["modality", "dataset"]
         tasks = pd.concat([site.db.query("suite_tasks", suite=suite) for suite in recipe.suites]).drop_duplicates("key")
         facts = tasks.set_index("key")
         metrics = site.db.keyed("metrics")["title"]
         points = points.assign(
             name=facts["title"],
             category=facts["category"],
+            short=facts["category"].replace(SHORT),
+            modality=facts["modalities"].map(
+                lambda names: "images only" if list(names) == ["image"] else "text and images"
+            ),
+            dataset=site.db.keyed("tasks")["dataset_title"].str.partition(" (")[0],
             benchmark=facts["benchmark"],
             procedure=facts["procedure"].str.replace("_", " "),
             metric=facts["metrics"].map(lambda keys: metrics.get(keys[0], "") if len(keys) else ""),
@@ -32,6 +38,7 @@ def described_points(site: Site, points: pd.DataFrame, recipe: Recipe) -> pd.Dat
         titles = site.db.query("suites").drop_duplicates("benchmark").set_index("benchmark")["benchmark_title"]
         points["benchmark"] = points["benchmark"].map(titles)
     else:
+        by, apart = ["family", "organisation"], ["kind", "name"]
         facts = site.db.keyed("models")
         points = points.assign(
             name=facts["title"],
@@ -44,7 +51,7 @@ def described_points(site: Site, points: pd.DataFrame, recipe: Recipe) -> pd.Dat
             family=facts["family"].replace(FAMILIES),
             mean=means(site, recipe),
         )
-    points["cluster"] = names_of(points, by=("category",) if recipe.noun == "tasks" else ("family", "organisation"))
+    points["cluster"] = names_of(points, by=by, apart=apart)
     return points.reset_index(drop=True)
 
 
@@ -56,24 +63,28 @@ def means(site: Site, recipe: Recipe) -> pd.Series:
     return pd.Series(means, dtype=float)
 
 
-def names_of(points: pd.DataFrame, *, by: Sequence[str]) -> list[str]:
-    """Returns a name for the cluster of each point, by the first column of `by` that most of its points have a value
-    of:
-    `Mostly Linear Probing` where one is that of more than half of them, else the two that are most common; outliers
-    apart. Columns: cluster and those of `by`."""
-    names: dict[int, str] = {}
-    for label in sorted(set(points["cluster"])):
-        inside = points[points["cluster"] == label]
-        counted = (Counter(str(value) for value in inside[fact] if not blank(value)) for fact in by)
-        common = next((each.most_common(2) for each in counted if each.total() * 2 > len(inside)), [("Mixed", 0)])
-        mostly = common[0][1] * 2 > len(inside)
-        names[label] = f"Mostly {common[0][0]}" if mostly else " and ".join(value for value, _ in common)
-        if label < 0:
-            names[label] = OUTSIDE
-    shared = Counter(names.values())
-    turn: Counter[str] = Counter()
-    for label, name in names.items():
-        if label >= 0 and shared[name] > 1:
-            turn[name] += 1
-            names[label] = f"{name} {turn[name]}"
-    return [names[label] for label in points["cluster"]]
+def names_of(points: pd.DataFrame, *, by: Sequence[str], apart: Sequence[str]) -> list[str]:
+    """Returns a name for the cluster of each point, outliers apart: what is most common in it in the first column of
+    `by` that most of its points have a value of. Clusters that would have the same name get what is most common in the
+    first column of `apart` where it is no other's, of ties what is near the centre, else a number. Columns: cluster, x,
+    y and those of `by` and `apart`."""
+    names = {}
+    for label, part in points[points["cluster"] >= 0].groupby("cluster"):
+        near = part.loc[(part[["x", "y"]] - part[["x", "y"]].mean()).pow(2).sum(axis=1).sort_values().index]
+        common = _commonest(part, by)
+        head = common[0] if len(common) == 1 else MIXED
+        marks = [_commonest(near, [fact])[0] for fact in apart]
+        names[label] = [" & ".join(sorted(common)), *(f"{head}: {mark}" for mark in [*marks, label + 1])]
+    chosen = {
+        label: next(name for at, name in enumerate(own) if [other[at] for other in names.values()].count(name) == 1)
+        for label, own in names.items()
+    }
+    return [chosen.get(label, OUTSIDE) for label in points["cluster"]]
+
+
+def _commonest(points: pd.DataFrame, facts: Sequence[str]) -> list[str]:
+    """Returns the value that most points have in the first of these columns that most have a value of, else the two
+    most common ones; of equally common ones, the first first."""
+    counted = (Counter(value for value in points[fact] if not blank(value)) for fact in facts)
+    common = next((each.most_common(2) for each in counted if each.total() * 2 > len(points)), [(MIXED, len(points))])
+    return [common[0][0]] if common[0][1] * 2 > len(points) else [value for value, _ in common]

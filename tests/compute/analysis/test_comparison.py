@@ -116,8 +116,7 @@ UNKNOWN = dict.fromkeys(("low", "high", "p"), NAN) | {"decided": None}
     [
         (
             {"reason": "one task stands for it", "difference": -8.1, "higher_is_better": False} | UNKNOWN,
-            "B is 8.1 lower than A in it, where lower is better; whether by chance is unknown, because one task stands "
-            "for it.",
+            "B is 8.1 lower than A in it, where lower is better; significance unknown: one task stands for it.",
         ),
         (
             {"decided": None, "difference": 0.0, "low": NAN, "p": 1.0, "n": 4, "only": ("X", "Y")},

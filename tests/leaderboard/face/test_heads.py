@@ -38,7 +38,7 @@ def get(app, path, **headers):
 
 
 def test_every_page_has_one_title_an_icon_and_nothing_of_gradios(app):
-    titles = set()
+    titles, pictures = set(), set()
     for view in VIEWS:
         text = get(app, view.key).text
         facts = meta(text)
@@ -46,8 +46,9 @@ def test_every_page_has_one_title_an_icon_and_nothing_of_gradios(app):
         assert all(len(values) == 1 for values in facts.values()), facts
         assert facts["title"] == facts["og:title"] and facts["og:url"] == [app.url + view.key]
         titles |= {*facts["title"]}
-    assert len(titles) == len(VIEWS)
-    assert httpx.get(*facts["og:image"], timeout=60).headers["content-type"] == "image/png"
+        pictures |= {httpx.get(*facts["og:image"], timeout=60).content}
+    assert len(titles) == len(pictures) == len(VIEWS)
+    assert {(one[:4], len(one) < 40_000) for one in pictures} == {(b"\x89PNG", True)}
 
 
 @pytest.mark.parametrize(
@@ -73,6 +74,8 @@ def test_every_page_has_one_title_an_icon_and_nothing_of_gradios(app):
 def test_a_page_about_one_thing_has_its_name(app, path, title, canonical):
     facts = meta(get(app, path).text)
     assert facts["title"] == [f"{title} · Likeness"] and facts["canonical"] == [app.url + canonical]
+    drawn = httpx.get(*facts["og:image"], timeout=60).content
+    assert (drawn == get(app, f"picture.png?page={path.partition('?')[0]}").content) == ("?" not in canonical)
 
 
 @pytest.mark.parametrize("text", ['x"><script>alert(1)</script>', "{{7*7}}${7*7}", "' OR 1=1 --", "\x00\ud800"])
