@@ -53,7 +53,7 @@ def identity(
     `parts`: what prepares its items, besides its arguments. Raises BadInput for an object that neither its content nor
     a version identifies.
     """
-    model, modules, used = given.model, modules_of(given.model), set(packages)
+    model, modules, used = given.model, modules_of(given.model), set[str]()
     code = {"model": model, "preprocess": given.preprocess, "tokenizer": given.tokenizer, **parts}
     if lost := [name for module in modules for name, tensor in _tensors(module).items() if tensor.is_meta]:
         raise BadInput(f"{given.of}: {lost[0]} has no values (device meta). Load the checkpoint's weights first")
@@ -70,7 +70,8 @@ def identity(
             'version="...", and change it whenever the model changes'
         ) from error
     text = json.dumps([content, dict(settings), version], sort_keys=True, default=str)
-    installed = versions.installed(sorted(used)).items()
+    named = packages | {package.name for module in used for package in _distributions()[module]}
+    installed = versions.installed(sorted(named)).items()
     return {
         "adapter": ADAPTER,
         "version": VERSION,
@@ -110,8 +111,8 @@ def _weights(module: torch.nn.Module) -> dict[str, str]:
 
 
 def _described(value: Any, used: set[str], inside: tuple[int, ...] = ()) -> Any:
-    """Returns the value's content, as JSON holds it; distributions of what was read are added to `used`. `inside`: ids
-    of what holds it."""
+    """Returns the value's content, as JSON holds it; modules of what was read are added to `used`. `inside`: ids of
+    what holds it."""
     import torch
 
     if isinstance(value, (*PLAIN, torch.dtype, torch.device)):
@@ -151,11 +152,6 @@ def _described(value: Any, used: set[str], inside: tuple[int, ...] = ()) -> Any:
 
 
 @functools.cache
-def _packages(module: str) -> set[str]:
-    return {package.name for package in _distributions()[module]}
-
-
-@functools.cache
 def _distributions() -> defaultdict[str, list[metadata.Distribution]]:
     """Installed distributions by the modules that they bring, as `metadata.packages_distributions` finds them, which
     takes ten times as long over the paths of all files."""
@@ -172,7 +168,7 @@ def _class(kind: Any, used: set[str]) -> Any:
     """Returns what a package defines by its name; a user class by its methods' code and what it inherits from."""
     if not _is_own(kind):
         module = kind.__module__ or "builtins"
-        used.update(_packages(module.partition(".")[0]))
+        used.add(module.partition(".")[0])
         return f"{module}.{kind.__qualname__}"
     members: dict[str, Any] = {}
     for name, member in vars(kind).items():
