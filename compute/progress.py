@@ -124,9 +124,9 @@ class Progress:
         print(line, file=self._stream or sys.stderr, flush=True)
 
 
-def followed(items: Sequence[Item], title: str) -> Iterator[Item]:
-    """Yields the images under a bar."""
-    with Progress().bar(title, total=len(items), unit="image") as advance:
+def followed(items: Sequence[Item], title: str, unit: str = "image") -> Iterator[Item]:
+    """Yields the items under a bar."""
+    with Progress().bar(title, total=len(items), unit=unit) as advance:
         for item in items:
             yield item
             advance(1)

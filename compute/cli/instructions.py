@@ -32,7 +32,6 @@ def instructions(
     from dataclasses import replace
 
     from compute import paths
-    from compute.progress import Progress
     from compute.tasks.source import Source, data_folder
     from compute.training import splits
     from compute.training.conversations import COUNTS, export
@@ -40,14 +39,12 @@ def instructions(
     chosen = splits.chosen(datasets)
     source = Source(root=data_folder(data), offline=offline, cache=results or paths.RESULTS)
     sets = splits.training(chosen, source=source, seed=seed)
-    progress = Progress()
     record = export(
         sets,
         folder,
         seed=seed,
         counts=dict.fromkeys(COUNTS, count) if count else COUNTS,
-        leaks=splits.check_leaks(sets, source=replace(source, offline=True), progress=progress),
-        progress=progress,
+        leaks=splits.check_leaks(sets, source=replace(source, offline=True)),
     )
     yield record["leaks"]
     yield f"{folder / record['file']}: {sum(record['counts'].values()):,} conversations, {record['images']:,} images"

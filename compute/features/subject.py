@@ -239,7 +239,10 @@ class Subject:
         load = self._load
         if load is None:
             from compute.models import load
-        return load(self.row, hardware=self.hardware)
+        with self._progress.bar(f"{self.row.key}, loading", total=1, unit="model") as advance:
+            loaded = load(self.row, hardware=self.hardware)
+            advance(1)
+        return loaded
 
     def unload(self) -> None:
         """Frees the model; it is loaded again when it is needed."""

@@ -23,6 +23,7 @@ from compute.catalog.published import score_of
 from compute.importing.collection import Imported, SkippedFile, fingerprint, outside
 from compute.io.files import validated
 from compute.io.tables import MOST_BYTES, read_table
+from compute.progress import followed
 from compute.types import LONGEST_KEY, BadInput, Laboratory, Model, Run, counted, shortened
 
 HEADLINE = ""  # in place of a metric: the task's first
@@ -161,7 +162,7 @@ def read_laboratory(path: Path, *, layout: str, laboratory: Laboratory, catalog:
     models, runs, scores, problems = {}, {}, {}, []
     unknown, empty, changed, others = Counter(), 0, Counter(), []
     wrong: dict[str, SkippedFile] = {}  # by model
-    for file in files:
+    for file in followed(files, "Reading results", "file"):
         try:
             cells = list(form.cells(file))
         except (OSError, ValueError, RecursionError, BadInput) as error:

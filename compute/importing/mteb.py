@@ -20,6 +20,7 @@ from compute.catalog.published import score_of
 from compute.importing.collection import Imported, SkippedFile, fingerprint, outside
 from compute.io.files import Record, short, validated
 from compute.io.tables import MOST_BYTES
+from compute.progress import followed
 from compute.types import BadInput, Metric, Model, Run, Score, Task, counted, first_line
 
 RUN = ("folder", "revision", "task", "split")  # the columns that tell runs apart
@@ -175,7 +176,7 @@ def read_mteb_results(path: Path, *, catalog: Catalog) -> Imported:
     def note(path: Path, reason: str, remedy: str, *, among: list[SkippedFile] = problems) -> None:
         among.append(SkippedFile(path.relative_to(root).as_posix(), reason, remedy))
 
-    for folder in _folders(root):
+    for folder in followed(list(_folders(root)), "Reading results", "model"):
         if "__" not in folder.name:
             note(folder, "the name is not <organisation>__<model>", "Rename the folder, or delete it")
             continue

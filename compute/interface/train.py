@@ -153,8 +153,7 @@ def train(
             if folder.finished():
                 report(f"{folder.path} is complete: nothing was trained")
             else:
-                progress = Progress()
-                compared = splits.check_leaks([*sets, *validation], source=source, progress=progress)
+                compared = splits.check_leaks([*sets, *validation], source=source)
                 report(compared)
                 report("While training, averages are over the validation items that select the stored step, in percent")
                 report(evaluation.DRAWN_OOD)
@@ -169,7 +168,7 @@ def train(
                     held_out=partial(evaluation.suite_items, source=source, report=report),
                     compared=compared,
                     report=report,
-                    progress=progress,
+                    progress=Progress(),
                 )
     state, changes = folder.finished()
     result = TrainingResult(

@@ -52,8 +52,8 @@ def _rows() -> pd.DataFrame:
 def _pattern(role: str) -> re.Pattern[str]:
     rows = _rows()
     filler = f"(?:{'|'.join(rows['name'][rows['role'] == FILLER])})"
-    of_role = rows[rows["role"] == role]
-    return re.compile("|".join(PLACES[row.match].format(row.name, filler) for row in of_role.itertuples(index=False)))
+    phrases = rows[rows["role"] == role].groupby("match")["name"].agg("|".join)
+    return re.compile("|".join(PLACES[match].format(f"(?:{names})", filler) for match, names in phrases.items()))
 
 
 def has_role(name: str, role: str) -> bool:

@@ -37,7 +37,6 @@ def export(
     seed: int,
     counts: Mapping[str, int],
     leaks: str,
-    progress: Progress | None = None,
 ) -> dict[str, Any]:
     """Writes `instructions.json`, images under `images/` by content key, and `record.json`, which it returns.
 
@@ -68,7 +67,7 @@ def export(
         images.add(name)
         return name
 
-    bar = (progress or Progress()).bar("Writing conversations", total=sum(numbers.values()), unit="conversation")
+    bar = Progress().bar("Writing conversations", total=sum(numbers.values()), unit="conversation")
     try:
         (folder / "images").mkdir(parents=True, exist_ok=True)
         with replacing(folder / FILE) as draft, draft.open("w", encoding="utf-8") as file, bar as done:

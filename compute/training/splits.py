@@ -16,7 +16,7 @@ import numpy as np
 from compute import tasks as loaders
 from compute.catalog import shipped
 from compute.content.items import content_key
-from compute.progress import Progress
+from compute.progress import followed
 from compute.tasks.parquet import NO_KEY
 from compute.tasks.source import Source
 from compute.tasks.unisim import QUESTIONS, REPO
@@ -176,7 +176,7 @@ def evaluated_tasks() -> list[Task]:
     return [task for task in shipped().tasks if task.benchmark in BENCHMARKS and loaders.computable(task)]
 
 
-def check_leaks(sets: Sequence[Examples], *, source: Source, progress: Progress | None = None) -> str:
+def check_leaks(sets: Sequence[Examples], *, source: Source) -> str:
     """Compares every image of the examples with those of the evaluated tasks; returns a sentence on what was compared.
 
     What counts: an image of an evaluated item, in whatever role, that is any image of a training example, by the bytes
@@ -188,18 +188,16 @@ def check_leaks(sets: Sequence[Examples], *, source: Source, progress: Progress 
     """
     images: dict[bytes, str] = {}  # content key -> the image in words
     rows, compared = evaluated_tasks(), 0
-    with (progress or Progress()).bar("Reading evaluation items", total=len(rows), unit="task") as done:
-        for task in rows:
-            done(1)
-            try:
-                columns = loaders.every_column(loaders.load(task, source=source), variants=False)
-            except LikenessError:
-                continue
-            compared += 1
-            for column in columns:
-                if column.modality == "image":
-                    for row, key in enumerate(column.keys.tolist()):
-                        images.setdefault(key, f"{column.name(row)!r} of {task.key}")
+    for task in followed(rows, "Reading evaluation items", "task"):
+        try:
+            columns = loaders.every_column(loaders.load(task, source=source), variants=False)
+        except LikenessError:
+            continue
+        compared += 1
+        for column in columns:
+            if column.modality == "image":
+                for row, key in enumerate(column.keys.tolist()):
+                    images.setdefault(key, f"{column.name(row)!r} of {task.key}")
     images.pop(NO_KEY, None)
     known = np.array(list(images), dtype="S32")
     hits = [

@@ -695,6 +695,12 @@ SELECT webp FROM thumbnails WHERE task = $task AND image = $image
 -- Every value of a model on data that anyone measured: the view's columns.
 SELECT * FROM measured
 
+-- name: measured_by_several
+-- Values of models on data that several origins measured: the view's columns.
+FROM measured
+SEMI JOIN (SELECT data, subset, model FROM measured GROUP BY ALL HAVING min(origin) <> max(origin))
+USING (data, subset, model)
+
 -- name: laboratories
 -- Who measured imported scores, by which harness.
 SELECT * FROM laboratories

@@ -67,7 +67,7 @@ def reasons(causes: Sequence[Cause]) -> str:
 @shared
 def pairs(db: Database) -> pd.DataFrame:
     """Every two origins' values of a model on the same data, as `replication.pairs`, with the `title` of the data."""
-    found = replication.pairs(db.query("measured"))
+    found = replication.pairs(db.query("measured_by_several"))
     titles = db.keyed("tasks")["title"]
     named = found[found["task_b"].str.startswith("datacomp/")].drop_duplicates("data").set_index("data")
     title = found["data"].map(named["task_b"]).fillna(found["task_a"]).map(titles)

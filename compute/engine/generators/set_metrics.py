@@ -25,6 +25,7 @@ from compute.metrics.distribution import cfred, frechet, intervals, pairwise, re
 from compute.metrics.distribution.frechet import Gaussian
 from compute.metrics.distribution.intervals import Blocks, extrapolate, leave_moments_out, leave_out
 from compute.metrics.distribution.moments import CrossMoments, Moments, SetScore, streams, taken
+from compute.progress import followed
 from compute.types import BadInput, Undefined
 
 MOST = 20_000  # images above which metrics that compare every image with every other take a random draw
@@ -243,25 +244,27 @@ def figures(features: SetFeatures, *, chosen: Backbones, with_intervals: bool = 
         rows = drawn_rows(np.arange(n)) if drawn else np.arange(n)
         return intervals.share_out(features.prompt_codes[rows] if features.prompts else len(rows))
 
-    made = []
+    asked = []
     for kind, keys in SET_METRICS:
-        asked = [key for key in keys if key in chosen.metrics]
-        subsets = chosen.by_metric.get(keys[0], []) if asked else []
+        some = [key for key in keys if key in chosen.metrics]
+        subsets = chosen.by_metric.get(keys[0], []) if some else []
         if kind is CfredMetric and not features.prompts:
             subsets = subsets[:1]  # one reason says it
-        for backbone in subsets:
-            metric = kind(features=features, backbone=backbone, keys=asked)
-            for name in features.generated:
-                n = features.count(name)
-                rows = [FIGURE | {"generator": name, "backbone": backbone, "n": n, "metric": key} for key in asked]
-                _add_values(rows, metric)
-                if with_intervals and not any(row["reason"] for row in rows):
-                    _add_intervals(rows, metric, shared(n, metric.draws))
-                    with _noting(rows, "No value at infinite N"):
-                        if limit := metric.at_infinity(name):
-                            rows[0].update(limit=limit.value, limit_low=limit.low, limit_high=limit.high)
-                            _note(rows, *limit.warnings)
-                made += rows
+        asked += [(kind, backbone, some) for backbone in subsets]
+    made = []
+    for kind, backbone, some in followed(asked, "Comparing", "metric"):
+        metric = kind(features=features, backbone=backbone, keys=some)
+        for name in features.generated:
+            n = features.count(name)
+            rows = [FIGURE | {"generator": name, "backbone": backbone, "n": n, "metric": key} for key in some]
+            _add_values(rows, metric)
+            if with_intervals and not any(row["reason"] for row in rows):
+                _add_intervals(rows, metric, shared(n, metric.draws))
+                with _noting(rows, "No value at infinite N"):
+                    if limit := metric.at_infinity(name):
+                        rows[0].update(limit=limit.value, limit_low=limit.low, limit_high=limit.high)
+                        _note(rows, *limit.warnings)
+            made += rows
     generators, metrics = features.generated, ORDER
     return framed(sorted(made, key=lambda row: (generators.index(row["generator"]), metrics.index(row["metric"]))))
 

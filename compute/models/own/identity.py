@@ -11,6 +11,7 @@ import sys
 import sysconfig
 import traceback
 import types
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from importlib import metadata
 from pathlib import Path
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     import torch
 
 VERSION = 4  # part of every identity: raise it when a rule changes or an object's numbers would be different
-_distributions = functools.cache(metadata.packages_distributions)  # by name of a module; reads all packages
 PLAIN = (bool, int, float, complex, str, bytes, type(None), type(...), enum.Enum, np.generic)
 # Attributes that describe a model or change as it runs, and change no number.
 LABELS = (
@@ -53,7 +53,7 @@ def identity(
     `parts`: what prepares its items, besides its arguments. Raises BadInput for an object that neither its content nor
     a version identifies.
     """
-    model, modules, used = given.model, modules_of(given.model), set(packages)
+    model, modules, used = given.model, modules_of(given.model), set[str]()
     code = {"model": model, "preprocess": given.preprocess, "tokenizer": given.tokenizer, **parts}
     if lost := [name for module in modules for name, tensor in _tensors(module).items() if tensor.is_meta]:
         raise BadInput(f"{given.of}: {lost[0]} has no values (device meta). Load the checkpoint's weights first")
@@ -70,7 +70,8 @@ def identity(
             'version="...", and change it whenever the model changes'
         ) from error
     text = json.dumps([content, dict(settings), version], sort_keys=True, default=str)
-    installed = versions.installed(sorted(used)).items()
+    named = packages | {package.name for module in used for package in _distributions()[module]}
+    installed = versions.installed(sorted(named)).items()
     return {
         "adapter": ADAPTER,
         "version": VERSION,
@@ -110,8 +111,8 @@ def _weights(module: torch.nn.Module) -> dict[str, str]:
 
 
 def _described(value: Any, used: set[str], inside: tuple[int, ...] = ()) -> Any:
-    """Returns the value's content, as JSON holds it; distributions of what was read are added to `used`. `inside`: ids
-    of what holds it."""
+    """Returns the value's content, as JSON holds it; modules of what was read are added to `used`. `inside`: ids of
+    what holds it."""
     import torch
 
     if isinstance(value, (*PLAIN, torch.dtype, torch.device)):
@@ -150,11 +151,24 @@ def _described(value: Any, used: set[str], inside: tuple[int, ...] = ()) -> Any:
     return [_class(type(value), used), described(content)]
 
 
+@functools.cache
+def _distributions() -> defaultdict[str, list[metadata.Distribution]]:
+    """Installed distributions by the modules that they bring, as `metadata.packages_distributions` finds them, which
+    takes ten times as long over the paths of all files."""
+    found = defaultdict(list)
+    for package in metadata.distributions():
+        files = (package.read_text("RECORD") or "").splitlines()
+        inferred = {line.partition("/")[0].partition(".py,")[0] for line in files if ".py," in line}
+        for module in (package.read_text("top_level.txt") or "").split() or inferred:
+            found[module].append(package)
+    return found
+
+
 def _class(kind: Any, used: set[str]) -> Any:
     """Returns what a package defines by its name; a user class by its methods' code and what it inherits from."""
     if not _is_own(kind):
         module = kind.__module__ or "builtins"
-        used.update(_distributions().get(module.partition(".")[0], ()))
+        used.add(module.partition(".")[0])
         return f"{module}.{kind.__qualname__}"
     members: dict[str, Any] = {}
     for name, member in vars(kind).items():
