@@ -22,6 +22,7 @@ from io import BytesIO
 from itertools import islice
 from pathlib import Path
 from statistics import median
+from types import SimpleNamespace
 from typing import Any
 from unittest import mock
 
@@ -41,6 +42,7 @@ CUDA = torch.cuda.is_available()
 DEVICE = "cuda" if CUDA else "cpu"
 SHARE = 1 if CUDA else 10  # sizes are divided by it
 SIDE = 512  # pixels of an image file
+WIDTH, DEPTH, RELEVANT = 512, 1000, 10  # of retrieval: dimensions, documents found and relevant ones of a query
 ROUNDS = 8  # at most; the first one warms up
 TENTH = {"each": 1, "lead": 1, "steps": 2}  # examples of a task, and steps, without a GPU
 HEAD = """
@@ -189,14 +191,29 @@ def encode(name: str, *, count: int, limit: float) -> Iterator[str]:
 
 def search(*, limit: float) -> Iterator[str]:
     """The best 1000 documents of every query, and with the metrics of retrieval, beside torch.mm and topk."""
+    from compute.content.items import Column
     from compute.procedures import retrieval
     from compute.procedures.shared.similarity import Cosines
-    from tests.bench.bench_retrieval import DEPTH, DOCUMENTS, QUERIES, WIDTH, Stored, task
+    from compute.tasks.data import Mixed, Retrieval
+    from compute.types import Model
 
     rng = np.random.default_rng(0)
-    n, m = QUERIES // SHARE, DOCUMENTS // SHARE
+    n, m = 5_000 // SHARE, 200_000 // SHARE
     queries, documents = (rng.standard_normal((rows, WIDTH), dtype=np.float32) for rows in (n, m))
-    data = task(queries, documents, rng)
+    pairs = np.unique(np.repeat(np.arange(n), RELEVANT) * m + rng.integers(0, m, n * RELEVANT))
+    query, document = pairs // m, pairs % m
+    near = rng.random(len(pairs)) < 0.5  # so that metrics are neither 0 nor 1
+    documents[document[near]] += 0.25 * queries[query[near]]
+
+    def mixed(letter: str, rows: int) -> Mixed:
+        names = tuple(f"{letter}{row:031x}" for row in range(rows))
+        column = Column(modality="image", keys=np.array(names, "S32"), read=lambda row: b"", name=names.__getitem__)
+        return Mixed(names=names, image=column, image_at=np.arange(rows))
+
+    relevant = (query, document, rng.integers(1, 4, len(pairs)))
+    data = Retrieval(queries=mixed("q", n), documents=mixed("d", m), relevant=relevant)
+    sides, row = {n: queries, m: documents}, Model(key="random", title="", abilities=("embed_image",))
+    stored = SimpleNamespace(row=row, can="embed_image".__eq__, embed=lambda column: sides[len(column)])
 
     def ours() -> None:
         order = np.arange(m)
@@ -210,7 +227,7 @@ def search(*, limit: float) -> Iterator[str]:
             best.values.cpu(), best.indices.cpu()
 
     def whole() -> None:
-        retrieval.run(Stored({n: queries, m: documents}), data, {"fusion": "sum"})
+        retrieval.run(stored, data, {"fusion": "sum"})
 
     size = f"{n:,} × {m:,} × {WIDTH}, best {DEPTH}"
     rows = {f"Search, {size}": ours, "The same with all metrics, beside the search": whole}
