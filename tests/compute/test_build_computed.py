@@ -21,24 +21,26 @@ def keep(
     mark="a",
     value=0.5,
     count=3,
+    items=None,
+    metric="accuracy",
+    subset="default",
     **changes,
 ):
-    """One run folder with `count` items."""
+    """One run folder with `count` items, or these."""
     given = {"settings": {"variant": changes.pop("variant", "")}, "started": "2026-01-01T00:00:00+00:00", **changes}
     key = f"computed/{model}/{task}/{mark}"
     run = Run(id=key, model=model, task=task, origin="computed", fingerprint=mark, **given)
-    items = pd.DataFrame(
-        {
-            "item": [f"item {row}" for row in range(count)],
-            "expected": "A",
-            "answer": "B",
-            "correct": pd.Series([False] * count, dtype=object),
-            "value": -0.5,
-            "detail": [{"images": [f"{row:032x}"]} for row in range(count)],
-        }
-    )
-    score = Score(run=key, subset="default", metric="accuracy", value=value, n=count, stderr=0.1)
-    return run_folders.write(root, run=run, items=run_folders.table({"default": items}), scores=[score])
+    usual = {
+        "item": [f"item {row}" for row in range(count)],
+        "expected": "A",
+        "answer": "B",
+        "correct": pd.Series([False] * count, dtype=object),
+        "value": -0.5,
+        "detail": [{"images": [f"{row:032x}"]} for row in range(count)],
+    }
+    score = Score(run=key, subset=subset, metric=metric, value=value, n=count, stderr=0.1)
+    table = run_folders.table({"default": pd.DataFrame(items or usual)})
+    return run_folders.write(root, run=run, items=table, scores=[score])
 
 
 @pytest.fixture
@@ -112,7 +114,7 @@ def test_of_many_items_every_model_shows_the_same(without_imports, made, tmp_pat
     assert len(both[0] & both[1]) > 12  # all but those of the ten that one lacks
 
 
-def test_thumbnails_of_both_roots_stand_once_each(made, tmp_path):
+def test_thumbnails_of_both_roots_stand_once_each(without_imports, made, tmp_path):
     keep(tmp_path / "results")
     for root, keys in (("results", ["k1", "k2"]), ("assets/computed", ["k2", "k3"])):
         path = thumbnails.path(tmp_path / root, "unisim/nights")

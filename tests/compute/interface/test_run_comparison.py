@@ -3,34 +3,17 @@
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pytest
 
-from compute.engine import run_folders
 from compute.interface.compare import item_difference
 from compute.interface.evaluated import Evaluation
-from compute.types import BadInput, Run, Score, UnknownKey
-
-
-def stored(root, model, values, *, contents="same"):
-    """A run whose items have these values."""
-    items = {"default": pd.DataFrame({"item": [f"i{at}" for at in range(len(values))], "accuracy": values})}
-    fingerprint = run_folders.fingerprint({"model": model})
-    run = Run(
-        id=f"computed/{model}/unisim/near/{fingerprint}",
-        model=model,
-        task="unisim/near",
-        origin="computed",
-        fingerprint=fingerprint,
-        settings={"contents": contents},
-        started="2026-01-01T00:00:00+00:00",
-    )
-    score = Score(run=run.id, subset="default", metric="accuracy", value=float(values.mean()))
-    return run_folders.write(root, run=run, scores=[score], items=run_folders.table(items))
+from compute.types import BadInput, UnknownKey
+from tests.compute.test_build_computed import keep
 
 
 def test_other_items_or_no_mean_over_items_have_no_difference(tmp_path):
-    a, b = stored(tmp_path, "a", np.ones(8)), stored(tmp_path, "b", np.ones(8), contents="other")
+    items = {"item": list("abcdefgh"), "accuracy": 1.0}
+    a, b = (keep(tmp_path, mark=mark, items=items, settings={"contents": mark}) for mark in "ab")
     nmi = replace(a, scores=(replace(a.scores[0], metric="nmi"),))
     for second, first, words in ((b, a, "same items"), (nmi, nmi, "NMI"), (nmi, a, "the other by nmi")):
         found = item_difference(first, second)

@@ -3,8 +3,6 @@
 import json
 from dataclasses import replace
 
-import numpy as np
-import pandas as pd
 import pytest
 
 from compute import paths
@@ -13,14 +11,14 @@ from compute.catalog.own import models as own_models
 from compute.catalog.own import suite as own_suite
 from compute.catalog.own import suite_records
 from compute.database import build, store
-from compute.engine import run_folders
 from compute.models.files import weights
 from compute.models.own.own_model import NOTE, ModelSource
 from compute.tasks.own import read
-from compute.types import BadInput, Model, Run, Score
+from compute.types import BadInput, Model
 from tests.compute.catalog.own.damaging import assert_left_out
 from tests.compute.small_bench import CATALOG
 from tests.compute.tasks.files import put
+from tests.compute.test_build_computed import keep
 
 DIGEST, OTHER = "files-0123456789abcdef0123456789abcdef", "files-fedcba9876543210fedcba9876543210"
 SESSION = ModelSource(kind="session", name="Towers")
@@ -162,9 +160,10 @@ def test_a_build_shows_the_runs_of_models_and_suites_that_the_package_does_not_l
     labels = put(tmp_path, {"shown.csv": "text,label\na cat,cat\na dog,dog\n"}) / "shown.csv"
     suite_records.record(own_suite.of_data({"labels": read(labels)}, name="Shown"), results=results)
     (results / "suites" / "own-cut.json").write_text('{"version": 1, "sha')
-    stored(results, model=row.key, task="own/shown/labels", metric="accuracy", subset="default")
+    keep(results, model=row.key, task="own/shown/labels")
     task = next(task for task in shipped().tasks if "mini" in task.suites)
-    stored(results, model=row.key, task=task.key, metric=task.metrics[0], subset=task.subsets[0])
+    named = {"task": task.key, "metric": task.metrics[0], "subset": task.subsets[0]}
+    keep(results, model=row.key, **named)
     facts = {"title": "Gone (own)", "kind": "mllm", "family": "qwen", "parameters_m": 2.5}
     for model, settings in (
         ("own/never-recorded", {}),
@@ -172,8 +171,7 @@ def test_a_build_shows_the_runs_of_models_and_suites_that_the_package_does_not_l
         ("org/hostile", {"described": {**facts, "title": "two\nlines"}}),
         ("Org/ Hostile", {}),
     ):
-        named = {"task": task.key, "metric": task.metrics[0], "subset": task.subsets[0]}
-        stored(results, model=model, settings=settings, **named)
+        keep(results, model=model, settings=settings, **named)
     monkeypatch.setattr(
         paths, "USER_MODELS", put(tmp_path, {"models.csv": "key,title\nmy/model,Mine\n"}) / "models.csv"
     )
@@ -205,21 +203,3 @@ def test_a_build_shows_the_runs_of_models_and_suites_that_the_package_does_not_l
     assert {*recorded, paths.USER_MODELS} <= set(build.sources(results=results)[0])
     paths.USER_MODELS.unlink()
     assert build.is_stale(database, results=results)
-
-
-def stored(results, *, model, task, metric, subset, settings=None):
-    """A whole run with one score."""
-    run_folders.write(
-        results,
-        run=Run(
-            id=f"computed/{model}/{task}/x",
-            model=model,
-            task=task,
-            origin="computed",
-            settings=dict(settings or {}),
-            fingerprint="x",
-            started="2026-01-01T00:00:00+00:00",
-        ),
-        scores=[Score(run="", subset=subset, metric=metric, value=0.5, n=10)],
-        items=pd.DataFrame({"item": ["a"], "value": np.array([0.5])}),
-    )
