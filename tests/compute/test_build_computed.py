@@ -88,15 +88,14 @@ def test_after_a_run_only_what_rests_on_runs_is_made_again(made, tmp_path, monke
     claims = build.all_claims
     monkeypatch.setattr(build, "all_claims", lambda: pytest.fail("the claims have not changed"))
     keep(tmp_path / "results", mark="new", started="2026-02-01", value=0.1)
-    added, _ = made(count)
-    assert added.computed == 4
     keep(tmp_path / "results", mark="again", value=0.2, count=5)
     shutil.rmtree(tmp_path / "results" / "openai__clip-vit-base-patch32" / "unisim__nights" / "old")
     report, _ = made(count)
+    assert report.computed == 3
     monkeypatch.setattr(build, "all_claims", claims)
     whole = build.build(tmp_path / "whole.duckdb", results=tmp_path / "results")
     assert rows(report.path) == rows(whole.path)
-    assert (report.runs, report.claims) == (whole.runs, whole.claims) and report.runs == added.runs - 1
+    assert (report.runs, report.claims) == (whole.runs, whole.claims)
     (paths.COMPUTED / "changed.json").parent.mkdir(parents=True, exist_ok=True)
     (paths.COMPUTED / "changed.json").write_text("{}")
     monkeypatch.setattr(build, "all_claims", lambda: [])

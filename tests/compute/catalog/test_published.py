@@ -82,12 +82,9 @@ def test_an_entry_that_cannot_be_read_is_refused(tmp_path, text):
         published.history(tmp_path / "CHANGELOG.md")
 
 
-def test_mmrb2_averages_are_recomputed_and_starred_scores_have_no_error():
+def test_mmrb2_averages_are_recomputed():
     table = published.published_table("mmrb2-readme")
     tasks = table[["Text-to-Image", "Image Editing", "Interleaved", "Reasoning"]].map(published.number)
     assert tasks.mean(axis=1, skipna=False).to_numpy() == pytest.approx(
         table["Avg."].map(published.number).to_numpy(), abs=0.0501, nan_ok=True
     )
-    scores = {score.run: score for score in published.load(shipped())[1] if score.run.startswith("mmrb2")}
-    assert len(scores) == 69 and scores["mmrb2-readme/gpt-5/mmrb2/reasoning"].stderr == pytest.approx(0.01446, abs=1e-5)
-    assert [score.printed for score in scores.values() if score.stderr is None] == ["67.2", "55.1"]

@@ -4,8 +4,6 @@ from dataclasses import replace
 
 import pandas as pd
 import pytest
-from PIL import Image
-from skimage.data import astronaut, chelsea, coffee, rocket
 
 from compute.catalog import shipped
 from compute.catalog.own import suite as own_suite
@@ -16,6 +14,7 @@ from compute.tasks import image_lists
 from compute.tasks.pairbench import making
 from compute.tasks.pairbench.splits import named
 from tests.compute.models.chat_server import running
+from tests.compute.tasks.pairbench.images import folder_of
 
 PAIRS = 4 * 3  # of a split
 ASKED = PAIRS * 2 * 2  # both orders under both conditions
@@ -24,9 +23,7 @@ JUDGE = "gemini-1.5-flash"
 
 @pytest.fixture(scope="module")
 def manifest(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("photographs")
-    for draw in (astronaut, chelsea, coffee, rocket):
-        Image.fromarray(draw()).resize((48, 40)).save(folder / f"{draw.__name__}.png")
+    folder = folder_of(tmp_path_factory.mktemp("photographs"), 4)
     path = folder / "photographs.parquet"
     making.make(image_lists.opened(folder), out=path, splits=named(("cj",)))
     return path

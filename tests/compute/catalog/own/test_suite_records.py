@@ -4,8 +4,6 @@ import json
 from dataclasses import replace
 
 import pytest
-from PIL import Image
-from skimage.data import astronaut, chelsea, coffee, rocket
 
 from compute.catalog import shipped
 from compute.catalog.own import suite as own_suite
@@ -16,14 +14,12 @@ from compute.tasks.pairbench import making
 from compute.tasks.pairbench.splits import named
 from compute.types import BadInput
 from tests.compute.catalog.own.damaging import assert_left_out
+from tests.compute.tasks.pairbench.images import folder_of
 
 
 @pytest.fixture(scope="module")
 def photographs(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("photographs")
-    for draw in (astronaut, chelsea, coffee, rocket):
-        Image.fromarray(draw()).resize((48, 40)).save(folder / f"{draw.__name__}.png")
-    return folder
+    return folder_of(tmp_path_factory.mktemp("photographs"), 4)
 
 
 @pytest.fixture
@@ -31,15 +27,9 @@ def manifest(photographs, tmp_path):
     return made(photographs, tmp_path / "Holiday photos.parquet")
 
 
-def made(photographs, path, *, seed=0, synthetic=None):
+def made(photographs, path, *, seed=0):
     path.parent.mkdir(exist_ok=True, parents=True)
-    making.make(
-        image_lists.opened(photographs),
-        out=path,
-        splits=named(("cj", "r")),
-        seed=seed,
-        synthetic=synthetic,
-    )
+    making.make(image_lists.opened(photographs), out=path, splits=named(("cj", "r")), seed=seed)
     return path
 
 

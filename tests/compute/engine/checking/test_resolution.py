@@ -1,17 +1,19 @@
 """The sentence on the smallest difference: assumed, measured from runs, or not known."""
 
+from dataclasses import replace
+
 import pytest
 
 from compute.analysis import power
 from compute.engine.checking.resolution import sentence
-from compute.types import Task
+from tests.compute.small_bench import NEAR
 from tests.compute.test_build_computed import keep
 
 ANSWERS = [0.0, 1.0] * 200
 
 
 def said(root, metric="accuracy", n=400):
-    task = Task(key="own/set/choices", title="", benchmark="own", category="", dataset="", metrics=(metric,), n_items=n)
+    task = replace(NEAR, key="own/set/choices", metrics=(metric,), n_items=n)
     return sentence(task, roots=(root,))
 
 
