@@ -13,7 +13,7 @@ from compute.models.model_rows import size_of_weights
 from compute.paths import COMPUTED
 from compute.tasks.source import Need, Source
 from compute.types import Model, NotHere
-from tests.compute.small_bench import CATALOG, MODELS, TASKS, changed, data, executed
+from tests.compute.small_bench import CATALOG, KEYS, MODELS, changed, data, executed
 
 NEED = Need(repo="made/up", revision="c" * 40, bytes=None, present=False, images=None, texts=None)
 JUDGE = Model(key="small/judge", title="", kind="mllm", adapter="judge", abilities=("choose",))
@@ -37,10 +37,8 @@ def estimated(
 def test_what_is_here_is_counted_and_shared_contents_once(world):
     """And what is encoded is not encoded again."""
     work, said = estimated(world)
-    columns = [column for task in TASKS for column in tasks.columns(data(task))]
-    distinct = len({(column.modality, key) for column in columns for key in column.keys.tolist()})
-    assert (work.items, work.exact, work.unknown) == (distinct, True, 0)
-    assert f"{distinct} x 4 x 4 bytes" in said
+    assert (work.items, work.exact, work.unknown) == (len(KEYS), True, 0)
+    assert f"{len(KEYS)} x 4 x 4 bytes" in said
     assert not world.loaded and not world.encoded and not list(world.folder.iterdir())
     executed(world, only=("unisim/near",), results=world.folder / "r")
     work, said = estimated(world)

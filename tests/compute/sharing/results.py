@@ -16,12 +16,16 @@ STARTED = "2026-05-04T03:02:01+00:00"
 USUAL = {"code": "0b2be2804bd1e6ac", "dtype": "float32", "device": "cpu", "seconds": 12.5, "started": STARTED}
 
 
+def score(value, metric="accuracy", *, subset="default", **more):
+    return Score(run="", subset=subset, metric=metric, value=value, **more)
+
+
 def figures(task, *, seed=0):
     """A score for every subset and metric that a run of the task has."""
     draw = np.random.default_rng([seed, *map(ord, task.key)])
     subsets = list(task.subsets) if len(task.subsets) == 1 else [*task.subsets, "default"]
     return [
-        Score(run="", subset=subset, metric=metric, value=float(draw.random()), n=400, stderr=float(draw.random() / 40))
+        score(float(draw.random()), metric, subset=subset, n=400, stderr=float(draw.random() / 40))
         for subset in subsets
         for metric in task.metrics
     ]

@@ -15,8 +15,8 @@ from compute.catalog import hub_tasks, shipped
 from compute.importing import read_eval_results
 from compute.metrics import METRICS
 from compute.sharing import eval_results, every_eval_ever, mteb_results
-from compute.types import Score
 from tests.compute.sharing import results
+from tests.compute.sharing.results import score
 
 BY_KEY = {metric.key: metric for metric in METRICS}
 TASKS = (
@@ -61,8 +61,7 @@ def test_a_round_trip_gives_every_score_as_it_was_stored(tmp_path):
 
 
 def test_the_hubs_library_reads_a_file_and_finds_all_that_it_should_say(tmp_path):
-    scores = [Score(run="", subset="default", metric="accuracy", value=0.825, n=10_000, stderr=0.0038)]
-    results.store(tmp_path, "mieb/cifar10", scores=scores)
+    results.store(tmp_path, "mieb/cifar10", scores=[score(0.825, n=10_000, stderr=0.0038)])
     [text] = written(tmp_path, source_url="https://example.org/run").values()
     [entry] = parse_eval_result_entries(yaml.safe_load(text))
     assert (entry.dataset_id, entry.task_id, entry.value) == ("mteb/cifar10", "CIFAR10", 82.5)
@@ -80,8 +79,8 @@ def test_the_hubs_library_reads_a_file_and_finds_all_that_it_should_say(tmp_path
 
 
 def test_what_rests_on_a_part_of_the_items_says_so(tmp_path):
-    score = Score(run="", subset="default", metric="accuracy", value=0.9, n=90, coverage=0.9, lower_bound=0.81)
-    results.store(tmp_path, "unisim/nights", scores=[score], settings={"coverage": 0.9})
+    part = score(0.9, n=90, coverage=0.9, lower_bound=0.81)
+    results.store(tmp_path, "unisim/nights", scores=[part], settings={"coverage": 0.9})
     [text] = written(tmp_path).values()
     notes = yaml.safe_load(text)[0]["notes"]
     assert "answered: 90.00% of the items; if all others were wrong: 81.0" in notes
@@ -177,7 +176,7 @@ def test_every_task_of_the_catalogue_is_one_of_mtebs():
 
 
 def test_a_part_of_the_items_and_another_protocol_are_not_for_mteb(tmp_path):
-    part = Score(run="", subset="default", metric="accuracy", value=0.9, n=90, coverage=0.9)
+    part = score(0.9, n=90, coverage=0.9)
     results.store(tmp_path, "mieb/cifar10", scores=[part], settings={"coverage": 0.9})
     results.store(tmp_path, "mieb/voc2007", settings={"variant": "classifier=logistic"})
     results.store(tmp_path, "unisim/nights")
@@ -203,8 +202,8 @@ def test_a_subset_without_the_main_score_is_left_out(tmp_path):
     task = shipped().task("mieb/xflickr30kcot2iretrieval")
     first, second = task.subsets[:2]
     scores = [
-        Score(run="", subset=first, metric=task.metrics[0], value=0.5),
-        Score(run="", subset=second, metric="map_at_5", value=0.6),
+        score(0.5, task.metrics[0], subset=first),
+        score(0.6, "map_at_5", subset=second),
     ]
     results.store(tmp_path / "part", task.key, scores=scores)
     texts, left_out = mteb_results.files(results.gathered(tmp_path / "part"), name=NAME)
@@ -222,7 +221,7 @@ SCHEMA = json.loads((Path(__file__).parent / "every_eval_ever" / "eval.schema.js
 
 
 def test_a_file_a_suite_is_valid_and_says_interval_items_and_direction(tmp_path):
-    part = Score(run="", subset="default", metric="accuracy", value=0.75, n=400, stderr=0.02, lower_bound=0.6)
+    part = score(0.75, n=400, stderr=0.02, lower_bound=0.6)
     results.store(tmp_path, "mieb/cifar10", scores=[part], settings={"coverage": 0.8})
     results.store(tmp_path, "unisim/nights")
     made = [every_eval_ever.files(results.gathered(tmp_path), catalog=shipped(), evaluator="A lab") for _ in range(2)]
@@ -251,7 +250,7 @@ def test_a_file_a_suite_is_valid_and_says_interval_items_and_direction(tmp_path)
 
 
 def test_a_score_without_bounds_or_error_is_valid(tmp_path):
-    results.store(tmp_path, "mieb/cifar10", scores=[Score(run="", subset="default", metric="fid", value=12.5)])
+    results.store(tmp_path, "mieb/cifar10", scores=[score(12.5, "fid")])
     [text, *_] = every_eval_ever.files(results.gathered(tmp_path), catalog=shipped(), evaluator="OpenAI").values()
     record = json.loads(text)
     jsonschema.validate(record, SCHEMA)

@@ -11,7 +11,7 @@ from compute.engine import run_folders
 from compute.interface.standing import RankedModel
 from compute.metrics import METRICS
 from compute.sharing import model_card
-from compute.types import BadInput, Score
+from compute.types import BadInput
 from tests.compute.sharing import results
 
 BY_KEY = {metric.key: metric for metric in METRICS}
@@ -51,8 +51,7 @@ def test_damaged_marks_are_refused(card):
 
 
 def test_the_section_has_the_runs_figures_and_the_hub_reads_the_card(tmp_path):
-    score = Score(run="", subset="default", metric="accuracy", value=0.8254, n=1824, stderr=0.0089)
-    results.store(tmp_path, "unisim/nights", scores=[score])
+    results.store(tmp_path, "unisim/nights", scores=[results.score(0.8254, n=1824, stderr=0.0089)])
     section = model_card.section(results.gathered(tmp_path), suites=[], metrics=BY_KEY, about="")
     assert "| NIGHTS | Accuracy, % | 82.5 | 80.8 to 84.3 | 50.0 | 1,824 |" in section
     assert "Computed on 2026-05-04." in section and "Weights 3d74acf9a28c; numbers float32; device cpu" in section
@@ -80,7 +79,7 @@ def published(database):
 def test_a_whole_suite_has_a_mean_and_a_rank_in_the_card(published, tmp_path):
     catalog, scores = shipped(), {}
     for position, task in enumerate(task for task in catalog.tasks if "unisim-core" in task.suites):
-        score = Score(run="", subset=task.subsets[0], metric=task.metrics[0], value=0.5 + position / 100, stderr=0.01)
+        score = results.score(0.5 + position / 100, task.metrics[0], subset=task.subsets[0], stderr=0.01)
         scores[task.key] = run_folders.headline(results.store(tmp_path, task.key, scores=[score]))
     mine = of_scores(catalog.suite("unisim-core"), {results.MODEL: scores}, tasks=catalog.tasks, metrics=BY_KEY)
     model = RankedModel.first(Ranking.of(mine.beside(published[0])))

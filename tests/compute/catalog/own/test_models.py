@@ -38,8 +38,12 @@ def of_folder(folder):
     return replace(ROW, adapter="vision", weights=str(folder), revision=DIGEST)
 
 
+def record(results, row=ROW, digest=DIGEST, source=SESSION):
+    return own_models.record(row, digest=digest, results=results, source=source)
+
+
 def test_a_record_is_read_back_as_it_was_returned(tmp_path):
-    row = own_models.record(ROW, digest=DIGEST, results=tmp_path, source=SESSION)
+    row = record(tmp_path)
     assert own_models.recorded(tmp_path) == ([row], [])
     note = {"source": "session", "name": "Towers", "digest": DIGEST}
     assert row == replace(ROW, title="my-model (own)", options={"temperature": 0.5, NOTE: note})
@@ -50,7 +54,7 @@ def test_a_record_is_read_back_as_it_was_returned(tmp_path):
 def test_a_folder_is_recorded_by_the_way_to_it_and_shown_by_its_name(tmp_path):
     folder = tmp_path / "checkpoints" / "Mine"
     source = ModelSource(kind="folder", name="Mine")
-    row = own_models.record(of_folder(folder), digest=DIGEST, results=tmp_path / "results", source=source)
+    row = record(tmp_path / "results", of_folder(folder), source=source)
     text = (tmp_path / "results" / "models" / "my-model.json").read_text()
     assert str(tmp_path) not in text and json.loads(text)["model"]["weights"] == "./../../checkpoints/Mine"
     ((again,), _) = own_models.recorded(tmp_path / "results")
@@ -59,29 +63,19 @@ def test_a_folder_is_recorded_by_the_way_to_it_and_shown_by_its_name(tmp_path):
 
 
 def test_a_name_with_another_digest_gets_its_beginning(tmp_path):
-    def record(row, digest):
-        return own_models.record(row, digest=digest, results=tmp_path, source=SESSION)
-
-    first, second = record(ROW, DIGEST), record(ROW, OTHER)
+    first, second = record(tmp_path), record(tmp_path, digest=OTHER)
     assert (first.key, second.key) == ("own/my-model", "own/my-model-fedcba98")
     assert (first.title, second.title) == ("my-model (own)", "my-model (own, fedcba98)")
-    assert (
-        record(replace(ROW, title=first.title), DIGEST) == first
-        and record(ROW, OTHER) == second
-        and record(second, OTHER).key == second.key
-    )
+    assert record(tmp_path, replace(ROW, title=first.title)) == first and record(tmp_path, digest=OTHER) == second
+    assert record(tmp_path, second, OTHER).key == second.key
     assert own_models.recorded(tmp_path) == ([second, first], [])
 
 
 def test_a_hub_model_that_the_catalogue_has_at_another_revision_gets_a_key_of_its_own(tmp_path):
     listed = shipped().model("openai/clip-vit-base-patch32")
     commit = "89abcdef" * 5
-    row = own_models.record(
-        replace(listed, revision=commit, title="CLIP, tuned"),
-        digest=commit,
-        results=tmp_path,
-        source=ModelSource(kind="hub", name=f"{listed.weights}@{commit}"),
-    )
+    source = ModelSource(kind="hub", name=f"{listed.weights}@{commit}")
+    row = record(tmp_path, replace(listed, revision=commit, title="CLIP, tuned"), commit, source)
     assert row.key == "openai/clip-vit-base-patch32-89abcdef"
     catalog, problems = own_models.extended(shipped(), own_models.recorded(tmp_path)[0])
     assert problems == [] and catalog.model(row.key) == row and catalog.model(listed.key) == listed
@@ -108,7 +102,7 @@ def test_what_could_not_be_read_back_is_not_recorded(tmp_path):
         (replace(ROW, adapter="vision"), "adapter"),
     ):
         with pytest.raises(BadInput, match=word):
-            own_models.record(row, digest=DIGEST, results=tmp_path, source=SESSION)
+            record(tmp_path, row)
     assert own_models.files(tmp_path) == []
 
 
@@ -135,12 +129,12 @@ HOSTILE = (
 
 
 def test_a_damaged_or_hostile_record_is_named_and_left_out(tmp_path):
-    own_models.record(ROW, digest=DIGEST, results=tmp_path, source=SESSION)
+    record(tmp_path)
     assert_left_out(own_models.files(tmp_path)[0], HOSTILE, own_models.recorded)
 
 
 def test_a_link_out_of_the_folder_is_not_followed(tmp_path):
-    own_models.record(ROW, digest=DIGEST, results=tmp_path / "another", source=SESSION)
+    record(tmp_path / "another")
     (tmp_path / "results" / "models").mkdir(parents=True)
     (path,) = own_models.files(tmp_path / "another")
     (tmp_path / "results" / "models" / path.name).symlink_to(path)
@@ -155,7 +149,7 @@ def test_a_build_shows_the_runs_of_models_and_suites_that_the_package_does_not_l
     results, database = tmp_path / "results", tmp_path / "likeness.duckdb"
     folder = tmp_path / "checkpoints" / "Mine"
     source = ModelSource(kind="folder", name="Mine")
-    row = own_models.record(of_folder(folder), digest=DIGEST, results=results, source=source)
+    row = record(results, of_folder(folder), source=source)
     (results / "models" / "cut.json").write_text("{")
     labels = put(tmp_path, {"shown.csv": "text,label\na cat,cat\na dog,dog\n"}) / "shown.csv"
     suite_records.record(own_suite.of_data({"labels": read(labels)}, name="Shown"), results=results)
