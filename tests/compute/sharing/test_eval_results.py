@@ -55,9 +55,9 @@ def test_a_round_trip_gives_every_score_as_it_was_stored(tmp_path):
         if hub_tasks.task_id(shipped().task(key), subset=score.subset, metric=score.metric)
     }
     assert len(expected) > 60 and set(back) == set(expected)
-    for place, score in expected.items():
-        assert (back[place].value, back[place].n) == (score.value, score.n)
-        assert back[place].stderr == pytest.approx(score.stderr, rel=1e-3)
+    for place, stored in expected.items():
+        assert (back[place].value, back[place].n) == (stored.value, stored.n)
+        assert back[place].stderr == pytest.approx(stored.stderr, rel=1e-3)
 
 
 def test_the_hubs_library_reads_a_file_and_finds_all_that_it_should_say(tmp_path):
