@@ -13,7 +13,7 @@ import numpy as np
 
 from compute import paths
 from compute.analysis import audit as audits
-from compute.analysis.audit import Doubt, audit, expectations
+from compute.analysis.audit import audit, expectations
 from compute.analysis.table import ScoreTable, of_database
 from compute.catalog import shipped
 
@@ -22,12 +22,12 @@ CHANCE = {task.key: task.chance for task in shipped().tasks}
 KINDS = (audits.ONE_CLASS, audits.UNIT, audits.TURNED, audits.EXCHANGED, audits.FAR, audits.COPY, audits.OUTSIDE)
 
 
-def chances(table: ScoreTable) -> np.ndarray:
+def chances(table):
     """The value of guessing on each task."""
     return np.array([np.nan if CHANCE[task] is None else CHANCE[task] for task in table.tasks])
 
 
-def board(suite: str, origin: str) -> ScoreTable:
+def board(suite, origin):
     """The complete rows of a shipped board, with what is expected in place of what is doubtful."""
     (table,) = of_database(paths.DATABASE, suites=[suite], origin=origin)
     table = table.rows(np.flatnonzero(~np.isnan(table.values).any(axis=1)))
@@ -38,7 +38,7 @@ def board(suite: str, origin: str) -> ScoreTable:
     return replace(table, values=values)
 
 
-def planted(sound: ScoreTable, rng: np.random.Generator, kind: str) -> tuple[ScoreTable, set[tuple[str, str]]]:
+def planted(sound, rng, kind):
     """The board with one fault, and the cells that hold it."""
     values, guess = sound.values.copy(), chances(sound)
     row, other = rng.choice(len(values), 2, replace=False)
@@ -65,7 +65,7 @@ def planted(sound: ScoreTable, rng: np.random.Generator, kind: str) -> tuple[Sco
     return replace(sound, values=values), cells
 
 
-def noisy(sound: ScoreTable, rng: np.random.Generator) -> ScoreTable:
+def noisy(sound, rng):
     """The board without a fault: of each task, what no other score predicts goes to other models, by how much such
     residuals of a model usually are."""
     expected, _ = expectations(sound.values, np.zeros(sound.values.shape, bool))
@@ -74,7 +74,7 @@ def noisy(sound: ScoreTable, rng: np.random.Generator) -> ScoreTable:
     return replace(sound, values=np.clip(expected + usual * rng.permuted(residuals / usual, axis=0), 1e-4, 1 - 1e-4))
 
 
-def main() -> None:
+def main():
     """Prints a row a kind, the flags without a fault, and times."""
     for suite, origin in (("mieb", "imported"), ("datacomp", "imported:open_clip")):
         sound = board(suite, origin)
@@ -90,7 +90,7 @@ def main() -> None:
                 others += sum(one.kind not in (audits.COPY, kind) for one in doubts if one not in hit)
             print(f"  {kind:10} found {found}, as such {named}, others {others} of {PLANTED}")
         rng = np.random.default_rng(0)
-        flags: list[Doubt] = []
+        flags = []
         for _ in range(BOARDS):
             flags += audit(noisy(sound, rng), chance=chances(sound))
         print(f"  no fault: {len(flags)} flags in {BOARDS} boards {dict(Counter(one.kind for one in flags))}")

@@ -20,7 +20,6 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import Any
 from unittest import mock
 
 import numpy as np
@@ -34,7 +33,7 @@ OVER = 0.05
 BATCH = 32
 
 
-def drawn(folder: Path, count: int, *, side: int) -> list[Path]:
+def drawn(folder, count, *, side):
     """`count` JPEG files of smooth noise, and `triplets.csv` beside them, which uses each once."""
     names = [f"{at}.jpg" for at in range(count)]
     for at, name in enumerate(names):
@@ -46,16 +45,16 @@ def drawn(folder: Path, count: int, *, side: int) -> list[Path]:
     return [folder / name for name in names]
 
 
-def in_turn(model: Any, transform: Any, paths: list[Path], *, results: Path) -> tuple[float, float]:
+def in_turn(model, transform, paths, *, results):
     """Processor time of `evaluate`, and of what a script of one's own would do with the same files, each batch after
     one of the other."""
     import open_clip
     import torch
 
     encode, parts = open_clip.CLIP.encode_image, [paths[at : at + BATCH] for at in range(0, len(paths), BATCH)]
-    seconds: list[float] = []  # processor time of this thread, by batch of the loop; the model has one thread
+    seconds = []  # processor time of this thread, by batch of the loop; the model has one thread
 
-    def followed(self: Any, image: Any, normalize: bool = False) -> Any:
+    def followed(self, image, normalize=False):
         vectors = encode(self, image, normalize=normalize)
         if len(image) == BATCH and len(seconds) < len(parts):  # the check before the first item has fewer
             began = time.thread_time()
@@ -75,7 +74,7 @@ def in_turn(model: Any, transform: Any, paths: list[Path], *, results: Path) -> 
     return whole - sum(seconds), sum(seconds)
 
 
-def main() -> int:
+def main():
     """Prints both times and their ratio; 1 where it is above the limit."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--images", type=int, default=1056, help=f"divisible by 3 and by {BATCH}")

@@ -2,10 +2,8 @@
 
 import io
 import zlib
-from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from types import SimpleNamespace
 
 import datasets
 import mteb
@@ -79,26 +77,11 @@ class Ours:
         return np.stack([*map(of_text, contents)])
 
 
-@dataclass(frozen=True, kw_only=True)
-class Compared:
-    """Both evaluations of one task on the same files: mteb's scores, our figures, and the texts either encoder got."""
-
-    theirs: Mapping[str, Mapping[str, Any]]  # subset -> every score that mteb reports
-    ours: Mapping[tuple[str, str], float]  # (metric, subset) -> value
-    settings: Mapping[str, Mapping[str, Any]]  # subset -> what our procedure reports
-    texts: tuple[set[str], set[str]]
-
-
-def compared(
-    name,
-    tables,
-    *,
-    folder,
-    monkeypatch,
-    aggregate_of="",
-    metrics=(),
-):
+def compared(name, tables, *, folder, monkeypatch, aggregate_of="", metrics=()):
     """Writes the data set's files as the hub holds them, and evaluates the task with both.
+
+    `theirs`: every score that mteb reports by subset; `ours`: values by metric and subset; `settings`: what our
+    procedure reports by subset; `texts`: those that either encoder got.
 
     `aggregate_of`: the task that mteb itself runs where `name` only averages its subsets. `metrics`: ours beside the
     task's own. mteb reads the folder by the hub's library, told the folder in place of the repository.
@@ -125,12 +108,9 @@ def compared(
     values = {(metric, subset): figure.value for metric, subset, figure in scoring.scored(row, frames)[0]}
     for metric in metrics:
         values |= {(metric, subset): float(frame[metric].mean()) for subset, frame in frames.items()}
-    return Compared(
-        theirs=theirs,
-        ours=values,
-        settings={subset: part.settings for subset, part in evidence.items()},
-        texts=(their_model.texts, our_model.texts),
-    )
+    settings = {subset: part.settings for subset, part in evidence.items()}
+    texts = their_model.texts, our_model.texts
+    return SimpleNamespace(theirs=theirs, ours=values, settings=settings, texts=texts)
 
 
 def _in_this_process(function):

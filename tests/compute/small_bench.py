@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from compute import tasks
 from compute.catalog import Catalog
 from compute.content import items
 from compute.engine import plan, run, run_folders
@@ -115,6 +116,11 @@ def data(task):
         reference=None if quality else files["reference"],
         question="quality" if quality else "reference",
     )
+
+
+KEYS = {
+    (column.modality, key) for task in TASKS for column in tasks.columns(data(task)) for key in column.keys.tolist()
+}  # of all that the tasks show
 
 
 def changed(bench, **parts):

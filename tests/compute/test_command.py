@@ -71,30 +71,32 @@ def invoke(function: Any, *words: object) -> Result:
     return CliRunner().invoke(app, [str(word) for word in words])
 
 
-@pytest.mark.parametrize(
-    "words, values",
-    [
-        ([], {}),
-        (["--names", "a, b", "--names", "c,"], {"names": ("a", "b", "c")}),
-        (["--whole", "x=a,b", "--whole", "y=1"], {"whole": ["x=a,b", "y=1"]}),
-        (["--words", "a,b"], {"words": ("a", "b")}),
-        (["--folders", "a,b", "--folders", "c"], {"folders": [Path("a,b"), Path("c")]}),
-        (["--skip-bad-items", "--no-build"], {"skip_bad": True, "build": False}),
-        (["--ends", "0, 100"], {"ends": (0.0, 100.0)}),
-        (["--limits", "1"], {"limits": (1.0,)}),
-        (["--weight", "a=b=2", "--weight", "c = .5"], {"weights": {"a=b": 2.0, "c": 0.5}}),
-        (["--group", "a=x,y", "--group", "b=z"], {"groups": {"a": ("x", "y"), "b": ("z",)}}),
-        (["--columns", "a=x=1,b=y", "--columns", "c=z"], {"columns": {"a": "x=1", "b": "y", "c": "z"}}),
-        (["--engine", "else", "--count", "1"], {"engine": "else", "count": 1}),
-    ],
-)
+NOTHING = {"place": Path("here"), "words": ("usual",), "ends": (), "weights": {}, "groups": {}, "columns": {}}
+WORDS = """here --names 'a, b' --names c, --words a,b --whole x=a,b --whole y=1 --folders a,b --folders c
+    --skip-bad-items --no-build --ends '0, 100' --limits 1 --weight a=b=2 --weight 'c = .5' --group a=x,y --group b=z
+    --columns a=x=1,b=y --columns c=z --engine else --count 1"""
+VALUES = {
+    "place": Path("here"),
+    "names": ("a", "b", "c"),
+    "words": ("a", "b"),
+    "whole": ["x=a,b", "y=1"],
+    "folders": [Path("a,b"), Path("c")],
+    "skip_bad": True,
+    "build": False,
+    "ends": (0.0, 100.0),
+    "limits": (1.0,),
+    "weights": {"a=b": 2.0, "c": 0.5},
+    "groups": {"a": ("x", "y"), "b": ("z",)},
+    "columns": {"a": "x=1", "b": "y", "c": "z"},
+    "engine": "else",
+    "count": 1,
+}
+
+
+@pytest.mark.parametrize("words, values", [("here", NOTHING), (WORDS, VALUES)])
 def test_options_are_the_parameters_and_a_repeated_one_adds(words, values):
-    result = invoke(given, "here", *words)
-    assert result.exit_code == 0, result.output
-    empty = {"ends": (), "weights": {}, "groups": {}, "columns": {}}  # where None is the default of a mapping or list
-    empty["words"] = ("usual",)
-    expected = {"place": Path("here"), **empty, **values}
-    assert result.output == f"given\n{ {name: expected[name] for name in USUAL if name in expected} }\n"
+    result = invoke(given, *shlex.split(words))
+    assert result.exit_code == 0 and result.output == f"given\n{values}\n", result.output
 
 
 @pytest.mark.parametrize(

@@ -1,15 +1,14 @@
 """likeness fetch: what it brings, how far it says it is, and what it refuses before a byte has come."""
 
-import os
 import signal
-import subprocess
-import sys
 import threading
 
 from compute.catalog import shipped
 from tests.compute.models import model_hub
 from tests.compute.tasks.files import put
+from tests.serving import begun, ended
 
+FETCH = ("-m", "compute", "fetch", "--models")
 KEY = "laion/clip-vit-b-32-laion2b-s34b-b79k"
 ROW = next(row for row in shipped().models if row.key == KEY)
 WEIGHTS = "open_clip_model.safetensors"
@@ -19,39 +18,27 @@ def published(folder):
     return put(folder / "published", {WEIGHTS: "0" * 1_000_000})
 
 
-def started(*options, **place):
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("HF_")}
-    command = [sys.executable, "-m", "compute", "fetch", *options]
-    return subprocess.Popen(command, env=kept | place, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-
-
-def ran(*options, **place):
-    process = started(*options, **place)
-    out, err = process.communicate(timeout=120)
-    return subprocess.CompletedProcess(process.args, process.returncode, out, err)
-
-
 def test_it_fetches_nothing_without_a_network(tmp_path):
-    ended = ran("--models", f"ssim,{KEY}", HF_HUB_OFFLINE="1", HF_HOME=str(tmp_path))
-    assert "ssim: no weights to fetch" in ended.stdout
-    assert ended.returncode == 1 and "hf download" in ended.stderr and "Traceback" not in ended.stderr
+    refused = ended(*FETCH, f"ssim,{KEY}", HF_HUB_OFFLINE="1", HF_HOME=str(tmp_path))
+    assert "ssim: no weights to fetch" in refused.stdout
+    assert refused.returncode == 1 and "hf download" in refused.stderr and "Traceback" not in refused.stderr
 
 
 def test_it_says_how_far_it_is_and_refuses_what_is_larger_than_the_memory(tmp_path):
     with model_hub.serving() as hub:
         repository = hub.publish(ROW.weights, published(tmp_path), commit=ROW.revision)
         place = {"HF_ENDPOINT": hub.address, "HF_HOME": str(tmp_path / "hub")}
-        refused = ran("--models", KEY, "--room", "1200000", "--lines", **place)
+        refused = ended(*FETCH, KEY, "--room", "1200000", "--lines", **place)
         assert refused.stdout == "" and refused.stderr.endswith(
             f"Error: {ROW.title} is too large: it takes about 1.3 MB of memory, and 1.2 MB are set aside for models\n"
         )
         assert hub.fetched == []
         repository.sizes = {WEIGHTS: 10**15}
-        refused = ran("--models", KEY, **place)
+        refused = ended(*FETCH, KEY, **place)
         assert f"Error: {ROW.title} is too large: 1000 TB are to come, and the disk has " in refused.stderr
         assert hub.fetched == []
         repository.sizes = {}
-        done = ran("--models", KEY, "--room", "1400000", "--lines", **place)
+        done = ended(*FETCH, KEY, "--room", "1400000", "--lines", **place)
         assert done.stdout.splitlines()[0] == "0 1000000" and "1000000 1000000" in done.stdout.splitlines()
         assert done.returncode == 0 and (tmp_path / "hub").is_dir()
 
@@ -60,7 +47,7 @@ def test_of_a_download_that_is_ended_nothing_stays(tmp_path):
     with model_hub.serving() as hub:
         hub.publish(ROW.weights, published(tmp_path), commit=ROW.revision)
         hub.held = threading.Event()
-        process = started("--models", KEY, "--lines", HF_ENDPOINT=hub.address, HF_HOME=str(tmp_path / "hub"))
+        process = begun(*FETCH, KEY, "--lines", HF_ENDPOINT=hub.address, HF_HOME=str(tmp_path / "hub"))
         assert process.stdout.readline() == "0 1000000\n"
         process.terminate()
         process.communicate(timeout=60)

@@ -124,15 +124,11 @@ def test_ratings_that_come_later_are_added_to_stored_runs(features, tmp_path):
     assert {path: path.read_bytes() for path in tmp_path.rglob("run.json")} == runs and len(runs) == 8
 
 
-def test_other_features_of_a_generator_are_computed(features, tmp_path):
-    done(frechet(sets(features, tmp_path)))
-    save(tmp_path / "a", 40, IMAGES)
-    changed = done(frechet(sets(features, tmp_path).replace(f"a={features}/a", f"a={tmp_path}/a")))
-    assert changed.stderr.count("): 1 new") == 2
-
-
-def test_other_features_of_the_reference_make_a_suite_of_their_own(made, features, tmp_path):
+def test_other_features_of_a_generator_are_computed_and_of_the_reference_a_suite_of_their_own(made, features, tmp_path):
     _, results = made
+    save(tmp_path / "a", 40, IMAGES)
+    changed = done(frechet(sets(features, results).replace(f"a={features}/a", f"a={tmp_path}/a")))
+    assert changed.stderr.count("): 1 new") == 2
     save(tmp_path / "real", 11, IMAGES)
     done(frechet(sets(features, results).replace(f"{features}/real", f"{tmp_path}/real")))
     suites = {path.stem for path in (results / "suites").glob("*.json")}

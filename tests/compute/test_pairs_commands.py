@@ -2,12 +2,10 @@
 
 import pytest
 
-from compute.catalog.own import suite as own_suite
-from compute.catalog.own import suite_records
 from compute.tasks.pairbench import manifest
 from tests.compute.commands import command, done, error_line, likeness
 from tests.compute.tasks.files import put
-from tests.compute.tasks.pairbench.images import folder_of
+from tests.compute.tasks.pairbench.images import folder_of, suite_of
 
 pairs_command = command("pairs")
 
@@ -54,8 +52,7 @@ def test_what_the_command_says_of_the_images_is_recorded_and_listed(options, syn
     out, results = tmp_path / "drawings.parquet", tmp_path / "results"
     done(pairs_command(f"make --images {folder_of(tmp_path / 'images', 4)} --out {out} --splits r {options}"))
     assert manifest.read(out).synthetic is synthetic
-    suite = suite_records.record(own_suite.from_file(out, suite="pairbench"), results=results)
-    assert suite.suite.benchmark == benchmark
+    assert suite_of(out, results).suite.benchmark == benchmark
 
     def listed(noun, folder):
         ended = done(likeness("list", noun, "--results", folder))

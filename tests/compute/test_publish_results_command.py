@@ -7,18 +7,13 @@ import pytest
 import yaml
 from huggingface_hub.errors import HfHubHTTPError, RepositoryNotFoundError
 
-from compute.catalog.own import suite as own_suite
-from compute.catalog.own import suite_records
 from compute.catalog.own.suite_records import extended
 from compute.sharing import model_card
-from compute.tasks import image_lists
-from compute.tasks.pairbench import making
-from compute.tasks.pairbench.splits import named
 from compute.types import BadInput, LikenessError, NotHere, UnknownKey
 from tests.compute.commands import assert_refused, command, done
 from tests.compute.sharing import results
 from tests.compute.tasks.files import put
-from tests.compute.tasks.pairbench.images import folder_of
+from tests.compute.tasks.pairbench.images import folder_of, manifest_of, suite_of
 
 REPO = "openai/clip-vit-base-patch32"
 TOKEN = "hf_0123456789abcdefghijklmnopqrstuvwx"
@@ -154,9 +149,7 @@ def test_what_makes_no_sense_is_refused(publish, line, error, said):
 
 
 def test_own_data_stays_private_unless_it_is_to_be_published(publish, runs, tmp_path):
-    manifest = tmp_path / "mine.parquet"
-    making.make(image_lists.opened(folder_of(tmp_path / "images", 3)), out=manifest, splits=named(("cj",)))
-    own = suite_records.record(own_suite.from_file(manifest, suite="pairbench"), results=runs)
+    own = suite_of(manifest_of(folder_of(tmp_path / "images", 3), tmp_path / "mine.parquet", "cj"), runs)
     suite, [task] = own.suite, own.tasks
     results.store(runs, task.key, catalog=extended(results.shipped(), [own])[0])
     target = tmp_path / "x"

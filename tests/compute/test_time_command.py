@@ -18,7 +18,7 @@ def time(tmp_path, monkeypatch):
     return command(f"time --results {tmp_path} --no-build")
 
 
-def test_what_is_measured_is_in_the_database_once_a_machine(time, tmp_path):
+def test_what_is_measured_is_in_the_database_once_a_machine(without_imports, time, tmp_path):
     assert "images per second" in done(time("tiny --batch-size 2")).output
     done(time("tiny --batch-size 3"))
     report = build.build(tmp_path / "own.duckdb", results=tmp_path)

@@ -1,24 +1,19 @@
 """Printed tables as runs and scores: digits kept, blanks explained, wrong cells named."""
 
 import hashlib
-import math
 import shutil
 from pathlib import Path
 
 import pytest
 
 from compute.catalog import published, shipped
-from compute.catalog.published import DASH
 from compute.database import store
 from compute.paths import PUBLISHED
 from compute.types import BadInput
 
 
-def test_a_printed_number():
-    for text, value in (("85.1", 85.1), ("80.87%", 80.87), ("−3.2", -3.2), (" 7 ", 7), ("+1", 1)):
-        assert published.number(text) == value
-    for text in ("", DASH, "  "):
-        assert math.isnan(published.number(text))
+def test_what_is_no_printed_number_is_refused():
+    assert [published.number(text) for text in ("−3.2", " 7 ", "+1")] == [-3.2, 7, 1]  # others are in the freeze
     for text in ("85,1", "1e3", "nan", "inf", "8 5", "85.1*", "0x10", "85.1±2", "%"):
         with pytest.raises(BadInput, match="number"):
             published.number(text)
@@ -82,12 +77,9 @@ def test_an_entry_that_cannot_be_read_is_refused(tmp_path, text):
         published.history(tmp_path / "CHANGELOG.md")
 
 
-def test_mmrb2_averages_are_recomputed_and_starred_scores_have_no_error():
+def test_mmrb2_averages_are_recomputed():
     table = published.published_table("mmrb2-readme")
     tasks = table[["Text-to-Image", "Image Editing", "Interleaved", "Reasoning"]].map(published.number)
     assert tasks.mean(axis=1, skipna=False).to_numpy() == pytest.approx(
         table["Avg."].map(published.number).to_numpy(), abs=0.0501, nan_ok=True
     )
-    scores = {score.run: score for score in published.load(shipped())[1] if score.run.startswith("mmrb2")}
-    assert len(scores) == 69 and scores["mmrb2-readme/gpt-5/mmrb2/reasoning"].stderr == pytest.approx(0.01446, abs=1e-5)
-    assert [score.printed for score in scores.values() if score.stderr is None] == ["67.2", "55.1"]

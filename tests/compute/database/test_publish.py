@@ -9,13 +9,13 @@ import pandas as pd
 import pytest
 from huggingface_hub import DatasetCard
 from huggingface_hub.errors import HFValidationError, RepositoryNotFoundError
-from typer.testing import CliRunner
 
-from compute.__main__ import app
 from compute.catalog import published
 from compute.database import publish, store
 from compute.types import BadInput, DatabaseError, LikenessError
-from tests.compute.commands import assert_refused
+from tests.compute.commands import assert_refused, command, done
+
+send = command("publish")
 
 
 class Hub:
@@ -48,24 +48,31 @@ class Hub:
         return SimpleNamespace(oid="c" * 40)
 
 
-def test_the_files_hold_what_the_database_holds(database, tmp_path):
+@pytest.fixture(scope="module")
+def written(database, tmp_path_factory):
+    """The folder that the command writes, and what it prints."""
+    folder = tmp_path_factory.mktemp("published") / "new"
+    return folder, done(send(f"--to {folder} --database {database}")).output
+
+
+def test_the_files_hold_what_the_database_holds(database, written):
     """Reference: pandas' own reader of Parquet, and counts asked of the database."""
-    rows = publish.write(tmp_path / "new", database=database)
+    folder, printed = written
     with store.connect(database) as connection:
         for file, name in publish.TABLES.items():
             [(count,)] = connection.execute(f"SELECT count(*) FROM {name}").fetchall()
-            assert len(pd.read_parquet(tmp_path / "new" / f"{file}.parquet")) == rows[file] == count > 0
+            assert len(pd.read_parquet(folder / f"{file}.parquet")) == count > 0
+            assert f"{file}.parquet: {count:,} rows" in printed
         value = connection.execute("SELECT sum(value) FROM leaderboard_scores").fetchall()[0][0]
-    assert pd.read_parquet(tmp_path / "new" / "scores.parquet")["value"].sum() == pytest.approx(value)
-    with store.connect(tmp_path / "new" / "likeness.duckdb") as copy:
+    assert pd.read_parquet(folder / "scores.parquet")["value"].sum() == pytest.approx(value)
+    with store.connect(folder / "likeness.duckdb") as copy:
         assert copy.execute("SELECT count(*) FROM runs").fetchall()[0][0] > 0
 
 
-def test_the_card_is_one_the_hub_reads_and_counts_origins(database, tmp_path):
-    publish.write(tmp_path / "new", database=database)
-    card = DatasetCard.load(tmp_path / "new" / "README.md")
+def test_the_card_is_one_the_hub_reads_and_counts_origins(written):
+    card = DatasetCard.load(written[0] / "README.md")
     assert [entry["config_name"] for entry in card.data.to_dict()["configs"]] == list(publish.TABLES)
-    scores = pd.read_parquet(tmp_path / "new" / "scores.parquet")
+    scores = pd.read_parquet(written[0] / "scores.parquet")
     for origin, count in scores["origin"].value_counts().items():
         assert f"| {origin} | {count:,} |" in card.text
     drawn = (scores["benchmark"] == "mini").sum()
@@ -86,41 +93,47 @@ def test_what_the_hub_refuses_is_one_line(tmp_path, monkeypatch, error, kind, wo
         publish.upload(tmp_path, repo="someone/likeness", private=False)
 
 
-def test_the_command_writes_to_a_folder_or_uploads_and_not_both(database, tmp_path):
-    folder = tmp_path / "out"
-    made = CliRunner().invoke(app, ["publish", "--to", str(folder), "--database", str(database)])
-    assert made.exit_code == 0 and "scores.parquet: " in made.output and (folder / "README.md").is_file()
-    for words in ([], ["--repo", "a/b", "--to", str(folder)]):
-        wrong = CliRunner().invoke(app, ["publish", *words])
-        assert_refused(wrong, BadInput, "--repo USER/NAME")
-    gone = CliRunner().invoke(app, ["publish", "--to", str(tmp_path / "b"), "--database", str(tmp_path / "no.duckdb")])
-    assert_refused(gone, DatabaseError, "no.duckdb")
+@pytest.mark.parametrize(
+    "line, error, word",
+    [
+        ("", BadInput, "--repo USER/NAME"),
+        ("--repo a/b --to x", BadInput, "--repo USER/NAME"),
+        ("--to x --database no.duckdb", DatabaseError, "no.duckdb"),
+    ],
+)
+def test_what_cannot_be_published_is_refused(line, error, word):
+    assert_refused(send(line), error, word)
 
 
-def test_the_first_snapshot_of_a_version_is_tagged_and_its_card_cites_the_tag(database, monkeypatch):
-    hub = Hub()
-    monkeypatch.setattr("huggingface_hub.HfApi", lambda: hub)
-    number, date, *_ = published.history()[0].values()
-    made = CliRunner().invoke(app, ["publish", "--repo", "someone/likeness", "--database", str(database)])
-    assert made.exit_code == 0, made.output
-    assert hub.tags == {f"v{number}": "c" * 40}
-    address = f"https://huggingface.co/datasets/someone/likeness/tree/v{number}"
+@pytest.fixture
+def sent(database, monkeypatch):
+    """Publishes the database to a hub of these tags."""
+
+    def sending(hub, *words):
+        monkeypatch.setattr("huggingface_hub.HfApi", lambda: hub)
+        return send("--repo someone/likeness --database", database, *words)
+
+    return sending
+
+
+NUMBER, DATE, *_ = published.history()[0].values()
+
+
+def test_the_first_snapshot_of_a_version_is_tagged_and_its_card_cites_the_tag(sent):
+    made = done(sent(hub := Hub()))
+    assert hub.tags == {f"v{NUMBER}": "c" * 40}
+    address = f"https://huggingface.co/datasets/someone/likeness/tree/v{NUMBER}"
     assert made.output.splitlines()[-1] == address
-    assert f"url = {{{address}}}" in hub.card and f"version = {{{number}}}" in hub.card
-    assert f"Published scores {number} of {date}, tagged `v{number}`" in hub.card
+    assert f"url = {{{address}}}" in hub.card and f"version = {{{NUMBER}}}" in hub.card
+    assert f"Published scores {NUMBER} of {DATE}, tagged `v{NUMBER}`" in hub.card
 
 
-def test_a_tag_is_never_moved_and_a_later_snapshot_may_have_its_own(database, monkeypatch):
-    number, date, *_ = published.history()[0].values()
-    hub = Hub(tags=(f"v{number}",))
-    monkeypatch.setattr("huggingface_hub.HfApi", lambda: hub)
-    words = ["publish", "--repo", "someone/likeness", "--database", str(database)]
-    made = CliRunner().invoke(app, words)
-    assert made.exit_code == 0 and "--tag NAME" in made.output and hub.tags == {f"v{number}": "earlier"}
+def test_a_tag_is_never_moved_and_a_later_snapshot_may_have_its_own(sent):
+    hub = Hub(tags=(f"v{NUMBER}",))
+    assert "--tag NAME" in done(sent(hub)).output and hub.tags == {f"v{NUMBER}": "earlier"}
     day = datetime.now(UTC).date().isoformat()
     assert f"note = {{Built on {day}}}" in hub.card and "/tree/" not in hub.card
-    named = CliRunner().invoke(app, [*words, "--tag", "with-my-runs"])
-    assert named.exit_code == 0 and hub.tags["with-my-runs"] == "c" * 40
-    again = CliRunner().invoke(app, [*words, "--tag", "with-my-runs"])
-    assert_refused(again, BadInput, "with-my-runs", "--tag")
-    assert_refused(CliRunner().invoke(app, [*words, "--tag", "a b/../c"]), BadInput, "cannot name a snapshot")
+    done(sent(hub, "--tag", "with-my-runs"))
+    assert hub.tags["with-my-runs"] == "c" * 40
+    assert_refused(sent(hub, "--tag", "with-my-runs"), BadInput, "with-my-runs", "--tag")
+    assert_refused(sent(hub, "--tag", "a b/../c"), BadInput, "cannot name a snapshot")

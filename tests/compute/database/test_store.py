@@ -42,9 +42,12 @@ def test_a_task_of_two_suites_shows_once_under_the_first(tmp_path):
     assert known == [*"bsc", "b/t", "m", "default", "accuracy", 0.5, "published", "Table 1", "50.0", *"TMB"]
 
 
+SCORE = {"run": "r", "subset": "default", "metric": "accuracy", "value": 0.5}
+
+
 @pytest.mark.parametrize("value", [float("inf"), float("nan"), None])
 def test_only_finite_values_are_scores(tmp_path, value):
-    scores = pd.DataFrame([{"run": "r", "subset": "default", "metric": "accuracy", "value": value}])
+    scores = pd.DataFrame([SCORE | {"value": value}])
     with pytest.raises(DatabaseError, match="'scores'"):
         store.write(tmp_path / "small.duckdb", frames=frames(scores=scores))
     assert list(tmp_path.iterdir()) == []
@@ -53,26 +56,10 @@ def test_only_finite_values_are_scores(tmp_path, value):
 @pytest.mark.parametrize(
     "table, again",
     [
-        (
-            "scores",
-            [{"run": "r", "subset": "default", "metric": "accuracy", "value": value} for value in (0.5, 0.6)],
-        ),
-        ("scores", [{"run": "nobody", "subset": "default", "metric": "accuracy", "value": 0.5}]),
+        ("scores", [SCORE, SCORE | {"value": 0.6}]),
+        ("scores", [SCORE | {"run": "nobody"}]),
         ("models", [{"key": "m", "title": "M", "kind": "encoder"}] * 2),
-        (
-            "runs",
-            [
-                {
-                    "id": "r",
-                    "model": "m",
-                    "task": "b/t",
-                    "origin": "guessed",
-                    "source": "x",
-                    "status": "complete",
-                    "main": True,
-                }
-            ],
-        ),
+        ("runs", store.frame([Run(id="r", model="m", task="b/t", origin="guessed", source="x")])),
         ("claims", [{"key": "k", "paper": "P", "claim": "c", "verdict": "perhaps", "severity": "table"}]),
     ],
     ids=["twice", "no run", "model twice", "origin", "verdict"],

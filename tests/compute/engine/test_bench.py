@@ -38,13 +38,6 @@ def place(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_data_sets_are_read_in_the_folder_that_is_named(place):
-    settings = RunSettings(results=place / "results", device="cpu", offline=True)
-    with workspace.as_before():
-        made = workspace.workbench(settings, data=place / "data")
-        assert made.load(catalog.shipped().task("unisim/nights"), {})["default"].names
-
-
 def bench(folder, source):
     return workspace.Bench(
         settings=RunSettings(results=folder / "results"),

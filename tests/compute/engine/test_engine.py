@@ -13,12 +13,9 @@ from compute.database import store
 from compute.engine import plan, run, run_folders
 from compute.models.adapter import Hardware
 from compute.types import CannotDo, NotHere
-from tests.compute.small_bench import CATALOG, MODELS, TASKS, changed, data, square
+from tests.compute.small_bench import CATALOG, KEYS, MODELS, TASKS, changed, data, square
 
 NEAR = data(TASKS[0])
-KEYS = {
-    (column.modality, key) for task in TASKS for column in tasks.columns(data(task)) for key in column.keys.tolist()
-}
 
 
 def with_bad(content, row=5):

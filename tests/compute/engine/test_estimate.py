@@ -7,13 +7,13 @@ import pytest
 
 from compute import models, tasks
 from compute.catalog import shipped
-from compute.engine import estimate, estimate_lines, plan, run, run_folders
+from compute.engine import estimate, estimate_lines, plan, run_folders
 from compute.engine.estimate import TaskEstimate
 from compute.models.model_rows import size_of_weights
 from compute.paths import COMPUTED
 from compute.tasks.source import Need, Source
 from compute.types import Model, NotHere
-from tests.compute.small_bench import CATALOG, MODELS, TASKS, changed, data
+from tests.compute.small_bench import CATALOG, KEYS, MODELS, changed, data, executed
 
 NEED = Need(repo="made/up", revision="c" * 40, bytes=None, present=False, images=None, texts=None)
 JUDGE = Model(key="small/judge", title="", kind="mllm", adapter="judge", abilities=("choose",))
@@ -34,31 +34,18 @@ def estimated(
     return work, "\n".join(estimate_lines.lines(planned, shown, [work], settings=bench.settings))
 
 
-def runs_of(world, model):
-    bench = world.bench(results=world.folder / "r")
-    run.execute(plan.make(CATALOG, suite="small", models=[model], bench=bench), bench=bench)
-
-
 def test_what_is_here_is_counted_and_shared_contents_once(world):
     """And what is encoded is not encoded again."""
     work, said = estimated(world)
-    columns = [column for task in TASKS for column in tasks.columns(data(task))]
-    distinct = len({(column.modality, key) for column in columns for key in column.keys.tolist()})
-    assert (work.items, work.exact, work.unknown) == (distinct, True, 0)
-    assert f"{distinct} x 4 x 4 bytes" in said
+    assert (work.items, work.exact, work.unknown) == (len(KEYS), True, 0)
+    assert f"{len(KEYS)} x 4 x 4 bytes" in said
     assert not world.loaded and not world.encoded and not list(world.folder.iterdir())
-    runs_of(world, "small/dim")
-    work, said = estimated(world, again=True)
-    assert (work.work.total(), work.runs) == (0, 7) and "0 distinct items to encode" in said
-
-
-def test_what_is_stored_is_told(world):
-    bench = world.bench(results=world.folder / "r")
-    run.execute(
-        plan.make(CATALOG, suite="small", models=["small/dim"], tasks=["unisim/near"], bench=bench), bench=bench
-    )
+    executed(world, only=("unisim/near",), results=world.folder / "r")
     work, said = estimated(world)
     assert work.runs == 6 and "Stored already:\n  small/dim, unisim/near: " in said
+    executed(world, results=world.folder / "r")
+    work, said = estimated(world, again=True)
+    assert (work.work.total(), work.runs) == (0, 7) and "0 distinct items to encode" in said
 
 
 def test_what_is_not_here_is_about_and_large_data_is_not_read_to_be_counted(world):

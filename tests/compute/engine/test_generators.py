@@ -197,12 +197,9 @@ COCO = SavedReference(
 )
 
 
-def test_a_record_comes_back_as_it_was_and_serves_what_was_made_alike(tmp_path):
-    path = COCO.write(tmp_path / "references")
-    assert path == tmp_path / "references" / "coco.npz"
-    read = SavedReference.read(path)
-    assert (read.name, read.moments.n, read.source, read.images) == ("coco", 40, "40 drawn images", COCO.images)
-    assert (read.moments.scatter == COCO.moments.scatter).all()
+def test_a_record_serves_what_was_made_alike(tmp_path):
+    read = SavedReference.read(COCO.write(tmp_path / "references"))
+    assert read.images == COCO.images
     read.check("tiny", {"size": (32, 32), "resample": "bicubic", "device": "cuda"})
     read.check("dinov2", {"size": 1})  # of no side
     with pytest.raises(BadInput, match="bilinear"):

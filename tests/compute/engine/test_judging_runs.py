@@ -4,18 +4,13 @@ from dataclasses import replace
 
 import pandas as pd
 import pytest
-from PIL import Image
-from skimage.data import astronaut, chelsea, coffee, rocket
 
 from compute.catalog import shipped
-from compute.catalog.own import suite as own_suite
 from compute.catalog.own import suite_records
 from compute.engine import estimate, plan, run, run_folders
 from compute.engine.workspace import RunSettings, workbench
-from compute.tasks import image_lists
-from compute.tasks.pairbench import making
-from compute.tasks.pairbench.splits import named
 from tests.compute.models.chat_server import running
+from tests.compute.tasks.pairbench.images import folder_of, manifest_of, suite_of
 
 PAIRS = 4 * 3  # of a split
 ASKED = PAIRS * 2 * 2  # both orders under both conditions
@@ -24,12 +19,8 @@ JUDGE = "gemini-1.5-flash"
 
 @pytest.fixture(scope="module")
 def manifest(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("photographs")
-    for draw in (astronaut, chelsea, coffee, rocket):
-        Image.fromarray(draw()).resize((48, 40)).save(folder / f"{draw.__name__}.png")
-    path = folder / "photographs.parquet"
-    making.make(image_lists.opened(folder), out=path, splits=named(("cj",)))
-    return path
+    folder = folder_of(tmp_path_factory.mktemp("photographs"), 4)
+    return manifest_of(folder, folder / "photographs.parquet", "cj")
 
 
 @pytest.fixture
@@ -43,7 +34,7 @@ def server(monkeypatch, tmp_path):
 @pytest.fixture
 def made(manifest, tmp_path):
     """The plan of some models on the suite of the manifest, and what it is made with."""
-    suite = suite_records.record(own_suite.from_file(manifest, suite="pairbench"), results=tmp_path / "results")
+    suite = suite_of(manifest, tmp_path / "results")
     known, _ = suite_records.extended(shipped(), [suite])
 
     def planned(*models, metrics=(), **settings):

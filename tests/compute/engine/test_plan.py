@@ -20,19 +20,11 @@ def make(world):
     return planned
 
 
-def test_every_task_of_the_suite_is_planned(make):
-    planned = make()
-    assert [row.key for row in planned.models] == ["small/eye"] and len(planned.missing) == 7
-    assert [job.name for job in planned.of(planned.models[0])] == [
-        "unisim/near",
-        "unisim/said",
-        "unisim/fine (quality=prompt)",
-        "unisim/fine (quality=clip-iqa)",
-        "unisim/sharp (quality=prompt)",
-        "unisim/sharp (quality=clip-iqa)",
-        "unisim/odd",
-    ]
-    assert make("small/eye", "small/eye").models == make().models
+def test_every_task_of_the_suite_is_planned_and_asked_in_all_ways(make):
+    planned, ways = make("small/eye", "small/eye"), ("prompt", "clip-iqa")
+    assert [row.key for row in planned.models] == ["small/eye"] and planned.missing == planned.jobs
+    asked = [f"unisim/{task} (quality={way})" for task in ("fine", "sharp") for way in ways]
+    assert [job.name for job in planned.jobs] == ["unisim/near", "unisim/said", *asked, "unisim/odd"]
 
 
 FAR = replace(CATALOG, tasks=(*CATALOG.tasks, replace(CATALOG.tasks[0], key="unisim/far", suites=("large",))))

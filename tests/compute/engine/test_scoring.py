@@ -1,5 +1,7 @@
 """Scores from evidence: which metrics, which subsets, and what has none."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,8 +12,9 @@ from compute.engine.scoring import summarise
 from compute.metrics import judge
 from compute.metrics.figures import cosine_spearman
 from compute.procedures.evidence import Evidence
-from compute.types import BadInput, Task, Undefined
+from compute.types import BadInput, Undefined
 from tests.compute.metrics import judges
+from tests.compute.small_bench import NEAR
 
 NONE = float("nan")
 
@@ -21,10 +24,14 @@ def frame(*values, start=0):
     return pd.DataFrame({"item": names, "accuracy": values, "map": values, "value": 1.0, "human": 1.0})
 
 
+def task(*metrics, subsets):
+    return replace(NEAR, metrics=metrics, subsets=subsets)
+
+
 def scored(*metrics, subsets=("default",), **evidence):
     """Each figure by metric and subset."""
-    task = Task(key="b/t", title="", benchmark="b", category="c", dataset="d", metrics=metrics, subsets=subsets)
-    return {(metric, subset): figure for metric, subset, figure in scoring.scored(task, evidence)[0]}
+    rows, _ = scoring.scored(task(*metrics, subsets=subsets), evidence)
+    return {(metric, subset): figure for metric, subset, figure in rows}
 
 
 @pytest.mark.parametrize(
@@ -77,15 +84,7 @@ def test_a_headline_without_a_value_is_no_score():
     assert list(scored("accuracy", "cosine_spearman", default=frame(1, 0, 1))) == [("accuracy", "default")]
 
 
-JUDGING = Task(
-    key="b/t",
-    title="",
-    benchmark="b",
-    category="c",
-    dataset="d",
-    metrics=("mmscore", "relax_sym", "smoothness", "controllability"),
-    subsets=judge.CONDITIONS,
-)
+JUDGING = task("mmscore", "relax_sym", "smoothness", "controllability", subsets=judge.CONDITIONS)
 
 
 def test_a_judges_metrics_of_a_task_take_both_conditions_at_once():

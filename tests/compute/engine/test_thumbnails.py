@@ -12,12 +12,7 @@ from compute.database import store
 from compute.engine import thumbnails
 from compute.tasks.data import Clusters, Labelled
 from compute.types import BadInput
-
-
-def picture(size, colour="red"):
-    held = io.BytesIO()
-    Image.new("RGB", size, colour).save(held, "PNG")
-    return held.getvalue()
+from tests.compute.live.pictures import png
 
 
 def shown(*keys):
@@ -28,7 +23,7 @@ def shown(*keys):
 
 @pytest.mark.parametrize("size, small", [((640, 320), (64, 32)), ((30, 90), (21, 64)), ((10, 20), (10, 20))])
 def test_the_longer_side_is_64_pixels_at_most(size, small):
-    with Image.open(io.BytesIO(thumbnails.thumbnail(picture(size)))) as drawn:
+    with Image.open(io.BytesIO(thumbnails.thumbnail(png("red", size)))) as drawn:
         assert (drawn.format, drawn.size) == ("WEBP", small)
 
 
@@ -38,7 +33,7 @@ def test_what_is_no_image_is_said():
 
 
 def test_only_what_items_show_is_drawn_and_more_is_added(tmp_path):
-    column = items.images([picture((8, 8), colour) for colour in ("red", "green", "blue")] + [b"bad"], of="t")
+    column = items.images([*map(png, ("red", "green", "blue"))] + [b"bad"], of="t")
     red, _, blue, bad = column.keys.tolist()
     data = {"default": Clusters(test=Labelled(names=(), items=column, labels=None, classes=()))}
     path = thumbnails.path(tmp_path, "b/t")

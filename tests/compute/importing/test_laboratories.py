@@ -15,6 +15,10 @@ LAB = Laboratory(key="mine", title="Mine", harness="CLIP_benchmark", date="2026-
 HEADS = ["name", "pretrained", "params (M)", "FLOPs (B)", "Average perf. on 38 datasets", "ImageNet 1k", "Caltech-101"]
 
 
+def read(folder, layout="datacomp"):
+    return read_laboratory(folder, layout=layout, laboratory=LAB, catalog=shipped())
+
+
 def scores_of(imported):
     runs = {run.id: run for run in imported.runs}
     return {
@@ -39,7 +43,7 @@ def test_tables_of_open_clip_by_data_set_direction_and_language(tmp_path):
         ],
     )  # fmt: skip
     write_csv(tmp_path / "sizes.csv", [["architecture", "size"], ["ViT-B-32", "1"]])
-    imported = read_laboratory(tmp_path, layout="open-clip", laboratory=LAB, catalog=shipped())
+    imported = read(tmp_path, "open-clip")
     model = "open_clip/vit-b-32-made_up"
     assert scores_of(imported) == {
         (model, "datacomp/imagenet-1k", "default", "accuracy"): 0.6656,
@@ -58,7 +62,7 @@ def test_lines_of_datacomp_with_their_main_metric_accuracy_and_directions(tmp_pa
         {"dataset": "Camelyon17", "metrics": {"acc1": float("nan"), "main_metric": float("nan")}},
     ]
     (tmp_path / "mobileclip_s1.jsonl").write_text("\n".join(map(json.dumps, lines)))
-    imported = read_laboratory(tmp_path, layout="datacomp", laboratory=LAB, catalog=shipped())
+    imported = read(tmp_path)
     model = "apple/mobileclip-s1-openclip"  # by its alias
     assert scores_of(imported) == {
         (model, "datacomp/caltech-101", "default", "mean_per_class_recall"): 0.94,
@@ -76,7 +80,7 @@ def test_files_of_mmeb_with_their_items(tmp_path):
         "video": {"K700": {"hit@1": 0.1, "num_data": 1000}},
     }
     (tmp_path / "x.json").write_text(json.dumps({"metadata": {"model_name": "colpali-v1.3"}, "metrics": tasks}))
-    imported = read_laboratory(tmp_path, layout="mmeb", laboratory=LAB, catalog=shipped())
+    imported = read(tmp_path, "mmeb")
     assert scores_of(imported) == {
         ("vidore/colpali-v1.3", "mmeb/imagenet-1k", "default", "hit_rate_at_1"): 0.4,
         ("vidore/colpali-v1.3", "mmeb/vidore-arxivqa", "default", "ndcg_at_5"): 0.7,
@@ -88,14 +92,14 @@ def test_files_of_mmeb_with_their_items(tmp_path):
 def test_a_damaged_file_is_named_and_harms_no_other(tmp_path, text):
     (tmp_path / "bad.jsonl").write_text(text)
     (tmp_path / "good.jsonl").write_text('{"dataset": "MNIST", "metrics": {"main_metric": 0.5}}')
-    imported = read_laboratory(tmp_path, layout="datacomp", laboratory=LAB, catalog=shipped())
+    imported = read(tmp_path)
     assert len(imported.scores) == 1 and [problem.path for problem in imported.problems] == ["bad.jsonl"]
 
 
 def test_a_value_outside_its_metric_is_no_score(tmp_path):
     (tmp_path / "m.jsonl").write_text('{"dataset": "MNIST", "metrics": {"main_metric": 85.1}}')
     with pytest.raises(BadInput, match="above 1"):
-        read_laboratory(tmp_path, layout="datacomp", laboratory=LAB, catalog=shipped())
+        read(tmp_path)
 
 
 def test_the_command_stores_an_origin_of_its_own_and_says_what_it_read(tmp_path, monkeypatch):
@@ -118,7 +122,7 @@ def test_a_name_that_cannot_be_a_key_is_skipped_and_named(tmp_path, name):
     tasks = {"image": {"ImageNet-1K": {"hit@1": 0.4, "num_data": 10**30}}}
     for at, own in enumerate(("good", name)):
         (tmp_path / f"{at}.json").write_text(json.dumps({"metadata": {"model_name": own}, "metrics": tasks}))
-    imported = read_laboratory(tmp_path, layout="mmeb", laboratory=LAB, catalog=shipped())
+    imported = read(tmp_path, "mmeb")
     assert [run.model for run in imported.runs] == ["good"] and [one.path for one in imported.problems] == ["1.json"]
     assert imported.scores[0].n < 1 << 31
 
@@ -127,7 +131,7 @@ def test_huge_numbers_and_truths_are_no_scores(tmp_path):
     lines = [f'{{"dataset": "{task}", "metrics": {{"main_metric": {value}}}}}'
              for task, value in (("MNIST", "1" + "0" * 400), ("GTSRB", "true"), ("SVHN", "0.5"))]  # fmt: skip
     (tmp_path / "m.jsonl").write_text("\n\n".join(lines))
-    imported = read_laboratory(tmp_path, layout="datacomp", laboratory=LAB, catalog=shipped())
+    imported = read(tmp_path)
     assert [score.value for score in imported.scores] == [0.5] and "2 empty cells" in imported.notes[1]
 
 

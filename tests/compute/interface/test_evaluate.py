@@ -1,17 +1,25 @@
-"""`compute.evaluate` on small tasks and stand-in models: the same plan, runs and figures as the command's."""
+"""`compute.evaluate` on small tasks and stand-in models: runs and figures as the command's, what it says, compared."""
 
 import json
 import os
+import pickle
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import compute
 from compute import paths
 from compute.engine import run_folders
+from compute.engine.plan import SkippedRun
+from compute.importing import read_scores_csv
+from compute.interface.compare import item_difference
+from compute.interface.evaluated import FRAME, Evaluation
 from compute.models.own import probing
 from compute.types import BadInput, CannotDo, NotHere, UnknownKey
 from tests.compute.small_bench import World, executed, figures
+from tests.compute.test_build_computed import keep
 
 
 def test_the_scores_are_those_of_the_engine(world):
@@ -23,10 +31,6 @@ def test_the_scores_are_those_of_the_engine(world):
     }
     assert (scores.model.key, scores.suite.key, scores.results) == ("small/eye", "small", paths.RESULTS)
     assert [run.run.task for run in scores.runs.values()] == [task.key for task in scores.plan.tasks]
-    encoded = world.encoded
-    again = compute.evaluate("small/eye", suite="small", options=["quality=prompt"], progress=False)
-    assert {outcome.state for outcome in again.outcomes} == {"stored"} and world.encoded == encoded
-    assert again.frame().equals(scores.frame())
 
 
 def test_tasks_alone_name_their_suite(world):
@@ -107,3 +111,150 @@ def test_nothing_is_printed_and_the_process_is_as_before(world, capfd):
     assert capfd.readouterr() == ("", "")
     assert {name: os.environ.get(name) for name in before} == before
     assert len(list(run_folders.every(world.folder / "own"))) >= 5
+
+
+@pytest.fixture
+def scores(evaluated):
+    return evaluated["eye"]
+
+
+def test_the_frame_has_a_row_a_score_and_its_interval(scores):
+    frame = scores.frame()
+    assert tuple(frame.columns) == FRAME and list(frame["task"]) == [task.key for task in scores.plan.tasks]
+    for row in frame.to_dict("records"):
+        stored = run_folders.headline(scores.runs[row["task"]])
+        assert (row["value"], row["n"], row["coverage"], row["state"]) == (stored.value, 12, 1.0, "complete")
+        if 0 < row["value"] < 1:
+            half = 1.959964 * np.sqrt(row["value"] * (1 - row["value"]) / 12)
+            assert row["low"] == pytest.approx(max(0, row["value"] - half), abs=1e-6)
+            assert row["high"] == pytest.approx(min(1, row["value"] + half), abs=1e-6)
+
+
+def test_the_mean_is_that_of_the_suites_rule(scores):
+    frame = scores.means().set_index("name")
+    values = [score.value for score in scores.headlines.values()]
+    whole = scores.mean
+    assert whole.mean == pytest.approx(np.mean(values)) and (whole.tasks, whole.of_tasks) == (5, 5)
+    assert whole.mean_low < whole.mean < whole.mean_high
+    assert frame.loc["small", "mean"] == whole.mean and frame.loc["small", "scope"] == "suite"
+    assert frame.loc["IQA", "mean"] == pytest.approx(
+        np.mean([scores.headlines[task].value for task in ("unisim/fine", "unisim/sharp")])
+    )
+    assert frame.loc["OOO", "mean"] == scores.headlines["unisim/odd"].value
+
+
+def test_it_is_pickled_whole(scores):
+    again = pickle.loads(pickle.dumps(scores))
+    assert str(again) == str(scores) and again.frame().equals(scores.frame())
+
+
+def test_the_items_are_the_stored_evidence(scores):
+    items = scores.items("unisim/near")
+    assert len(items) == 12 and items["accuracy"].mean() == pytest.approx(scores.headlines["unisim/near"].value)
+    with pytest.raises(UnknownKey, match="Did you mean 'unisim/near'"):
+        scores.items("unisim/nears")
+
+
+def test_it_is_a_table_as_text_a_line_in_short_and_escaped_in_a_notebook(scores):
+    assert "| unisim/near" in str(scores) and "small: mean " in str(scores)
+    assert "\n" not in repr(scores) and "5 of 5 tasks" in repr(scores)
+    assert scores._repr_html_().count("<tr") == 6
+    figure = scores.plot()
+    assert list(figure.layout.yaxis.ticktext) == [task.key for task in scores.plan.tasks] and len(figure.data) > 1
+    task = replace(scores.plan.tasks[0], key="<script>")
+    plan = replace(scores.plan, tasks=(task,), skipped=(SkippedRun(model=scores.model, task=task, reason="<b>"),))
+    page = replace(scores, plan=plan, outcomes=())._repr_html_()
+    assert "<script>" not in page and "<b>" not in page and "&lt;b&gt;" in page
+
+
+def test_the_saved_file_is_imported_as_it_was(scores, tmp_path):
+    from compute import catalog
+
+    path = tmp_path / "my-model.csv"
+    own = replace(scores.model, key="own/my-model", title="My model", kind="encoder")
+    named = replace(scores, plan=replace(scores.plan, models=(own,)))
+    named.save(path)
+    read = read_scores_csv(path, catalog=catalog.shipped())
+    assert [(row.key, row.title, row.kind) for row in read.models] == [("own/my-model", "My model", "encoder")]
+    task_of = {run.id: run.task for run in read.runs}
+    assert {(task_of[row.run], row.subset, row.metric, row.value, row.n, row.stderr) for row in read.scores} == {
+        (task, row.subset, row.metric, row.value, row.n, row.stderr)
+        for task, run in scores.runs.items()
+        for row in run.scores
+    }
+
+
+def test_a_rank_among_computed_rows_is_that_of_the_means(scores, evaluated):
+    other, rank = evaluated["dim"], scores.rank("computed")
+    assert (rank.of, rank.rank) == (2, 1 + (other.mean.mean > scores.mean.mean))
+    assert rank.rank_low <= rank.rank <= rank.rank_high and scores.database().parent == scores.results
+    assert f"Rank {rank.rank} of 2 on small" in str(rank) and "5 of 5" in str(rank)
+    assert scores.rank().rank == rank.rank
+    published = scores.rank("published")
+    assert published.rank is None and "rank('computed')" in published.reason
+    with pytest.raises(BadInput, match="'theirs'"):
+        scores.rank("theirs")
+
+
+def test_other_items_or_no_mean_over_items_have_no_difference(tmp_path):
+    items = {"item": list("abcdefgh"), "accuracy": 1.0}
+    a, b = (keep(tmp_path, mark=mark, items=items, settings={"contents": mark}) for mark in "ab")
+    nmi = replace(a, scores=(replace(a.scores[0], metric="nmi"),))
+    for second, first, words in ((b, a, "same items"), (nmi, nmi, "NMI"), (nmi, a, "the other by nmi")):
+        found = item_difference(first, second)
+        assert np.isnan(found.value) and words in found.reason
+    same = item_difference(a, a)
+    assert same.value == 0 and same.p == 1 and "the same everywhere" in same.reason
+
+
+def test_an_evaluation_is_compared_over_tasks_and_in_parts_over_items(evaluated):
+    eye, dim = evaluated["eye"], evaluated["dim"]
+    result = eye.compare(dim)
+    assert (result.a, result.b, result.over, result.n) == ("small/eye", "small/dim", "tasks", 5)
+    assert result.difference == pytest.approx(eye.mean.mean - dim.mean.mean)
+    parts = result.parts.set_index("task")
+    assert set(parts["over"]) == {"items"} and set(parts["n"]) == {12}
+    by_item = [scores.items("unisim/near").set_index("item")["accuracy"] for scores in (eye, dim)]
+    assert parts.loc["unisim/near", "difference"] == pytest.approx((by_item[0] - by_item[1]).mean())
+    by_key = eye.compare("small/dim")
+    assert by_key.parts.equals(result.parts) and by_key.difference == result.difference
+    one = eye.compare(dim, task="unisim/near")
+    assert (one.over, one.n) == ("items", 12)
+    assert dim.compare(eye, task="unisim/near").difference == pytest.approx(-one.difference)
+    with pytest.raises(UnknownKey, match="unisim/near"):
+        eye.compare(dim, task="unisim/nears")
+
+
+def test_a_model_without_scores_or_of_no_catalogue_is_named(evaluated):
+    eye = evaluated["eye"]
+    with pytest.raises(UnknownKey, match="Did you mean 'small/eye'"):
+        eye.compare("small/eyes")
+    with pytest.raises(BadInput, match="small/paper"):
+        eye.compare("small/paper")
+    with pytest.raises(BadInput, match="share no task of small"):
+        replace(evaluated["dim"], outcomes=evaluated["dim"].outcomes[:1]).compare(
+            replace(eye, outcomes=eye.outcomes[1:])
+        )
+
+
+def test_published_scores_are_named_as_such_and_not_mixed_with_computed_ones(evaluated, monkeypatch):
+    """As if the computed scores, but for those of the last task, were published ones of each model."""
+    eye, arranged = evaluated["eye"], Evaluation._arranged
+    rows = arranged(eye, "computed")
+    own = [rows.models.index("small/eye")] * 3
+    published = replace(
+        rows,
+        models=("small/dim", "small/paper", "small/vision"),
+        origins=("published",) * 3,
+        values=np.where(np.arange(len(rows.tasks)) < 4, rows.values[own], np.nan),
+        stderr=rows.stderr[own],
+        printed=rows.printed[own],
+    )
+    monkeypatch.setattr(
+        Evaluation, "_arranged", lambda self, origin: published if origin == "published" else arranged(self, origin)
+    )
+    found = eye.compare("small/paper", task="unisim/near")
+    assert (found.a, found.b) == ("small/eye", "small/paper (published)") and len(found.notes) == 1
+    result = eye.compare("small/vision")
+    assert (result.b, list(result.parts["task"])) == ("small/vision", ["unisim/near", "unisim/odd"])
+    assert result.notes == () == eye.compare("small/dim").notes, "computed scores are not mixed with published ones"

@@ -9,7 +9,7 @@ from compute.catalog import shipped
 from compute.cli.workspace import suite_scores
 from compute.interface import standing
 from compute.interface.standing import comparability
-from compute.types import ORIGINS, Model, Score
+from compute.types import ORIGINS, Model
 from tests.compute.sharing import results
 
 SUITE = "unisim-core"
@@ -25,7 +25,7 @@ def runs_of(root, **given):
     """A run of every task that counts; `given` are settings of the first."""
     out = {}
     for task in TASKS:
-        score = Score(run="", subset=task.subsets[0], metric=task.metrics[0], value=0.5, n=100, stderr=0.01)
+        score = results.score(0.5, task.metrics[0], subset=task.subsets[0], n=100, stderr=0.01)
         settings = given if task.key == FIRST else {}
         out[task.key] = results.store(root, task.key, scores=[score], settings=settings)
     return out

@@ -13,6 +13,11 @@ from compute.types import Run, Score
 MODEL = "openai/clip-vit-base-patch32"
 COMMIT = "3d74acf9a28c67741b2f4f2ea7635f0aaf6f0268"
 STARTED = "2026-05-04T03:02:01+00:00"
+USUAL = {"code": "0b2be2804bd1e6ac", "dtype": "float32", "device": "cpu", "seconds": 12.5, "started": STARTED}
+
+
+def score(value, metric="accuracy", *, subset="default", **more):
+    return Score(run="", subset=subset, metric=metric, value=value, **more)
 
 
 def figures(task, *, seed=0):
@@ -20,7 +25,7 @@ def figures(task, *, seed=0):
     draw = np.random.default_rng([seed, *map(ord, task.key)])
     subsets = list(task.subsets) if len(task.subsets) == 1 else [*task.subsets, "default"]
     return [
-        Score(run="", subset=subset, metric=metric, value=float(draw.random()), n=400, stderr=float(draw.random() / 40))
+        score(float(draw.random()), metric, subset=subset, n=400, stderr=float(draw.random() / 40))
         for subset in subsets
         for metric in task.metrics
     ]
@@ -39,8 +44,7 @@ def store(
     **run,
 ):
     """Writes one run of a task under `root`."""
-    catalog = catalog or shipped()
-    task = catalog.task(key)
+    task = (catalog or shipped()).task(key)
     id = f"computed/{model}/{key}/{fingerprint}"
     record = Run(
         id=id,
@@ -57,14 +61,7 @@ def store(
             **(settings or {}),
         },
         fingerprint=fingerprint,
-        **{
-            "code": "0b2be2804bd1e6ac",
-            "dtype": "float32",
-            "device": "cpu",
-            "seconds": 12.5,
-            "started": STARTED,
-            **run,
-        },
+        **USUAL | run,
     )
     rows = scores if scores is not None else figures(task, seed=seed)
     items = pd.DataFrame({"item": ["a"], "subset": ["default"], "value": [1.0]})

@@ -11,7 +11,7 @@ from compute.engine import run_folders
 from compute.interface.standing import RankedModel
 from compute.metrics import METRICS
 from compute.sharing import model_card
-from compute.types import BadInput, Score
+from compute.types import BadInput
 from tests.compute.sharing import results
 
 BY_KEY = {metric.key: metric for metric in METRICS}
@@ -51,8 +51,7 @@ def test_damaged_marks_are_refused(card):
 
 
 def test_the_section_has_the_runs_figures_and_the_hub_reads_the_card(tmp_path):
-    score = Score(run="", subset="default", metric="accuracy", value=0.8254, n=1824, stderr=0.0089)
-    results.store(tmp_path, "unisim/nights", scores=[score])
+    results.store(tmp_path, "unisim/nights", scores=[results.score(0.8254, n=1824, stderr=0.0089)])
     section = model_card.section(results.gathered(tmp_path), suites=[], metrics=BY_KEY, about="")
     assert "| NIGHTS | Accuracy, % | 82.5 | 80.8 to 84.3 | 50.0 | 1,824 |" in section
     assert "Computed on 2026-05-04." in section and "Weights 3d74acf9a28c; numbers float32; device cpu" in section
@@ -72,49 +71,39 @@ def test_synthetic_runs_are_marked(tmp_path):
     assert "synthetic: a program drew the items" in section
 
 
-def published(database, suite):
-    return {suite: suite_scores(database, suites=(suite,), origin="published")[0]}
+@pytest.fixture(scope="module")
+def published(database):
+    return suite_scores(database, suites=("unisim-core",), origin="published")
 
 
-def places(root, *, synthetic=False, rows=None):
-    runs, catalog = results.gathered(root, synthetic=synthetic), shipped()
-    return model_card.suite_rows(runs, published=lambda keys: [rows[key] for key in keys], catalog=catalog)
-
-
-def found_in(root, database):
-    """The model's row among the published ones of unisim-core."""
-    runs, catalog = results.gathered(root), shipped()
-    scores = {run.task.key: run_folders.headline(run.stored) for run in runs.runs}
-    mine = of_scores(catalog.suite("unisim-core"), {runs.model.key: scores}, tasks=catalog.tasks, metrics=BY_KEY)
-    return RankedModel.first(Ranking.of(mine.beside(published(database, "unisim-core")["unisim-core"])))
-
-
-def test_a_whole_suite_has_a_mean_and_a_rank_in_the_card(database, tmp_path):
-    whole_suite(tmp_path)
-    [row] = places(tmp_path, rows=published(database, "unisim-core"))
-    model = found_in(tmp_path, database)
+def test_a_whole_suite_has_a_mean_and_a_rank_in_the_card(published, tmp_path):
+    catalog, scores = shipped(), {}
+    for position, task in enumerate(task for task in catalog.tasks if "unisim-core" in task.suites):
+        score = results.score(0.5 + position / 100, task.metrics[0], subset=task.subsets[0], stderr=0.01)
+        scores[task.key] = run_folders.headline(results.store(tmp_path, task.key, scores=[score]))
+    mine = of_scores(catalog.suite("unisim-core"), {results.MODEL: scores}, tasks=catalog.tasks, metrics=BY_KEY)
+    model = RankedModel.first(Ranking.of(mine.beside(published[0])))
+    runs = results.gathered(tmp_path)
+    suites = model_card.suite_rows(runs, published=lambda keys: published, catalog=catalog)
     assert 0.5 < model.mean_low < model.mean < model.mean_high < 0.8 and model.tasks == model.of_tasks > 10
     assert 1 <= model.rank_low <= model.rank <= model.rank_high <= model.of
-    section = model_card.section(results.gathered(tmp_path), suites=[row], metrics=BY_KEY, about="")
+    section = model_card.section(runs, suites=suites, metrics=BY_KEY, about="")
     low, high = 100 * model.mean_low, 100 * model.mean_high
     expected = f"{model.rank} ({model.rank_low} to {model.rank_high}) of {model.of} |"
     assert f"of {model.of_tasks} | {100 * model.mean:.1f}% | {low:.1f} to {high:.1f} | {expected}" in section
     assert "others computed them" in section
 
 
-def whole_suite(root):
-    """A run of every task of a suite."""
-    for position, task in enumerate(task for task in shipped().tasks if "unisim-core" in task.suites):
-        score = Score(run="", subset=task.subsets[0], metric=task.metrics[0], value=0.5 + position / 100, stderr=0.01)
-        results.store(root, task.key, scores=[score])
+def test_a_part_of_a_suite_has_no_mean_and_drawn_items_no_rank(published, tmp_path):
+    def rows(folder, **given):
+        runs = results.gathered(folder, **given)
+        return model_card.suite_rows(runs, published=lambda keys: published[: len(keys)], catalog=shipped())
 
-
-def test_a_part_of_a_suite_has_no_mean_and_drawn_items_no_rank(database, tmp_path):
     results.store(tmp_path, "unisim/nights")
-    [part] = places(tmp_path, rows=published(database, "unisim-core"))
+    [part] = rows(tmp_path)
     assert part["mean"] == "—" and not part["ranked"] and part["tasks"].startswith("1 of ")
     section = model_card.section(results.gathered(tmp_path), suites=[part], metrics=BY_KEY, about="")
     assert "| — | — | no mean: " in section and "others computed them" not in section
     results.store(tmp_path / "drawn", "mini/image-choice")
-    drawn = next(row for row in places(tmp_path / "drawn", synthetic=True) if row["title"].startswith("Mini"))
+    drawn = next(row for row in rows(tmp_path / "drawn", synthetic=True) if row["title"].startswith("Mini"))
     assert not drawn["ranked"] and "synthetic" in drawn["title"]

@@ -7,7 +7,6 @@ import numpy as np
 import torch
 
 from compute.content.items import images, texts
-from compute.models.adapter import Hardware
 from compute.tasks.data import Choices
 from compute.tasks.mini.album import png
 from compute.training import loop, towers
@@ -16,8 +15,8 @@ from compute.training.plan import TuningPlan
 from compute.training.run_folder import RunFolder
 from compute.training.towers import DualEncoder
 from tests.compute.models import checkpoints
+from tests.compute.models.checkpoints import CPU
 
-CPU = Hardware(device="cpu", dtype="float32")
 COUNT = 6  # examples of a task
 PLAN = TuningPlan(
     batch_size=4,

@@ -3,8 +3,6 @@
 import json
 from dataclasses import replace
 
-import numpy as np
-import pandas as pd
 import pytest
 
 from compute import paths
@@ -13,14 +11,14 @@ from compute.catalog.own import models as own_models
 from compute.catalog.own import suite as own_suite
 from compute.catalog.own import suite_records
 from compute.database import build, store
-from compute.engine import run_folders
 from compute.models.files import weights
 from compute.models.own.own_model import NOTE, ModelSource
 from compute.tasks.own import read
-from compute.types import BadInput, Model, Run, Score
+from compute.types import BadInput, Model
 from tests.compute.catalog.own.damaging import assert_left_out
 from tests.compute.small_bench import CATALOG
 from tests.compute.tasks.files import put
+from tests.compute.test_build_computed import keep
 
 DIGEST, OTHER = "files-0123456789abcdef0123456789abcdef", "files-fedcba9876543210fedcba9876543210"
 SESSION = ModelSource(kind="session", name="Towers")
@@ -40,8 +38,12 @@ def of_folder(folder):
     return replace(ROW, adapter="vision", weights=str(folder), revision=DIGEST)
 
 
+def record(results, row=ROW, digest=DIGEST, source=SESSION):
+    return own_models.record(row, digest=digest, results=results, source=source)
+
+
 def test_a_record_is_read_back_as_it_was_returned(tmp_path):
-    row = own_models.record(ROW, digest=DIGEST, results=tmp_path, source=SESSION)
+    row = record(tmp_path)
     assert own_models.recorded(tmp_path) == ([row], [])
     note = {"source": "session", "name": "Towers", "digest": DIGEST}
     assert row == replace(ROW, title="my-model (own)", options={"temperature": 0.5, NOTE: note})
@@ -52,7 +54,7 @@ def test_a_record_is_read_back_as_it_was_returned(tmp_path):
 def test_a_folder_is_recorded_by_the_way_to_it_and_shown_by_its_name(tmp_path):
     folder = tmp_path / "checkpoints" / "Mine"
     source = ModelSource(kind="folder", name="Mine")
-    row = own_models.record(of_folder(folder), digest=DIGEST, results=tmp_path / "results", source=source)
+    row = record(tmp_path / "results", of_folder(folder), source=source)
     text = (tmp_path / "results" / "models" / "my-model.json").read_text()
     assert str(tmp_path) not in text and json.loads(text)["model"]["weights"] == "./../../checkpoints/Mine"
     ((again,), _) = own_models.recorded(tmp_path / "results")
@@ -61,29 +63,19 @@ def test_a_folder_is_recorded_by_the_way_to_it_and_shown_by_its_name(tmp_path):
 
 
 def test_a_name_with_another_digest_gets_its_beginning(tmp_path):
-    def record(row, digest):
-        return own_models.record(row, digest=digest, results=tmp_path, source=SESSION)
-
-    first, second = record(ROW, DIGEST), record(ROW, OTHER)
+    first, second = record(tmp_path), record(tmp_path, digest=OTHER)
     assert (first.key, second.key) == ("own/my-model", "own/my-model-fedcba98")
     assert (first.title, second.title) == ("my-model (own)", "my-model (own, fedcba98)")
-    assert (
-        record(replace(ROW, title=first.title), DIGEST) == first
-        and record(ROW, OTHER) == second
-        and record(second, OTHER).key == second.key
-    )
+    assert record(tmp_path, replace(ROW, title=first.title)) == first and record(tmp_path, digest=OTHER) == second
+    assert record(tmp_path, second, OTHER).key == second.key
     assert own_models.recorded(tmp_path) == ([second, first], [])
 
 
 def test_a_hub_model_that_the_catalogue_has_at_another_revision_gets_a_key_of_its_own(tmp_path):
     listed = shipped().model("openai/clip-vit-base-patch32")
     commit = "89abcdef" * 5
-    row = own_models.record(
-        replace(listed, revision=commit, title="CLIP, tuned"),
-        digest=commit,
-        results=tmp_path,
-        source=ModelSource(kind="hub", name=f"{listed.weights}@{commit}"),
-    )
+    source = ModelSource(kind="hub", name=f"{listed.weights}@{commit}")
+    row = record(tmp_path, replace(listed, revision=commit, title="CLIP, tuned"), commit, source)
     assert row.key == "openai/clip-vit-base-patch32-89abcdef"
     catalog, problems = own_models.extended(shipped(), own_models.recorded(tmp_path)[0])
     assert problems == [] and catalog.model(row.key) == row and catalog.model(listed.key) == listed
@@ -110,7 +102,7 @@ def test_what_could_not_be_read_back_is_not_recorded(tmp_path):
         (replace(ROW, adapter="vision"), "adapter"),
     ):
         with pytest.raises(BadInput, match=word):
-            own_models.record(row, digest=DIGEST, results=tmp_path, source=SESSION)
+            record(tmp_path, row)
     assert own_models.files(tmp_path) == []
 
 
@@ -137,12 +129,12 @@ HOSTILE = (
 
 
 def test_a_damaged_or_hostile_record_is_named_and_left_out(tmp_path):
-    own_models.record(ROW, digest=DIGEST, results=tmp_path, source=SESSION)
+    record(tmp_path)
     assert_left_out(own_models.files(tmp_path)[0], HOSTILE, own_models.recorded)
 
 
 def test_a_link_out_of_the_folder_is_not_followed(tmp_path):
-    own_models.record(ROW, digest=DIGEST, results=tmp_path / "another", source=SESSION)
+    record(tmp_path / "another")
     (tmp_path / "results" / "models").mkdir(parents=True)
     (path,) = own_models.files(tmp_path / "another")
     (tmp_path / "results" / "models" / path.name).symlink_to(path)
@@ -157,14 +149,15 @@ def test_a_build_shows_the_runs_of_models_and_suites_that_the_package_does_not_l
     results, database = tmp_path / "results", tmp_path / "likeness.duckdb"
     folder = tmp_path / "checkpoints" / "Mine"
     source = ModelSource(kind="folder", name="Mine")
-    row = own_models.record(of_folder(folder), digest=DIGEST, results=results, source=source)
+    row = record(results, of_folder(folder), source=source)
     (results / "models" / "cut.json").write_text("{")
     labels = put(tmp_path, {"shown.csv": "text,label\na cat,cat\na dog,dog\n"}) / "shown.csv"
     suite_records.record(own_suite.of_data({"labels": read(labels)}, name="Shown"), results=results)
     (results / "suites" / "own-cut.json").write_text('{"version": 1, "sha')
-    stored(results, model=row.key, task="own/shown/labels", metric="accuracy", subset="default")
+    keep(results, model=row.key, task="own/shown/labels")
     task = next(task for task in shipped().tasks if "mini" in task.suites)
-    stored(results, model=row.key, task=task.key, metric=task.metrics[0], subset=task.subsets[0])
+    named = {"task": task.key, "metric": task.metrics[0], "subset": task.subsets[0]}
+    keep(results, model=row.key, **named)
     facts = {"title": "Gone (own)", "kind": "mllm", "family": "qwen", "parameters_m": 2.5}
     for model, settings in (
         ("own/never-recorded", {}),
@@ -172,8 +165,7 @@ def test_a_build_shows_the_runs_of_models_and_suites_that_the_package_does_not_l
         ("org/hostile", {"described": {**facts, "title": "two\nlines"}}),
         ("Org/ Hostile", {}),
     ):
-        named = {"task": task.key, "metric": task.metrics[0], "subset": task.subsets[0]}
-        stored(results, model=model, settings=settings, **named)
+        keep(results, model=model, settings=settings, **named)
     monkeypatch.setattr(
         paths, "USER_MODELS", put(tmp_path, {"models.csv": "key,title\nmy/model,Mine\n"}) / "models.csv"
     )
@@ -205,21 +197,3 @@ def test_a_build_shows_the_runs_of_models_and_suites_that_the_package_does_not_l
     assert {*recorded, paths.USER_MODELS} <= set(build.sources(results=results)[0])
     paths.USER_MODELS.unlink()
     assert build.is_stale(database, results=results)
-
-
-def stored(results, *, model, task, metric, subset, settings=None):
-    """A whole run with one score."""
-    run_folders.write(
-        results,
-        run=Run(
-            id=f"computed/{model}/{task}/x",
-            model=model,
-            task=task,
-            origin="computed",
-            settings=dict(settings or {}),
-            fingerprint="x",
-            started="2026-01-01T00:00:00+00:00",
-        ),
-        scores=[Score(run="", subset=subset, metric=metric, value=0.5, n=10)],
-        items=pd.DataFrame({"item": ["a"], "value": np.array([0.5])}),
-    )

@@ -4,47 +4,28 @@ import json
 from dataclasses import replace
 
 import pytest
-from PIL import Image
-from skimage.data import astronaut, chelsea, coffee, rocket
 
 from compute.catalog import shipped
 from compute.catalog.own import suite as own_suite
 from compute.catalog.own import suite_records
-from compute.tasks import image_lists
 from compute.tasks.own import read
-from compute.tasks.pairbench import making
-from compute.tasks.pairbench.splits import named
 from compute.types import BadInput
 from tests.compute.catalog.own.damaging import assert_left_out
+from tests.compute.tasks.pairbench.images import folder_of, manifest_of, suite_of
 
 
 @pytest.fixture(scope="module")
 def photographs(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("photographs")
-    for draw in (astronaut, chelsea, coffee, rocket):
-        Image.fromarray(draw()).resize((48, 40)).save(folder / f"{draw.__name__}.png")
-    return folder
+    return folder_of(tmp_path_factory.mktemp("photographs"), 4)
 
 
 @pytest.fixture
 def manifest(photographs, tmp_path):
-    return made(photographs, tmp_path / "Holiday photos.parquet")
-
-
-def made(photographs, path, *, seed=0, synthetic=None):
-    path.parent.mkdir(exist_ok=True, parents=True)
-    making.make(
-        image_lists.opened(photographs),
-        out=path,
-        splits=named(("cj", "r")),
-        seed=seed,
-        synthetic=synthetic,
-    )
-    return path
+    return manifest_of(photographs, tmp_path / "Holiday photos.parquet", "cj", "r")
 
 
 def test_a_manifest_is_a_suite_with_a_task_a_split(manifest, tmp_path):
-    suite = suite_records.record(own_suite.from_file(manifest, suite="pairbench"), results=tmp_path)
+    suite = suite_of(manifest, tmp_path)
     assert suite.suite.key == "pairs-holiday-photos" and suite.suite.benchmark == "own"
     assert [task.key for task in suite.tasks] == ["own/pairs-holiday-photos/cj", "own/pairs-holiday-photos/r"]
     assert {task.n_items for task in suite.tasks} == {4 * 3 * 2}
@@ -93,12 +74,13 @@ def test_two_suites_share_no_key_of_a_task(tmp_path):
 
 def test_the_same_content_is_the_same_suite_and_another_gets_a_key_of_its_own(manifest, photographs, tmp_path):
     results = tmp_path / "results"
-    first = suite_records.record(own_suite.from_file(manifest, suite="pairbench"), results=results)
+    first = suite_of(manifest, results)
     copy = tmp_path / "elsewhere.parquet"
     copy.write_bytes(manifest.read_bytes())
-    again = suite_records.record(own_suite.from_file(copy, suite="pairbench"), results=results)
+    again = suite_of(copy, results)
     assert again.suite.key == first.suite.key and [task.key for task in again.tasks] == [t.key for t in first.tasks]
-    other = own_suite.from_file(made(photographs, tmp_path / "other" / manifest.name, seed=1), suite="pairbench")
+    path = manifest_of(photographs, tmp_path / "other" / manifest.name, "cj", "r", seed=1)
+    other = own_suite.from_file(path, suite="pairbench")
     assert suite_records.keyed(other, results=results).suite.key == f"pairs-holiday-photos-{other.digest[:8]}"
     assert len(suite_records.files(results)) == 1
     suite_records.record(other, results=results)
@@ -131,5 +113,5 @@ HOSTILE = (
 
 
 def test_a_damaged_or_hostile_record_is_named_and_left_out(manifest, tmp_path):
-    good = suite_records.record(own_suite.from_file(manifest, suite="pairbench"), results=tmp_path)
+    good = suite_of(manifest, tmp_path)
     assert_left_out(tmp_path / "suites" / f"{good.suite.key}.json", HOSTILE, suite_records.recorded)

@@ -13,7 +13,7 @@ from compute.engine.checking import labels
 from compute.procedures import neighbours
 from compute.tasks import mini
 from compute.tasks.data import Clusters
-from compute.types import Task
+from tests.compute.small_bench import NEAR
 
 
 def test_exchanged_labels_are_found(monkeypatch):
@@ -26,7 +26,7 @@ def test_exchanged_labels_are_found(monkeypatch):
     wrong, given = Random(0).sample(range(180), 9), test.labels.copy()
     given[wrong] = (given[wrong] + 5) % 12
     data = Clusters(test=replace(test, labels=given))
-    task = Task(key="", title="", benchmark="", category="", dataset="", procedure="neighbours", metrics=("accuracy",))
+    task = replace(NEAR, procedure="neighbours")
     runs = {}
     monkeypatch.setattr(labels, "items_by_model", lambda task, roots: runs)
     for name, seen in (("colours", colours), ("waves", waves)):

@@ -1,27 +1,25 @@
 """The sentence on the smallest difference: assumed, measured from runs, or not known."""
 
-import pandas as pd
+from dataclasses import replace
+
 import pytest
 
 from compute.analysis import power
-from compute.engine import run_folders
 from compute.engine.checking.resolution import sentence
-from compute.types import Run, Score, Task
+from tests.compute.small_bench import NEAR
+from tests.compute.test_build_computed import keep
 
 ANSWERS = [0.0, 1.0] * 200
 
 
 def said(root, metric="accuracy", n=400):
-    task = Task(key="own/set/choices", title="", benchmark="own", category="", dataset="", metrics=(metric,), n_items=n)
+    task = replace(NEAR, key="own/set/choices", metrics=(metric,), n_items=n)
     return sentence(task, roots=(root,))
 
 
 def run(root, model, values, metric="accuracy", **changes):
-    fields = {"model": model, "task": "own/set/choices", "fingerprint": "f" * 20, "origin": "computed"} | changes
-    row = Run(id=f"computed/{model}/own/set/choices/{fields['fingerprint']}", **fields)
-    score = Score(run=row.id, subset="default", metric=metric, value=0.5, n=len(values))
-    items = pd.DataFrame({"item": [f"{at}" for at in range(len(values))], "subset": "default", metric: values})
-    run_folders.write(root, run=row, scores=[score], items=items)
+    items = {"item": [f"{at}" for at in range(len(values))], metric: values}
+    keep(root, model=model, task="own/set/choices", count=len(values), items=items, metric=metric, **changes)
 
 
 def test_with_runs_it_is_measured_and_else_assumed(tmp_path):
@@ -35,7 +33,7 @@ def test_with_runs_it_is_measured_and_else_assumed(tmp_path):
     run(tmp_path, "third", ANSWERS, status="partial")
     run(tmp_path, "fourth", ANSWERS, settings={"coverage": 0.9})
     run(tmp_path, "tiny-random", ANSWERS)
-    run(tmp_path, "second", ANSWERS, settings={"variant": "classifier=logistic"}, fingerprint="a" * 20)
+    run(tmp_path, "second", ANSWERS, settings={"variant": "classifier=logistic"}, mark="b")
     assert said(tmp_path) == before
     next((tmp_path / "first").rglob("items.parquet")).write_bytes(b"damaged")
     assert "assumed here" in said(tmp_path)
