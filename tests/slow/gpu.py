@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
@@ -22,7 +22,7 @@ from io import BytesIO
 from itertools import islice
 from pathlib import Path
 from statistics import median
-from types import SimpleNamespace
+from typing import Any
 from unittest import mock
 
 import numpy as np
@@ -41,7 +41,6 @@ CUDA = torch.cuda.is_available()
 DEVICE = "cuda" if CUDA else "cpu"
 SHARE = 1 if CUDA else 10  # sizes are divided by it
 SIDE = 512  # pixels of an image file
-WIDTH, DEPTH, RELEVANT = 512, 1000, 10  # of retrieval: dimensions, documents found and relevant ones of a query
 ROUNDS = 8  # at most; the first one warms up
 TENTH = {"each": 1, "lead": 1, "steps": 2}  # examples of a task, and steps, without a GPU
 HEAD = """
@@ -50,11 +49,11 @@ HEAD = """
 Run = Callable[[], float]  # measures once: seconds a unit of work
 
 
-def beside(rows, unit, *, limit):
+def beside(rows: dict[str, tuple[Run, Run]], unit: str, *, limit: float) -> Iterator[str]:
     """Rows of the table, of Likeness and what is beside it: all take turns until `limit` seconds are over, the median
     of each without the first round."""
     ways = list(dict.fromkeys(way for pair in rows.values() for way in pair))
-    found = {way: [] for way in ways}  # seconds, GB of the GPU, of this process
+    found: dict[Run, list[tuple[float, ...]]] = {way: [] for way in ways}  # seconds, GB of the GPU, of this process
     began = time.perf_counter()
     for number in range(1, ROUNDS + 1):
         for way in ways:
@@ -74,7 +73,7 @@ def beside(rows, unit, *, limit):
         yield f"| {' | '.join(cells)} |"
 
 
-def clocked(do, *, units=1):
+def clocked(do: Callable[[], object], *, units: int = 1) -> float:
     """Seconds a unit of what is done, the device's work included."""
     began = time.perf_counter()
     do()
@@ -89,7 +88,7 @@ SIZES = {
 }
 
 
-def checkpoint(folder, size):
+def checkpoint(folder: Path, size: str) -> Path:
     """A random CLIP of that size in the hub's layout."""
     from transformers import CLIPConfig, CLIPModel
 
@@ -115,7 +114,7 @@ def checkpoint(folder, size):
     return folder
 
 
-def photograph(seed):
+def photograph(seed: int) -> bytes:
     """A JPEG file of a smooth picture, which takes about as long to decode as a photograph."""
     coarse = np.random.default_rng(seed).integers(0, 256, (24, 24, 3)).astype(np.uint8)
     target = BytesIO()
@@ -123,7 +122,7 @@ def photograph(seed):
     return target.getvalue()
 
 
-def encode(name, *, count, limit):
+def encode(name: str, *, count: int, limit: float) -> Iterator[str]:
     """Files to stored vectors beside files to vectors, and images already decoded and prepared to vectors."""
     import open_clip
 
@@ -151,15 +150,15 @@ def encode(name, *, count, limit):
         images = Column(modality="image", keys=keys, read=lambda at: paths[at].read_bytes(), name=str)
         stores = iter(range(ROUNDS))
 
-        def read(batch):
+        def read(batch: list[Path]) -> torch.Tensor:
             return default_collate([preprocess(Image.open(path).convert("RGB")) for path in batch])
 
-        def forward(pixels):
+        def forward(pixels: torch.Tensor) -> np.ndarray:
             with torch.inference_mode():
                 moved = pixels.to(hardware.device, hardware.torch_dtype, non_blocking=True)
                 return visual(moved).float().cpu().numpy()
 
-        def ours():
+        def ours() -> float:
             made = Subject(
                 row,
                 store=FeatureStore(folder / f"store{next(stores)}"),
@@ -169,7 +168,7 @@ def encode(name, *, count, limit):
             )
             return clocked(lambda: made.prepare([images]), units=count)
 
-        def bare():
+        def bare() -> float:
             options = {"batch_size": batch, "num_workers": workers, "pin_memory": CUDA}
             loader = DataLoader(paths, collate_fn=read, **options)
             return clocked(lambda: np.concatenate([forward(pixels) for pixels in loader]), units=count)
@@ -180,7 +179,7 @@ def encode(name, *, count, limit):
             some = list(pool.map(lambda path: model.prepare("image", Image.open(path)), paths[: 4 * batch]))
         parts = [some[start : start + batch] for start in range(0, len(some), batch)]
 
-        def through(run):
+        def through(run: Callable[[list[Any]], Any]) -> Run:
             return lambda: clocked(lambda: [run(part) for part in parts], units=len(some))
 
         embedded = through(lambda part: model.embed("image", part))
@@ -188,45 +187,30 @@ def encode(name, *, count, limit):
         yield from beside({f"{name}, prepared images": (embedded, stacked)}, "images/s", limit=limit * 0.3)
 
 
-def search(*, limit):
+def search(*, limit: float) -> Iterator[str]:
     """The best 1000 documents of every query, and with the metrics of retrieval, beside torch.mm and topk."""
-    from compute.content.items import Column
     from compute.procedures import retrieval
     from compute.procedures.shared.similarity import Cosines
-    from compute.tasks.data import Mixed, Retrieval
-    from compute.types import Model
+    from tests.bench.bench_retrieval import DEPTH, DOCUMENTS, QUERIES, WIDTH, Stored, task
 
     rng = np.random.default_rng(0)
-    n, m = 5_000 // SHARE, 200_000 // SHARE
+    n, m = QUERIES // SHARE, DOCUMENTS // SHARE
     queries, documents = (rng.standard_normal((rows, WIDTH), dtype=np.float32) for rows in (n, m))
-    pairs = np.unique(np.repeat(np.arange(n), RELEVANT) * m + rng.integers(0, m, n * RELEVANT))
-    query, document = pairs // m, pairs % m
-    near = rng.random(len(pairs)) < 0.5  # so that metrics are neither 0 nor 1
-    documents[document[near]] += 0.25 * queries[query[near]]
+    data = task(queries, documents, rng)
 
-    def mixed(letter, rows):
-        names = tuple(f"{letter}{row:031x}" for row in range(rows))
-        column = Column(modality="image", keys=np.array(names, "S32"), read=lambda row: b"", name=names.__getitem__)
-        return Mixed(names=names, image=column, image_at=np.arange(rows))
-
-    relevant = (query, document, rng.integers(1, 4, len(pairs)))
-    data = Retrieval(queries=mixed("q", n), documents=mixed("d", m), relevant=relevant)
-    sides, row = {n: queries, m: documents}, Model(key="random", title="", abilities=("embed_image",))
-    stored = SimpleNamespace(row=row, can="embed_image".__eq__, embed=lambda column: sides[len(column)])
-
-    def ours():
+    def ours() -> None:
         order = np.arange(m)
         list(retrieval.search(Cosines(queries, documents), queries=n, documents=m, depth=DEPTH, precedence=order))
 
-    def bare():
+    def bare() -> None:
         sides = [torch.from_numpy(side).to(DEVICE) for side in (queries, documents)]
         first, second = map(torch.nn.functional.normalize, sides)
         for start in range(0, n, retrieval.QUERIES):
             best = torch.mm(first[start : start + retrieval.QUERIES], second.T).topk(DEPTH, dim=1)
             best.values.cpu(), best.indices.cpu()
 
-    def whole():
-        retrieval.run(stored, data, {"fusion": "sum"})
+    def whole() -> None:
+        retrieval.run(Stored({n: queries, m: documents}), data, {"fusion": "sum"})
 
     size = f"{n:,} × {m:,} × {WIDTH}, best {DEPTH}"
     rows = {f"Search, {size}": ours, "The same with all metrics, beside the search": whole}
@@ -234,7 +218,7 @@ def search(*, limit):
     yield from beside({title: (partial(clocked, run), usual) for title, run in rows.items()}, "s", limit=limit)
 
 
-def train(size, *, each, lead, steps, limit):
+def train(size: str, *, each: int, lead: int, steps: int, limit: float) -> Iterator[str]:
     """A step with LoRA: beside a script's whole step, and beside forward and backward of one batch alone.
 
     Before the clock starts `lead` steps use up what was prepared ahead.
@@ -267,7 +251,7 @@ def train(size, *, each, lead, steps, limit):
     weights = [weight for weight in adapted.parameters() if weight.requires_grad]
     optimiser = torch.optim.AdamW(weights, lr=plan.learning_rate, weight_decay=plan.weight_decay)
 
-    def passes(batch):
+    def passes(batch: loop.TrainingBatch) -> None:
         with run.autocast():
             pixels = batch.images["pixel_values"].to(DEVICE, non_blocking=True)
             vectors = torch.cat([other.towers.image.run({"pixel_values": pixels}), other.text_vectors(batch.texts)])
@@ -280,15 +264,15 @@ def train(size, *, each, lead, steps, limit):
         optimiser.zero_grad(set_to_none=True)
         loss.backward()
 
-    def script(batch):
+    def script(batch: loop.TrainingBatch) -> None:
         passes(batch)
         optimiser.step()
 
-    def ours(batch):
+    def ours(batch: loop.TrainingBatch) -> None:
         run.step(batch)
         run.state.step += 1
 
-    def stepped(step, made):
+    def stepped(step: Callable[[Any], None], made: Iterator[Any]) -> float:
         run.state.step = 0
         for batch in islice(made, lead):
             step(batch)
@@ -298,14 +282,14 @@ def train(size, *, each, lead, steps, limit):
     workers = min(loop.WORKERS, max(1, encoding.workers() - 1)) if CUDA else 1
     options = {"batch_size": None, "num_workers": workers, "multiprocessing_context": "fork"}
 
-    def likeness():
+    def likeness() -> float:
         return stepped(ours, loop.prepared(base, sets, plan))
 
-    def loaded():
+    def loaded() -> float:
         made = partial(loop.batch_of, base, sets, plan)
         return stepped(script, iter(DataLoader(range(plan.steps), collate_fn=made, **options)))
 
-    def alone():
+    def alone() -> float:
         return stepped(passes, iter([first] * plan.steps))
 
     images = len(first.images["pixel_values"])
@@ -314,7 +298,7 @@ def train(size, *, each, lead, steps, limit):
     yield from beside({title + what: (likeness, bare) for what, bare in rows.items()}, "s", limit=limit)
 
 
-def main():
+def main() -> int:
     """Prints the table; 1 where a row failed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, help="a file that the table is written to as well")
@@ -324,7 +308,7 @@ def main():
     name = torch.cuda.get_device_name() if CUDA else f"CPU, {torch.get_num_threads()} threads, a tenth of the size"
     lines, failed = [], False
 
-    def say(line):
+    def say(line: str) -> None:
         lines.append(line)
         print(line, flush=True)
         if out:
