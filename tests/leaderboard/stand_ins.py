@@ -17,7 +17,7 @@ from compute.engine.workspace import Bench, RunSettings
 from compute.features.store import FeatureStore
 from compute.features.subject import Subject
 from compute.models.adapter import Hardware
-from compute.tasks.data import Mixed, OddOneOut, Retrieval
+from compute.tasks.data import OddOneOut
 from compute.tasks.source import Need, Source
 from compute.types import Model
 from tests.compute.small_bench import changed
@@ -43,7 +43,7 @@ JUDGE = Model(
     abilities=("choose",),
     modalities=("image", "text"),
 )
-TASKS = ("unisim/imagenet-ooo", "unisim/roxford")
+TASK = "unisim/imagenet-ooo"
 COLOURS = {"red": (200, 40, 40), "green": (40, 160, 60), "blue": (50, 80, 200), "yellow": (220, 190, 40)}
 ROWS = 60
 HOSTILE = "<img src=x onerror='window.harmed=1'> (A)"  # what a judge may write
@@ -67,10 +67,9 @@ def execute(known, *, suite, bench, tasks=()):
 
 
 def make(results):
-    """Writes the runs of the stand-ins, each task in the first of its suites, and thumbnails."""
+    """Writes the runs of the stand-ins and thumbnails."""
     known = catalog()
-    for key in TASKS:
-        execute(known, suite=known.task(key).suites[0], tasks=[key], bench=bench(results))
+    execute(known, suite=known.task(TASK).suites[0], tasks=[TASK], bench=bench(results))
 
 
 def database(folder, *, models):
@@ -121,16 +120,13 @@ def identity(row, *, hardware):
 
 
 class Eye:
-    """Sees an image's mean colour and texture, and the colour words of a text."""
+    """Sees an image's mean colour and texture."""
 
     def __init__(self, row):
         self.blur = np.random.default_rng(1).normal(size=(8, 8)) * 0.35 if row.options else np.zeros((8, 8))
         self.settings = {"image_size": 24, "resize": "none", "pooling": "mean", "revision": row.revision}
 
     def prepare(self, modality, item):
-        if modality == "text":
-            colour = np.array(COLOURS[item.split()[1]]) / 255
-            return np.array([*colour, *(colour**2), 0.1, 0.2], dtype=np.float32)
         pixels = np.asarray(item.convert("RGB"), dtype=np.float32) / 255
         colour = pixels.mean(axis=(0, 1))
         return np.array([*colour, *(colour**2), pixels.std(), 0.2], dtype=np.float32)
@@ -169,27 +165,15 @@ def square(colour, *, mark):
 
 
 def data(task):
-    """Items from a fixed seed, in the shape of the task's procedure."""
+    """Items from a fixed seed: three squares, of which one has another colour."""
     draw = np.random.default_rng(sum(map(ord, task.key)))
     labels = draw.integers(0, len(COLOURS), ROWS)
-    names = tuple(f"item {row:03d}" for row in range(ROWS))
-
-    def images(labels, spread, of):
-        colours = [list(COLOURS.values())[label] for label in labels]
-        pictures = [square(np.array(one) + draw.normal(0, spread, 3), mark=row) for row, one in enumerate(colours)]
-        return items.images(pictures, of=of)
-
     other = (labels + draw.integers(1, len(COLOURS), ROWS)) % len(COLOURS)
-    if task.procedure == "odd_one_out":
-        odd = draw.integers(0, 3, ROWS)
-        members = tuple(images(np.where(odd == at, other, labels), 45, of=f"member {at}") for at in range(3))
-        return OddOneOut(names=names, odd=odd, members=members)
-    both = np.concatenate([labels, other])
-    words = [f"a {list(COLOURS)[label]} square, number {row}" for row, label in enumerate(labels)]
-    pictures = tuple(f"picture {row}" for row in range(2 * ROWS))
-    query, found = np.nonzero(labels[:, None] == both)
-    return Retrieval(
-        queries=Mixed(names=names, text=items.texts(words, of="query"), text_at=np.arange(ROWS)),
-        documents=Mixed(names=pictures, image=images(both, 80, of="pictures"), image_at=np.arange(2 * ROWS)),
-        relevant=(query, found, np.ones(len(found))),
-    )
+    odd, colours = draw.integers(0, 3, ROWS), np.array(list(COLOURS.values()))
+
+    def member(at):
+        shown = colours[np.where(odd == at, other, labels)] + draw.normal(0, 45, (ROWS, 3))
+        return items.images([square(colour, mark=row) for row, colour in enumerate(shown)], of=f"member {at}")
+
+    names = tuple(f"item {row:03d}" for row in range(ROWS))
+    return OddOneOut(names=names, odd=odd, members=tuple(map(member, range(3))))
