@@ -93,3 +93,11 @@ def database(once):
     from compute.database.build import build
 
     return once("database", lambda folder: build(folder / "likeness.duckdb", results=folder / "results").path)
+
+
+@pytest.fixture(scope="session")
+def app_database(once):
+    """What is shipped, and stand-ins of all that it has not: see `served.everything`."""
+    from tests.leaderboard.served import everything
+
+    return once("app", everything)

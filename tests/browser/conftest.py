@@ -28,8 +28,6 @@ ARGUMENTS = (
     "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",  # no name resolves: nothing gets out
 )
 PATIENCE = 90_000  # ms for anything to appear: on a busy machine a page or a model takes many seconds
-COMPUTED = ("unisim/imagenet-ooo", "unisim/roxford")  # tasks that stand-in models ran
-HOSTILE = '<img src=x onerror="window.harmed=1">${window.harmed=1}{{7*7}}'  # a model's title, out of an imported file
 STREAMS = re.compile(r"/heartbeat/|/queue/data")  # requests that end with the page
 BUSY = ".likeness-board[data-ready=false], [aria-busy=true], .progress-text, .pg-waiting, .empty.large"
 SETTLED = """([ready, busy]) => {
@@ -50,39 +48,6 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker(pytest.mark.flaky(reruns=1))
-
-
-@pytest.fixture(scope="session")
-def app_database(once):
-    return once("app", _database)
-
-
-def _database(folder):
-    """The shipped figures, and beside them: a small import with a hostile title, runs of stand-in models and judges,
-    a rated set of generators, and one under a grid of backbones."""
-    from compute.catalog import shipped
-    from compute.importing import collection, read_scores_csv
-    from tests.leaderboard import generator_stand_ins, grid_stand_ins, judge_stand_ins, stand_ins
-
-    catalog = shipped()
-    tasks = [task for task in catalog.tasks if "unisim-core" in task.suites]
-    lines = ["benchmark,model,task,metric,value,model_title,model_kind,n,source"]
-    title = '"' + HOSTILE.replace('"', '""') + '"'
-    for at, task in enumerate(tasks):
-        where = f"{task.key},{task.metrics[0]}"
-        lines.append(f"unisim,example/hostile,{where},0.{60 + at},{title},encoder,1000,Example file")
-        lines.append(f"unisim,openai/clip-vit-base-patch32,{where},0.{65 + at},,,,Example file")
-    table = folder / "example.csv"
-    table.write_text("\n".join(lines) + "\n")
-    results = folder / "results"
-    collection.save(read_scores_csv(table, catalog=catalog), name="scores-example", folder=results / "imported")
-    stand_ins.make(results, tasks=COMPUTED)
-    judge_stand_ins.make(results)
-    rates = dict(zip(generator_stand_ins.GENERATORS, (0.6, 0.55, 0.3, 0.1), strict=True))
-    generator_stand_ins.make(results, human=rates)
-    grid_stand_ins.make(results)
-    made_up = {row.key: row for row in (*stand_ins.MODELS, *judge_stand_ins.MODELS)}
-    return stand_ins.database(folder, results=results, models=[*made_up.values()])
 
 
 @pytest.fixture(scope="package")
@@ -159,8 +124,8 @@ def framed(visit, addresses):
 
 
 @contextmanager
-def chromium():
-    """Chromium, from CHROMIUM or the path; skipped where there is none."""
+def installed():
+    """Playwright's part for Chromium, and how it is started, from CHROMIUM or the path; skipped where there is none."""
     pytest.importorskip("playwright", reason="playwright is not installed: pip install -r tests/requirements.txt")
     from playwright.sync_api import sync_playwright
 
@@ -168,15 +133,29 @@ def chromium():
     if not path:
         pytest.skip("no Chromium found: install the package chromium, or name the program in CHROMIUM")
     with sync_playwright() as playwright:
-        made = playwright.chromium.launch(executable_path=path, args=list(ARGUMENTS))
+        yield playwright.chromium, {"executable_path": path, "args": list(ARGUMENTS)}
+
+
+@contextmanager
+def chromium():
+    """A browser without a profile."""
+    with installed() as (program, how):
+        made = program.launch(**how)
         yield made
         made.close()
 
 
 @pytest.fixture(scope="package")
-def browser():
-    with chromium() as made:
-        yield made
+def program():
+    with installed() as found:
+        yield found
+
+
+@pytest.fixture(scope="package")
+def browser(program):
+    made = program[0].launch(**program[1])
+    yield made
+    made.close()
 
 
 class Watch:
@@ -218,14 +197,14 @@ def settle(page, ready="h1"):
 
 
 @pytest.fixture(scope="package")
-def contexts(browser):
-    """One browser profile a set of options, so that later tabs find the files in its cache."""
-    made = {}
+def contexts(program, tmp_path_factory):
+    """One browser profile a set of options, on disk: later tabs find the files in its cache, and scripts compiled."""
+    made, (kind, how) = {}, program
 
-    def context(width, **options):
-        name = f"{width} {sorted(options.items())}"
+    def context(**options):
+        name = str(options)
         if name not in made:
-            made[name] = browser.new_context(viewport={"width": width, "height": 900}, **options)
+            made[name] = kind.launch_persistent_context(tmp_path_factory.mktemp("profile"), **how, **options)
             made[name].set_default_timeout(PATIENCE)
             made[name].grant_permissions(["clipboard-read", "clipboard-write"])
         return made[name]
@@ -257,7 +236,8 @@ def visit(request, contexts):
         **options,
     ):
         site = site or request.getfixturevalue("server")
-        page = contexts(width, **options).new_page()
+        page = contexts(**options).new_page()
+        page.set_viewport_size({"width": width, "height": 900})
         page.watch = Watch(page, host=urlsplit(site).netloc, expected=expected)
         watches.append(page.watch)
         if isinstance(before, str):

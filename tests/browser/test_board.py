@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 
 from compute.rounding import rounded
-from tests.browser.conftest import HOSTILE, query, settle, unharmed, violations, wait_query
+from tests.browser.conftest import query, settle, unharmed, violations, wait_query
+from tests.leaderboard.served import HOSTILE
 
 BOARD = ".likeness-board"
 READY = f"{BOARD}[data-ready=true]:not([aria-busy])"
@@ -147,24 +148,34 @@ def test_a_server_that_fails_is_said_in_words_and_retried(visit):
 CLIPPED = "(cells) => cells.filter((cell) => cell.scrollWidth > cell.clientWidth).map((cell) => cell.textContent)"
 
 
-@pytest.mark.parametrize("widths", [(390,), (1360, 1920)], ids=["phone", "screens"])
-def test_nothing_moves_while_it_loads_and_every_category_has_room(board, widths):
-    """Layout shift is the browser's own measure, summed: it calls up to 0.1 good."""
-    page = board("suite=mieb", width=widths[0], before=SHIFTS)
+def test_nothing_moves_while_it_loads_and_every_category_has_room(board):
+    """Layout shift is the browser's own measure, summed: it calls up to 0.1 good. On a phone: test_pages.py."""
+    page = board("suite=mieb", width=1360, before=SHIFTS)
     settle(page, READY)
     assert page.evaluate("window.shifted") < 0.02
-    for width in widths:
+    for width in (1360, 1920):
         page.set_viewport_size({"width": width, "height": 900})
         page.wait_for_function("(width) => document.querySelector('.lk-grid').clientWidth > width - 80", arg=width)
+        page.wait_for_function(IN_VIEW, arg="Zero-shot Classification")
         assert page.evaluate("document.scrollingElement.scrollWidth") <= width
-        if width > 390:
-            page.wait_for_function(IN_VIEW, arg="Zero-shot Classification")
-            assert page.locator(".lk-body .lk-cell:not(.lk-model), .lk-titles .lk-sort").evaluate_all(CLIPPED) == []
+        assert page.locator(".lk-body .lk-cell:not(.lk-model), .lk-titles .lk-sort").evaluate_all(CLIPPED) == []
 
 
-def test_by_keyboard_alone(board):
+def test_by_keyboard_alone_and_the_card_of_a_model_by_the_pointer_too(board):
     """From the search box by Tab into the grid, up to the header, sideways, Enter and Space; then a cell."""
     page = board()
+    card = page.locator(".lk-card")
+    page.locator(".lk-body .lk-model").nth(1).hover()
+    card.get_by_text("864 M").wait_for()
+    card.hover()
+    assert card.is_visible(), "the pointer may go to it"
+    page.mouse.move(5, 5)
+    card.wait_for(state="hidden")
+    header(page, "title").get_by_role("button").focus()
+    page.keyboard.press("ArrowDown")
+    card.locator("h4").wait_for()
+    page.keyboard.press("Escape")
+    card.wait_for(state="hidden")
     page.get_by_label("Search models", exact=True).focus()
     for _ in range(12):
         page.keyboard.press("Tab")
@@ -254,11 +265,23 @@ def test_private_test_sets_are_marked_and_one_choice_ranks_without_them(board):
     wait_query(page, "tasks", None)
 
 
-def test_filters_by_keyboard_are_chips_and_counts(board):
-    page = board("suite=mieb")
+def test_filters_and_a_pin_are_set_by_keyboard(board):
+    """A range of sizes, a switch, and choices, which are chips and have counts."""
+    page = board("suite=mieb&max_parameters=1000000000")
+    filters = panel(page, "Filters")
+    largest = filters.get_by_label("Largest number of parameters")
+    assert largest.get_attribute("aria-valuetext") == "1.0 B"
+    largest.press("ArrowLeft")
+    wait_query(page, "max_parameters", "700000000")
+    filters.get_by_label("Smallest number of parameters").press("End")  # the ends do not cross
+    wait_query(page, "min_parameters", "700000000")
+    filters.get_by_role("switch", name="Only models I can use").press("Space")
+    wait_query(page, "usable", "yes")
+    page.keyboard.press("Escape")
+    page.locator(".lk-chips").get_by_role("button", name="Reset").click()
+    wait_query(page, "usable", None)
     every = int(page.locator(BOARD).get_attribute("data-rows"))
     page.get_by_role("button", name="Filters", exact=True).press("Enter")
-    filters = page.get_by_role("dialog", name="Filters")
     training = filters.get_by_role("group", name="Trained on these data sets")
     counted = training.locator(".lk-option-note").all_inner_texts()
     assert sum(map(int, counted)) == every
@@ -277,22 +300,6 @@ def test_filters_by_keyboard_are_chips_and_counts(board):
     page.locator(".lk-chips").get_by_role("button", name="Reset").click()
     wait_query(page, "license", None)
     assert int(page.locator(BOARD).get_attribute("data-rows")) == every
-
-
-def test_a_range_of_sizes_a_switch_and_a_pin_are_set_by_keyboard(board):
-    page = board("suite=mieb&max_parameters=1000000000")
-    filters = panel(page, "Filters")
-    largest = filters.get_by_label("Largest number of parameters")
-    assert largest.get_attribute("aria-valuetext") == "1.0 B"
-    largest.press("ArrowLeft")
-    wait_query(page, "max_parameters", "700000000")
-    filters.get_by_label("Smallest number of parameters").press("End")  # the ends do not cross
-    wait_query(page, "min_parameters", "700000000")
-    filters.get_by_role("switch", name="Only models I can use").press("Space")
-    wait_query(page, "usable", "yes")
-    page.keyboard.press("Escape")
-    page.locator(".lk-chips").get_by_role("button", name="Reset").click()
-    wait_query(page, "usable", None)
     first = page.evaluate(ROWS)[0]
     page.get_by_role("checkbox", name=f"Select {first['title']}").press("Space")
     page.get_by_role("button", name="Pin on top").press("Enter")
@@ -335,23 +342,6 @@ def test_columns_are_switched_and_the_sorted_one_is_in_view(board):
     assert header(page, "unisim/nights").count() == 1 and header(page, "Img-2AFC").count() == 0
     every.click()
     wait_query(page, "columns", None)
-
-
-def test_the_card_of_a_model_follows_the_pointer_and_the_keyboard(board):
-    page = board()
-    card = page.locator(".lk-card")
-    names = page.locator(".lk-body .lk-model")
-    names.nth(1).hover()
-    card.get_by_text("864 M").wait_for()
-    card.hover()
-    assert card.is_visible(), "the pointer may go to it"
-    page.mouse.move(5, 5)
-    card.wait_for(state="hidden")
-    header(page, "title").get_by_role("button").focus()
-    page.keyboard.press("ArrowDown")
-    card.locator("h4").wait_for()
-    page.keyboard.press("Escape")
-    card.wait_for(state="hidden")
 
 
 def test_pairbench_is_cut_by_condition_data_set_and_split(board):

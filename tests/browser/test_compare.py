@@ -14,13 +14,13 @@ def pick(page, typed):
 
 
 def test_a_hub_id_or_a_part_of_a_name_is_taken_though_the_list_has_neither(visit):
-    page = settle(visit("compare?models=QuanSun/EVA02-CLIP-bigE-14-plus"), ".bc-pairs")
+    page = settle(visit("compare?suite=unisim-core&models=OpenAI/CLIP-ViT-Large-patch14-336"), ".bc-pairs")
     box = page.get_by_label("Models (type")
-    box.fill("google/siglip-SO400m-patch14-384")
+    box.fill("google/siglip-SO400m-patch14-224")
     with page.expect_navigation():
         box.press("Enter")
     settle(page, "[data-answer]")
-    assert page.locator(".bc-models .token").all_inner_texts() == ["EVA02-CLIP bigE/14+", "SigLIP SO400M/14 384 px"]
+    assert page.locator(".bc-models .token").all_inner_texts() == ["CLIP ViT-L/14 336 px", "SigLIP SO400M/14 224 px"]
 
 
 def test_a_result_is_read_aloud_in_view_and_in_the_address(visit):

@@ -7,7 +7,6 @@ from pathlib import Path
 from zipfile import ZipFile
 
 import numpy as np
-import pytest
 from PIL import Image
 
 from compute.eyes.folder import EyesSettings, StudyFolder
@@ -31,6 +30,7 @@ IMAGES = {f"{seed}.png": picture(seed) for seed in range(6)}
 MANIFEST = "reference,alternative_1,alternative_2\n" + "".join(
     f"{at}.png,{(at + 1) % 6}.png,{(at + 2) % 6}.png\n" for at in range(6)
 )
+LISTED = IMAGES | {"questions.csv": MANIFEST.encode()}
 
 
 def files(contents):
@@ -131,7 +131,8 @@ def test_what_nobody_can_have_seen_is_not_answered(visit):
 def test_a_phone_shows_all_images_at_once_and_taps_answer(visit):
     page = visit("eyes", ready=START, width=390, has_touch=True, expected=LEFT)
     page.set_viewport_size({"width": 390, "height": 844})
-    own(page, files(IMAGES))
+    own(page, files(LISTED))
+    assert asked_about(page) == MANIFEST.splitlines()[1:]
     page.wait_for_function("document.querySelectorAll('.ey-ask img').length > 1")
     page.evaluate("scrollTo(0, 0)")
     boxes = [each.bounding_box() for each in page.locator(".ey-ask .ey-image img, .ey-ask footer").all()]
@@ -157,19 +158,21 @@ def stored(page):
     return page.evaluate("JSON.parse(sessionStorage.getItem('likeness-eyes'))")
 
 
-@pytest.mark.parametrize("form", ["loose", "zip"])
-def test_own_images_with_a_manifest_are_asked_about_and_come_back_after_a_reload(visit, form):
-    contents = IMAGES | {"questions.csv": MANIFEST.encode()}
-    zipped = {"name": "all.zip", "mimeType": "application/zip", "buffer": packed(contents)}
-    page = own(visit("eyes", ready=START, expected=LEFT), files(contents) if form == "loose" else [zipped])
+def asked_about(page):
+    """The file names of the questions, in the manifest's order."""
     study = Study.model_validate(stored(page)["study"])
-    names = [tuple(study.contents[at] for at in question) for question in study.questions]
-    assert names == [tuple(row.split(",")) for row in MANIFEST.splitlines()[1:]]
+    return [",".join(study.contents[at] for at in question) for question in study.questions]
+
+
+def test_own_images_in_a_zip_are_asked_about_and_come_back_as_files_after_a_reload(visit):
+    zipped = {"name": "all.zip", "mimeType": "application/zip", "buffer": packed(LISTED)}
+    page = own(visit("eyes", ready=START, expected=LEFT), [zipped])
+    assert asked_about(page) == MANIFEST.splitlines()[1:]
     judge(page, first=0, until=2)
     assert all("live/" in path or "eyes" not in path for path in page.watch.paths if path.endswith("image"))
     page.reload()
     page.locator("[data-screen=images]").wait_for()
-    page.get_by_label("Images, ZIP or CSV").set_input_files(files(IMAGES) if form == "loose" else [zipped])
+    page.get_by_label("Images, ZIP or CSV").set_input_files(files(IMAGES))
     place(page, 2)
     assert page.evaluate("[...document.querySelectorAll('.ey-ask img')].every((image) => image.naturalWidth === 800)")
 

@@ -10,8 +10,9 @@ import compute
 from compute.interface.train import page
 from compute.training.evaluation import TaskChange
 from compute.training.run_folder import StepMeasurement
-from tests.browser.conftest import HOSTILE, Watch, unharmed, violations
+from tests.browser.conftest import Watch, unharmed, violations
 from tests.compute.interface.test_shown import trained
+from tests.leaderboard.served import HOSTILE
 
 MODELS = 30
 PLOTS = """() => [...document.querySelectorAll('.plot text')].filter((text) => {

@@ -202,19 +202,20 @@ def faults(page, address, *, width, dark=False):
         ("choose", "#first .pg-lead"),
     ],
 )
-def test_a_page_stands_before_gradio_does(browser, server, address, shown):
+def test_a_page_stands_before_gradio_does(contexts, server, address, shown):
     """As if Gradio's scripts were still under way."""
     whole(server + address)
-    page = browser.new_page(viewport={"width": PHONE, "height": 844})
+    page = contexts(locale="sw").new_page()
+    page.set_viewport_size({"width": PHONE, "height": 844})
     page.route("**/assets/*.js", lambda route: None)
     page.goto(server + address, wait_until="commit")
     page.locator(shown).first.wait_for()
     page.close()
 
 
-def test_every_page_has_its_first_section_without_scripts(browser, server):
-    context = browser.new_context(viewport={"width": PHONE, "height": 844}, java_script_enabled=False)
-    page = context.new_page()
+def test_every_page_has_its_first_section_without_scripts(contexts, server):
+    page = contexts(java_script_enabled=False).new_page()
+    page.set_viewport_size({"width": PHONE, "height": 844})
     for view in VIEWS:
         whole(server + view.key)
         page.goto(server + view.key)
@@ -222,7 +223,7 @@ def test_every_page_has_its_first_section_without_scripts(browser, server):
         assert title.is_visible() and sentence.is_visible(), view.key
         rest = page.locator("#first").inner_text().partition(sentence.inner_text())[2]
         assert len(rest.split()) > 15, f"{view.key}: {rest}"
-    context.close()
+    page.close()
 
 
 def test_every_page_is_visited():

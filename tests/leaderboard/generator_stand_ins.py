@@ -1,9 +1,6 @@
 """A suite of one's own generators, which draw with more and more noise, stored as the command stores it."""
 
-import shutil
-
 import compute
-from compute.paths import COMPUTED
 from compute.tasks.drawing.render import draw
 from leaderboard.data.database import Database
 from tests.compute.tasks import drawn_generators as drawn
@@ -12,6 +9,7 @@ from tests.leaderboard import stand_ins
 
 PROMPTS = 60
 SUITE, NAME = "generators-pictures", "pictures"
+RATES = {"good": 0.6, "same": 0.55, "worse": 0.3, "worst": 0.1}
 GENERATORS = {
     "good": drawn.clean_image,
     "same": lambda row: draw(drawn.scene(row, "same")),
@@ -21,7 +19,7 @@ GENERATORS = {
 
 
 def make(results, *, human=None):
-    """Stores the suite under `results`; its key."""
+    """Stores the suite under `results`."""
     rates = "".join(f"|{name},{rate}" for name, rate in (human or {}).items())
     compute.frechet(
         reference=list(map(drawn.reference_image, range(PROMPTS))),
@@ -35,18 +33,9 @@ def make(results, *, human=None):
         name=NAME,
         results=results,
     )
-    return SUITE
 
 
-def opened(folder, *, human=None):
-    """The database of `make` in this folder."""
-    make(folder / "results", human=human)
-    return Database(database(folder, results=folder / "results"))
-
-
-def database(folder, *, results):
-    """The shipped figures with the shipped runs of drawn generators alone, and the runs under `results`."""
-    computed = folder / "computed"
-    for path in COMPUTED.glob("mini__*"):
-        shutil.copytree(path, computed / path.name)
-    return stand_ins.database(folder, results=results, models=(), computed=computed)
+def opened(folder):
+    """The database of `make` in this folder, of a set that nobody rated."""
+    make(folder / "results")
+    return Database(stand_ins.database(folder, models=()))

@@ -12,8 +12,7 @@ from compute.content import items
 from compute.content.messages import Reply
 from compute.tasks.data import RatedPairs
 from compute.types import Model
-from leaderboard.data.database import Database
-from tests.leaderboard.stand_ins import COLOURS, EYE, HOSTILE, bench, catalog, database, execute, square
+from tests.leaderboard.stand_ins import COLOURS, EYE, HOSTILE, bench, catalog, execute, square
 
 SUITE = "mini-pairs"
 SOURCES = 12
@@ -89,10 +88,3 @@ def make(results):
     conditions = {condition: pairs(condition) for condition in TRUTH}
     made = bench(results, load=lambda task: conditions, leaning=leaning, steady=steady)
     execute(catalog(MODELS), suite=SUITE, bench=made)
-
-
-def opened(folder):
-    """The database of `make` in this folder, without the shipped runs, whose pairs are other ones."""
-    make(folder / "results")
-    (folder / "computed").mkdir()
-    return Database(database(folder, results=folder / "results", models=MODELS, computed=folder / "computed"))

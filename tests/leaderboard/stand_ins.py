@@ -1,5 +1,5 @@
 """Computed runs in the form that the engine leaves them, of stand-in models over drawn squares: nothing here is a score
-of a real model. Every kind of task has one; the procedures, the engine and the build are the real ones."""
+of a real model. The procedures, the engine and the build are the real ones."""
 
 import io
 from dataclasses import replace
@@ -17,18 +17,7 @@ from compute.engine.workspace import Bench, RunSettings
 from compute.features.store import FeatureStore
 from compute.features.subject import Subject
 from compute.models.adapter import Hardware
-from compute.tasks.data import (
-    Choices,
-    Clusters,
-    Labelled,
-    Matches,
-    Mixed,
-    OddOneOut,
-    Probe,
-    Retrieval,
-    Sentences,
-    ZeroShot,
-)
+from compute.tasks.data import OddOneOut
 from compute.tasks.source import Need, Source
 from compute.types import Model
 from tests.compute.small_bench import changed
@@ -54,23 +43,9 @@ JUDGE = Model(
     abilities=("choose",),
     modalities=("image", "text"),
 )
-# One task of every kind, by the procedure's key; two more where the form differs.
-TASKS = (
-    "unisim/nights",
-    "unisim/imagereward",
-    "unisim/kadid-10k",
-    "unisim/imagenet-ooo",
-    "unisim/roxford",
-    "mieb/cifar10clustering",
-    "mieb/sugarcrepe",
-    "mieb/cifar10zeroshot",
-    "mieb/cifar10",
-    "mieb/sts12visualsts",
-    "mieb/blinkit2imultichoice",
-)
+TASK = "unisim/imagenet-ooo"
 COLOURS = {"red": (200, 40, 40), "green": (40, 160, 60), "blue": (50, 80, 200), "yellow": (220, 190, 40)}
 ROWS = 60
-MORE = 260  # items of one task: more than get pictures
 HOSTILE = "<img src=x onerror='window.harmed=1'> (A)"  # what a judge may write
 
 
@@ -91,19 +66,17 @@ def execute(known, *, suite, bench, tasks=()):
         assert outcome.state in ("made", "skipped", "stored"), outcome.reason
 
 
-def make(results, *, tasks=TASKS):
-    """Writes the runs of the stand-ins, each task in the first of its suites, and thumbnails."""
+def make(results):
+    """Writes the runs of the stand-ins and thumbnails."""
     known = catalog()
-    for key in tasks:
-        execute(known, suite=known.task(key).suites[0], tasks=[key], bench=bench(results))
+    execute(known, suite=known.task(TASK).suites[0], tasks=[TASK], bench=bench(results))
 
 
-def database(folder, *, results, models=MODELS, computed=build.paths.COMPUTED):
-    """A database of the shipped figures and the runs under `results`, stand-ins among its models."""
+def database(folder, *, models):
+    """A database of the shipped figures and the folder's results, with these among its models."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("compute.catalog.known", lambda: catalog(models))
-        patch.setattr(build.paths, "COMPUTED", computed)
-        return build.build(folder / "likeness.duckdb", results=results).path
+        return build.build(folder / "likeness.duckdb", results=folder / "results").path
 
 
 def bench(results, *, load=lambda task: {"default": data(task)}, **judges):
@@ -147,17 +120,13 @@ def identity(row, *, hardware):
 
 
 class Eye:
-    """Sees an image's mean colour and texture, and the colour words of a text."""
+    """Sees an image's mean colour and texture."""
 
     def __init__(self, row):
         self.blur = np.random.default_rng(1).normal(size=(8, 8)) * 0.35 if row.options else np.zeros((8, 8))
         self.settings = {"image_size": 24, "resize": "none", "pooling": "mean", "revision": row.revision}
 
     def prepare(self, modality, item):
-        if modality == "text":
-            seen = [np.array(COLOURS[word]) for word in str(item).lower().split() if word in COLOURS]
-            colour = np.mean(seen, axis=0) / 255 if seen else np.full(3, 0.5)
-            return np.array([*colour, *(colour**2), 0.1, 0.2], dtype=np.float32)
         pixels = np.asarray(item.convert("RGB"), dtype=np.float32) / 255
         colour = pixels.mean(axis=(0, 1))
         return np.array([*colour, *(colour**2), pixels.std(), 0.2], dtype=np.float32)
@@ -196,72 +165,15 @@ def square(colour, *, mark):
 
 
 def data(task):
-    """Items from a fixed seed, in the shape of the task's procedure."""
+    """Items from a fixed seed: three squares, of which one has another colour."""
     draw = np.random.default_rng(sum(map(ord, task.key)))
-    rows = MORE if task.key == "unisim/nights" else ROWS
-    classes = tuple(COLOURS)
-    labels = draw.integers(0, len(classes), rows)
-    names = tuple(f"item {row:03d}" for row in range(rows))
+    labels = draw.integers(0, len(COLOURS), ROWS)
+    other = (labels + draw.integers(1, len(COLOURS), ROWS)) % len(COLOURS)
+    odd, colours = draw.integers(0, 3, ROWS), np.array(list(COLOURS.values()))
 
-    def images(labels, spread=45, of=""):
-        return items.images(
-            [
-                square(np.array(COLOURS[classes[label]]) + draw.normal(0, spread, 3), mark=row + len(of))
-                for row, label in enumerate(labels)
-            ],
-            of=of or task.key,
-        )
+    def member(at):
+        shown = colours[np.where(odd == at, other, labels)] + draw.normal(0, 45, (ROWS, 3))
+        return items.images([square(colour, mark=row) for row, colour in enumerate(shown)], of=f"member {at}")
 
-    def words(labels, of):
-        return items.texts([f"a {classes[label]} square, number {row}" for row, label in enumerate(labels)], of=of)
-
-    other = (labels + draw.integers(1, len(classes), rows)) % len(classes)
-    right = draw.integers(0, 2, rows)
-    first, second = np.where(right == 0, labels, other), np.where(right == 0, other, labels)
-    held = Labelled(names=names, items=images(labels), labels=labels, classes=classes)
-    match task.procedure:
-        case "choice":
-            text, quality = "text" in task.modalities, task.category == "IQA"
-            return Choices(
-                names=names,
-                alternatives=(images(first, of="a"), images(second, of="b")),
-                answer=right,
-                reference=words(labels, "prompt") if text else None if quality else images(labels, of="reference"),
-                question="quality" if quality else "reference",
-            )
-        case "odd_one_out":
-            odd = draw.integers(0, 3, rows)
-            return OddOneOut(
-                names=names,
-                odd=odd,
-                members=tuple(images(np.where(odd == at, other, labels), of=f"member {at}") for at in range(3)),
-            )
-        case "clustering":
-            return Clusters(test=held)
-        case "zero_shot":
-            return ZeroShot(test=held, prompts=items.texts([f"a {name} square" for name in classes], of="prompts"))
-        case "probe":
-            train = Labelled(names=names, items=images(labels, of="train"), labels=labels, classes=classes)
-            return Probe(train=train, test=held, samples_per_label=4, draws=3)
-        case "sts":
-            return Sentences(
-                names=names,
-                first=images(labels, of="a"),
-                second=images(first, of="b"),
-                human=np.round(5.0 * (first == labels) - draw.uniform(0, 2, rows) * (first == labels), 1),
-            )
-        case "matching":
-            return Matches(
-                names=names, images=(images(labels, 90),), captions=(words(labels, "right"), words(other, "wrong"))
-            )
-    at = np.arange(rows)
-    queries = Mixed(names=names, text=words(labels, "query"), text_at=at)
-    both = np.concatenate([labels, other])
-    pictures = tuple(f"picture {row}" for row in range(2 * rows))
-    documents = Mixed(names=pictures, image=images(both, 80), image_at=np.arange(2 * rows))
-    if task.procedure == "retrieval":
-        alike = labels[:, None] == both[None]
-        query, found = np.repeat(at, alike.sum(axis=1)), np.flatnonzero(alike) % len(both)
-        return Retrieval(queries=queries, documents=documents, relevant=(query, found, np.ones(len(found))))
-    pairs = np.concatenate([at, at]), np.concatenate([at, at + rows])
-    return Retrieval(queries=queries, documents=documents, candidates=pairs, relevant=(at, at, np.ones(rows)))
+    names = tuple(f"item {row:03d}" for row in range(ROWS))
+    return OddOneOut(names=names, odd=odd, members=tuple(map(member, range(3))))

@@ -9,14 +9,20 @@ from leaderboard import start
 from leaderboard.host import accelerator, options, own_models
 
 
+@pytest.fixture(autouse=True)
+def bare(monkeypatch):
+    """Nothing of the machine and its environment."""
+    for name in ("LIKENESS_DATA", "LIKENESS_HOSTS"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(accelerator, "claim", lambda: None)
+    monkeypatch.setattr(start, "tune_malloc", lambda: None)
+
+
 def test_what_was_said_of_the_models_stands_before_the_error_that_ends_it(monkeypatch, capsys):
     def record(texts, *, offline, report):
         report("Warning: a record is left out")
         raise BadInput("./mine is not a checkpoint")
 
-    monkeypatch.delenv("LIKENESS_DATA", raising=False)
-    monkeypatch.setattr(accelerator, "claim", lambda: None)
-    monkeypatch.setattr(start, "tune_malloc", lambda: None)
     monkeypatch.setattr(own_models, "record", record)
     with pytest.raises(SystemExit) as ended:
         start.start(options.read(["--models", "./mine"], program="python app.py"))
@@ -29,10 +35,6 @@ def test_what_was_said_of_the_models_stands_before_the_error_that_ends_it(monkey
 def test_a_study_on_a_reachable_address_has_a_key_that_the_host_is_told(host, keyed, tmp_path, monkeypatch, capsys):
     from leaderboard import server
 
-    monkeypatch.delenv("LIKENESS_DATA", raising=False)
-    monkeypatch.delenv("LIKENESS_HOSTS", raising=False)
-    monkeypatch.setattr(accelerator, "claim", lambda: None)
-    monkeypatch.setattr(start, "tune_malloc", lambda: None)
     monkeypatch.setattr(start, "bring_up_to_date", lambda path, report: False)
     monkeypatch.setattr(start.StudyFolder, "opened", lambda path: SimpleNamespace(study="questions"))
     built = {}

@@ -1,4 +1,4 @@
-"""Stands in for the hub: repositories of models, in the hub's own layout of answers, on a port of this machine.
+"""Stands in for the hub: repositories, in the hub's own layout of answers, on a port of this machine.
 
 As there, large files are listed with their SHA-256, and their address sends on to another host.
 """
@@ -69,7 +69,7 @@ def handler(hub):
             with hub.lock:
                 hub.asked.append(f"{self.command} {path}")
                 hub.tokens["store" if path.startswith("/store/") else "hub"].add(self.headers.get("authorization", ""))
-            pattern = r"(/api/models|/store)?/([^/]+/[^/]+)(?:/(revision|tree|resolve)/(\w+)/?(.*))?"
+            pattern = r"(/api/models|/store)?(?:/datasets)?/([^/]+/[^/]+)(?:/(revision|tree|resolve)/(\w+)/?(.*))?"
             where, key, kind, revision, name = re.fullmatch(pattern, path).groups()
             repository = hub.repositories.get(key)
             if hub.status != 200 or repository is None:

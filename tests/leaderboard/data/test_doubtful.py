@@ -40,11 +40,7 @@ def test_without_doubtful_scores_they_are_missing_and_the_rest_is_as_before(suit
     assert np.isnan(view.frame[TASK].item()) and "without doubtful scores" in view.frame["ranked_by"].item()
     sent = json.loads(suite_cache.ranking("mieb", WITHOUT))
     assert sent["changed"] == "without doubtful scores" and sent["families"][row]
+    assert "EVA02-CLIP L/14 36 → 26 in Linear Probing" in sent["effect"] and "no rank among" in sent["effect"]
+    assert "No score" in json.loads(suite_cache.ranking("vidore-v2", WITHOUT))["effect"]
     models = ["quansun/eva02-clip-l-14", "openai/clip-vit-large-patch14"]
     assert "without doubtful scores" in shown(suite_cache, models=models, suite="mieb", rule={"doubtful": "hide"})
-
-
-def test_what_doubtful_scores_decide_is_said(suite_cache):
-    said, other = (json.loads(suite_cache.ranking(suite, WITHOUT))["effect"] for suite in ("mieb", "vidore-v2"))
-    assert "EVA02-CLIP L/14 36 → 26 in Linear Probing" in said and "no rank among" in said
-    assert "No score" in other

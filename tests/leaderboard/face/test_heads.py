@@ -1,7 +1,6 @@
-"""Each page's head; nothing of what a query holds."""
+"""Each page's head, heading and sentence; nothing of what a query holds."""
 
 import re
-from contextlib import nullcontext
 from html import unescape
 from types import SimpleNamespace
 from urllib.parse import quote
@@ -9,8 +8,6 @@ from urllib.parse import quote
 import httpx
 import pytest
 
-from leaderboard.face.heads import Face
-from leaderboard.page import View
 from leaderboard.pages import VIEWS
 from leaderboard.web.access import Access, public_root
 from tests.serving import whole
@@ -37,11 +34,17 @@ def get(app, path, **headers):
     return httpx.get(app.url + path, headers=headers, timeout=60)
 
 
-def test_every_page_has_one_title_an_icon_and_nothing_of_gradios(app):
+HEADING = r'<div id="first".*?<h1>[^<]+(<span[^<]*</span>)?</h1><p>[^<]{20,}[.]</p>'
+ASKED = r'rel="stylesheet"|<link[^>]*modulepreload|<script [^>]*src="./assets|gradio_config'
+
+
+def test_every_page_has_one_title_an_icon_and_nothing_of_gradios_before_its_heading_and_its_sentence(app):
+    """Fonts apart, which are shown once they are there; scripts follow what is shown, and no style sheet is fetched."""
     titles, pictures = set(), set()
     for view in VIEWS:
         text = get(app, view.key).text
-        facts = meta(text)
+        facts, before = meta(text), text.partition("<noscript")[0]
+        assert re.search(HEADING, before, re.DOTALL) and not re.search(ASKED, before), view.key
         assert "{url}" not in head_of(text) and "@Gradio" not in text and 'content="Gradio"' not in text
         assert all(len(values) == 1 for values in facts.values()), facts
         assert facts["title"] == facts["og:title"] and facts["og:url"] == [app.url + view.key]
@@ -78,20 +81,14 @@ def test_a_page_about_one_thing_has_its_name(app, path, title, canonical):
     assert (drawn == get(app, f"picture.png?page={path.partition('?')[0]}").content) == ("?" not in canonical)
 
 
-@pytest.mark.parametrize("text", ['x"><script>alert(1)</script>', "{{7*7}}${7*7}", "' OR 1=1 --", "\x00\ud800"])
-def test_what_a_query_holds_is_not_in_the_head(app, text):
-    plain = get(app, "model")
-    hostile = get(app, "model?model=" + quote(text, errors="surrogatepass"))
+@pytest.mark.parametrize("text", ['x"><script>alert(1)</script>', "</script><b>", "{{7*7}}${7*7}", "\x00\ud800"])
+@pytest.mark.parametrize("address", ["model?model=", "board?suite=", "sql?q="])
+def test_what_a_query_holds_is_not_in_the_head_and_elsewhere_it_is_text(app, address, text):
+    """A hostile title of a model: tests/browser/test_board.py."""
+    plain = get(app, address.partition("?")[0])
+    hostile = get(app, address + quote(text, errors="surrogatepass"))
     assert hostile.status_code == 200 and meta(hostile.text) == meta(plain.text)
-    assert "<script>alert" not in hostile.text
-
-
-def test_a_hostile_title_of_a_model_is_text():
-    title = '"><script>alert(1)</script>'
-    view = View(key="x", title="X", sentence="", draw=lambda site: None, subject=lambda *_: (title, title))
-    site = SimpleNamespace(db=SimpleNamespace(snapshot=nullcontext, data="1.0"))
-    markup = Face(site, [view], bar=lambda: "", access=ANY).head("x", {"x": "1"}, root="http://a.example/")
-    assert "<script" not in markup and meta(f"<head>{markup}</head>")["title"] == [f"{title} · Likeness"]
+    assert "<script>alert" not in hostile.text and "</script><b>" not in hostile.text
 
 
 # ---- under which address

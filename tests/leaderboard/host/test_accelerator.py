@@ -71,7 +71,6 @@ def test_a_gpu_is_borrowed_for_the_time_that_was_asked_for(spaces):
 @pytest.mark.parametrize(
     "error, kind",
     [
-        (NotHere("Fetch it: hf download a/b"), NotHere),
         (CannotDo("It takes no text"), CannotDo),
         (UnknownKey("model", "clp", ["clip"]), LikenessError),
         (BadItem("a.png", "blank"), LikenessError),
@@ -98,7 +97,6 @@ def test_an_error_of_the_program_stays_one(spaces):
         ("ZeroGPU quota exceeded", "Space app has reached its GPU limit.", "limit. Try again later. Models"),
         ("ZeroGPU worker error", "GPU task aborted", "aborted"),
         ("ZeroGPU worker error", "ZeroDivisionError", ""),
-        ("", "broken", ""),
     ],
 )
 def test_a_refusal_says_why_and_when_to_try_again(spaces, monkeypatch, title, message, said):

@@ -9,26 +9,29 @@ from pathlib import Path
 
 import pytest
 
-from compute.catalog import shipped
 from compute.types import BadInput
 from leaderboard.data.database import Database, shared
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.host import hub_data
 from leaderboard.host.hub_data import HubData
-from tests.leaderboard.hub import FILE, REPO, point_at, serving
+from tests.compute.models.model_hub import Repository, serving
+from tests.leaderboard.hub import point_at
 from tests.leaderboard.served import client as client_of
-from tests.leaderboard.served import rebuild, with_scores
+from tests.leaderboard.served import copied, rebuild
 
 NEW = "example/new"  # a model that only the other database has
+REPO, FILE = "someone/likeness", "likeness.duckdb"
 
 
 @pytest.fixture(scope="module")
-def other(tmp_path_factory):
-    """The shipped figures and one more model."""
-    tasks = [task for task in shipped().tasks if "unisim-core" in task.suites]
-    heads = "benchmark,model,task,metric,value,model_title,model_kind"
-    lines = [heads, *(f"unisim,{NEW},{task.key},accuracy,0.99,New,encoder" for task in tasks)]
-    return with_scores(tmp_path_factory.mktemp("other"), lines)
+def other(changed):
+    """The shipped figures and one more model, which has another's."""
+    runs = "model = 'dreamsim-ensemble'"
+    return changed(
+        copied("models", "key = 'dreamsim-ensemble'", key=f"'{NEW}'"),
+        copied("runs", runs, id="'new-' || id", model=f"'{NEW}'"),
+        copied("scores", f"run IN (SELECT id FROM runs WHERE {runs})", run="'new-' || run"),
+    ).path
 
 
 @pytest.fixture
@@ -45,6 +48,12 @@ def hub(monkeypatch):
     with serving() as hub:
         point_at(hub, monkeypatch)
         yield hub
+
+
+def publish(hub, content, *, commit):
+    """Another commit with other content."""
+    hub.repositories[REPO] = Repository(commit=commit * 40, files={FILE: content})
+    hub.asked.clear()
 
 
 @pytest.fixture
@@ -121,13 +130,13 @@ def test_the_first_copy_is_fetched_and_a_new_commit_is_swapped_in(
     caplog,
 ):
     monkeypatch.setenv("HF_TOKEN", "hf_secretsecret")
-    hub.publish(database.read_bytes(), commit="a")
+    publish(hub, database.read_bytes(), commit="a")
     assert data.refresh() and data.path.read_bytes() == database.read_bytes()
     assert stored(data) == [data.path]
     db, told = Database(data.path), []
     db.prepare = lambda: told.append(db.path)
     data.renew(db)
-    hub.publish(other.read_bytes(), commit="b")
+    publish(hub, other.read_bytes(), commit="b")
     assert data.refresh() and NEW in models(db) and told == [db.path] == [data.path]
     assert data.status.startswith(f"The data set {REPO}, commit bbbbbbb, content ") and data.status.endswith(" UTC.")
     assert hub.tokens == {"hub": {"Bearer hf_secretsecret"}, "store": {""}}  # none leaves the hub, none is told
@@ -135,46 +144,40 @@ def test_the_first_copy_is_fetched_and_a_new_commit_is_swapped_in(
 
 
 def test_a_new_file_that_fails_its_checks_is_refused_once(hub, data, database, path, changed):
-    hub.publish(database.read_bytes(), commit="a")
+    publish(hub, database.read_bytes(), commit="a")
     data.refresh()
     db = Database(data.path)
     data.renew(db)
     rebuild(path, "UPDATE meta SET value = '0' WHERE key = 'schema'")
-    hub.publish(path.read_bytes(), commit="b")
-    assert not data.refresh() and hub.fetched == 1
+    publish(hub, path.read_bytes(), commit="b")
+    assert not data.refresh() and len(hub.fetched) == 1
     assert "not a database of this version" in data.problem and "bbbbbbb" in data.status and db.path == data.path
     assert stored(data) == [data.path]
     assert len(models(db)) > 100
-    assert not data.refresh() and hub.fetched == 1 and "of this version" in data.problem  # known to be wrong
-    hub.publish(changed("UPDATE models SET title = 'X' WHERE key = 'cfred'").path.read_bytes(), commit="c")
+    assert not data.refresh() and len(hub.fetched) == 1 and "of this version" in data.problem  # known to be wrong
+    publish(hub, changed("UPDATE models SET title = 'X' WHERE key = 'cfred'").path.read_bytes(), commit="c")
     assert data.refresh() and data.problem == ""
     assert db.query("model", key="cfred")["title"].iloc[0] == "X"
 
 
 def test_a_file_that_is_no_database_or_half_of_one_is_refused(hub, data, database):
-    for commit, content in (("a", b"not a database" * 500), ("b", database.read_bytes()[:-300_000])):
-        hub.publish(content, commit=commit)
+    for commit, content in (("a", b"not a database" * 10_000), ("b", database.read_bytes()[:-300_000])):
+        publish(hub, content, commit=commit)
         assert not data.refresh() and "is not used" in data.problem and data.path is None
     assert "not loaded yet" in data.status
 
 
-@pytest.mark.parametrize(
-    "error, words",
-    [
-        ("RepoNotFound", "no data set someone/likeness that this app may read"),
-        ("EntryNotFound", "likeness publish --repo someone/likeness"),
-    ],
-)
-def test_what_the_hub_does_not_have_is_said(hub, data, error, words):
-    hub.error = error
-    assert not data.refresh() and words in data.problem and words in data.status
+def test_what_the_hub_does_not_have_is_said(hub, data):
+    for words in ("no data set someone/likeness that this app may read", "likeness publish --repo someone/likeness"):
+        assert not data.refresh() and words in data.problem and words in data.status
+        hub.repositories[REPO] = Repository(commit="a" * 40, files={})
 
 
 # Starting
 
 
 def test_a_copy_from_before_is_opened_without_the_hub(hub, data, database, tmp_path):
-    hub.publish(database.read_bytes(), commit="a")
+    publish(hub, database.read_bytes(), commit="a")
     data.refresh()
     hub.asked.clear()
     later = HubData(REPO, folder=data.folder, offline=True)
@@ -183,7 +186,6 @@ def test_a_copy_from_before_is_opened_without_the_hub(hub, data, database, tmp_p
 
 
 def test_without_the_hub_or_a_copy_the_start_goes_on(data, hub, caplog):
-    hub.error = "RepoNotFound"
     assert data.start() is None
     assert "is not shown: The hub has no data set" in caplog.text
     data.offline = True
@@ -192,7 +194,7 @@ def test_without_the_hub_or_a_copy_the_start_goes_on(data, hub, caplog):
 
 
 def test_a_damaged_copy_is_passed_over(hub, data, database, caplog):
-    hub.publish(database.read_bytes(), commit="a")
+    publish(hub, database.read_bytes(), commit="a")
     pointer = data.folder / "datasets--someone--likeness" / "snapshots" / "b" / FILE
     content = pointer.parents[2] / "blobs" / ("1" * 64)
     for path in (pointer, content):
@@ -203,14 +205,14 @@ def test_a_damaged_copy_is_passed_over(hub, data, database, caplog):
 
 
 def test_what_arrives_after_the_start_gave_up_is_swapped_in(hub, data, database, other, monkeypatch):
-    hub.publish(other.read_bytes(), commit="a")
-    hub.wait = threading.Event()
+    publish(hub, other.read_bytes(), commit="a")
+    hub.held = threading.Event()
     monkeypatch.setattr(hub_data, "PATIENCE", 0.01)
     assert data.start() is None
     db = Database(database)
     data.renew(db)
     assert NEW not in models(db)
-    hub.wait.set()
+    hub.held.set()
     assert data._checked.wait(30) and NEW in models(db) and "commit aaaaaaa" in data.status
 
 
@@ -227,28 +229,24 @@ def place(monkeypatch, tmp_path):
 
 
 def test_the_environment_names_data_set_cache_and_interval(place, monkeypatch):
-    assert hub_data.from_environment() is None
+    def found():
+        data = hub_data.from_environment()
+        return data and (data.repo, data.every, data.offline, data.folder)
+
+    assert found() is None
     monkeypatch.setenv("LIKENESS_DATA", REPO)
-    found = hub_data.from_environment()
-    assert (found.repo, found.every, found.offline) == (REPO, 1800, False)
-    assert found.folder == place / "hf" / "likeness"
+    assert found() == (REPO, 1800, False, place / "hf" / "likeness")
     monkeypatch.setenv("LIKENESS_REFRESH", "0.5")
     monkeypatch.setenv("LIKENESS_CACHE", str(place / "mine"))
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
-    found = hub_data.from_environment()
-    assert (found.every, found.folder, found.offline) == (30, place / "mine", True)
+    assert found() == (REPO, 30, True, place / "mine")
 
 
 @pytest.mark.parametrize(
     "name, value",
     [
-        ("LIKENESS_DATA", "likeness"),
-        ("LIKENESS_DATA", "a/b/c"),
-        ("LIKENESS_DATA", "../b"),
-        ("LIKENESS_DATA", "a/b c"),
-        ("LIKENESS_REFRESH", "often"),
-        ("LIKENESS_REFRESH", "-1"),
-        ("LIKENESS_REFRESH", "nan"),
+        *(("LIKENESS_DATA", value) for value in ("likeness", "a/b/c", "../b", "a/b c")),
+        *(("LIKENESS_REFRESH", value) for value in ("often", "-1", "nan")),
     ],
 )
 def test_what_cannot_be_meant_is_said(place, monkeypatch, name, value):

@@ -42,19 +42,17 @@ def test_models_are_named_as_for_a_run(monkeypatch, capsys):
     assert options.read([]).models == ()
     monkeypatch.setenv("LIKENESS_MODELS", " hub:org/name, ./mine,,")
     assert options.read([]).models == ("hub:org/name", "./mine")
-    assert options.read(["--models", "tiny"]).models == ("tiny",), "the command line comes first"
+    assert options.read(["--models", "./mine", "--models", " tiny@0123456, ./mine,"]).models == (
+        "./mine",
+        "tiny@0123456",
+    )
     monkeypatch.setenv("LIKENESS_MODELS", " , ")
-    named = options.read(["--models", " ./mine, hub:org/name@0123456,./mine,"]).models
-    assert named == ("./mine", "hub:org/name@0123456")
-    assert options.read(["--models", "./mine", "--models", "tiny,./mine"]).models == ("./mine", "tiny")
     assert options.read([]).models == ()
-    with pytest.raises(SystemExit):
-        options.read(["--models", " , "])
-    assert "no model is named" in capsys.readouterr().err
-    monkeypatch.setenv("LIKENESS_DATA", "user/data")
-    with pytest.raises(SystemExit):
-        options.read(["--models", "./mine"])
-    assert "unset LIKENESS_DATA" in capsys.readouterr().err
+    for named, said in ((" , ", "no model is named"), ("./mine", "unset LIKENESS_DATA")):
+        with pytest.raises(SystemExit):
+            options.read(["--models", named])
+        assert said in capsys.readouterr().err
+        monkeypatch.setenv("LIKENESS_DATA", "user/data")
 
 
 def test_who_is_admitted_follows_from_where_it_listens(monkeypatch):

@@ -1,6 +1,7 @@
 """An app that is launched as for visitors, with a secret file on its disk."""
 
 import http.client
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -36,10 +37,17 @@ class Served:
             connection.close()
 
 
-def launched(blocks, launch, folder):
-    """The app until the iterator goes on; Gradio's temporary files go to the folder."""
+@contextmanager
+def launched(database, folder, *, rate="0"):
+    """The app within the block, without what it makes ahead; Gradio's temporary files go to the folder."""
+    from leaderboard import server
+
     secret = folder / "secret.txt"
     secret.write_text(SECRET)
+    with pytest.MonkeyPatch.context() as building:
+        building.setattr(server, "_warm", lambda *_: None)  # what is made ahead is not what is tested
+        building.setenv("LIKENESS_RATE", rate)
+        blocks, launch = server.build(database)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("GRADIO_TEMP_DIR", str(folder / "temporary"))
         _, url, _ = blocks.launch(prevent_thread_lock=True, quiet=True, server_name="127.0.0.1", **launch)

@@ -183,7 +183,6 @@ def test_what_needs_a_session_cannot_be_served():
 
 BODIES = (
     b"",
-    b"{",
     b"[]",
     b"\xff\xfe\x00",
     b'{"data": 1}',

@@ -1,16 +1,10 @@
 """The first rows of a board, before its table is there."""
 
 import re
-from types import SimpleNamespace
 
 import pytest
 
 from leaderboard.pages.board.page import HOME, MOST_ROWS, rows
-
-
-@pytest.fixture(scope="module")
-def site(suite_cache):
-    return SimpleNamespace(db=suite_cache.db, suite_cache=suite_cache)
 
 
 @pytest.mark.parametrize("suite", ["mieb", "cfred-coco"])

@@ -7,19 +7,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from leaderboard.data.database import Database
 from leaderboard.pages.generators import backbones
 from leaderboard.pages.generators.backbones import BackboneSet
 from leaderboard.pages.task import items, protocols
-from tests.leaderboard import generator_stand_ins, grid_stand_ins
+from tests.leaderboard import grid_stand_ins
 from tests.leaderboard.grid_stand_ins import IMAGES, TEXTS
 
 
 @pytest.fixture(scope="module")
-def db(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("backbones")
-    grid_stand_ins.make(folder / "results")
-    return Database(generator_stand_ins.database(folder, results=folder / "results"))
+def db(stand_in_suite_cache):
+    return stand_in_suite_cache.db
 
 
 def text(markup):

@@ -10,16 +10,16 @@ from leaderboard.pages.judges import diagnosis
 PAIRS = 7 * 2 * 12 * 3  # splits, conditions, sources, types
 
 
-def diagnosed(judging, model):
-    found = diagnosis.diagnose(judging, "mini-pairs", model)
+def diagnosed(stand_in_suite_cache, model):
+    found = diagnosis.diagnose(stand_in_suite_cache, "mini-pairs", model)
     return SimpleNamespace(**found)
 
 
-def test_a_judge_that_knows_the_truth(judging):
-    judge = diagnosed(judging, "example/steady")
+def test_a_judge_that_knows_the_truth(stand_in_suite_cache):
+    judge = diagnosed(stand_in_suite_cache, "example/steady")
     assert (judge.pairs, judge.of, judge.scored, judge.flipped) == (PAIRS, PAIRS, PAIRS, 0)
     assert judge.flips == []
-    assert diagnosis.diagnose(judging, "pairbench", "gemini-1.5-flash") == {}, "only scores are published"
+    assert diagnosis.diagnose(stand_in_suite_cache, "pairbench", "gemini-1.5-flash") == {}, "only scores are published"
     # Two requests a pair, a quarter of a second and a tenth of a cent each; a refusal was not timed.
     assert judge.effort == {"seconds": pytest.approx(500), "cost": pytest.approx(2)}
     assert [figure.value for figure in judge.curve] == [1.0] * 10
@@ -31,9 +31,9 @@ def test_a_judge_that_knows_the_truth(judging):
     ]
 
 
-def test_a_judge_that_leans_to_an_order(judging):
+def test_a_judge_that_leans_to_an_order(stand_in_suite_cache):
     """Two of three pairs lose two or four points when reversed; a twelfth is refused."""
-    judge = diagnosed(judging, "example/leaning")
+    judge = diagnosed(stand_in_suite_cache, "example/leaning")
     assert (judge.scored, judge.flipped, judge.far) == (PAIRS * 11 // 12, PAIRS * 22 // 36, PAIRS * 22 // 36)
     assert not isinstance(judge.bias, str)
     # Of the 11 sources that are not refused 6 are even (two points) and 5 odd (four points).
@@ -49,14 +49,14 @@ def test_a_judge_that_leans_to_an_order(judging):
     assert "higher when the original comes first." in text and "8.3% of its answers have no score." in text
 
 
-def test_the_largest_differences_come_first_with_pictures_and_replies(judging):
-    judge = diagnosed(judging, "example/leaning")
+def test_the_largest_differences_come_first_with_pictures_and_replies(stand_in_suite_cache):
+    judge = diagnosed(stand_in_suite_cache, "example/leaning")
     gaps = [abs(flip["forward"] - flip["reverse"]) for flip in judge.flips]
     assert len(gaps) == diagnosis.EXAMPLES and gaps[0] == 4 and gaps == sorted(gaps, reverse=True)
     for flip in judge.flips:
         assert len(flip["images"]) == 2 and all(flip["images"])
-        assert flip["replies"][0].startswith(f"Score: {flip['forward']}\nReason: ")
-        assert flip["replies"][1].startswith(f"Score: {flip['reverse']}\nReason: ")
+        told = [reply.partition("\n")[0] for reply in flip["replies"]]
+        assert told == [f"Score: {flip[order]}" for order in ("forward", "reverse")]
 
 
 def recorded(*, seconds=None, stored=10, **parts):

@@ -18,8 +18,10 @@ def db(suite_cache):
 @pytest.mark.parametrize("suite", ["datacomp", "mieb", "clip-retrieval", "mmeb"])
 def test_a_value_less_its_difference_is_the_score_that_the_board_shows(suite_cache, db, suite):
     table, seen = suite_cache.table(suite), 0
+    step = -(-len(table.columns) // 8)  # of every ninth row some eight columns, others each time
     for at in range(0, len(table.rows), 9):
-        for index, column in enumerate(table.columns):
+        for index in range(at % step, len(table.columns), step):
+            column = table.columns[index]
             shown = table.scores.values[at, index] * column.scale
             cell = {"model": table.rows[at].model, "origin": table.rows[at].origin}
             for other in replication.others(db, **cell, task=column.task, metric=column.metric):

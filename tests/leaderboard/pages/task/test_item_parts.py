@@ -18,7 +18,6 @@ FOUR = {"images": ["a", "b"], "texts": ["s", "t"], "scores": [1, 2, 3, 4]}
 @pytest.mark.parametrize(
     "images, texts, more, category, reference",
     [
-        ("abc", (), {"scores": [0.1, 0.2]}, "Img-2AFC", ("a", "")),
         ("ab", (), {"scores": [0.1, 0.2]}, "IQA", None),
         ("ab", ["prompt"], {"scores": [0.1, 0.2]}, "IT-2AFC", ("", "prompt")),
         ("a", ["one", "two"], {"scores": [0.1, 0.2]}, "Text-2AFC", ("a", "")),

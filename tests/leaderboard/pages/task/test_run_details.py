@@ -19,16 +19,15 @@ def lines(found):
     return {line["label"]: line["text"] for group in found["groups"] for line in group["lines"]}
 
 
-def test_a_probe_is_told_with_its_settings_versions_device_time_and_folder(stand_in_suite_cache, runs):
-    run = runs[(runs["task"] == "mieb/cifar10") & (runs["model"] == "example/dim")].iloc[0]
+def test_a_run_is_told_with_its_settings_versions_device_time_and_folder(stand_in_suite_cache, runs):
+    run = runs[(runs["task"] == "unisim/imagenet-ooo") & (runs["model"] == "example/eye")].iloc[0]
     found = details(stand_in_suite_cache.db, key=run["id"])
     said = lines(found)
-    stored = json.loads(found["settings"])
-    assert found["title"] == "Example Dim on CIFAR10"
+    assert found["title"] == "Example Eye on ImageNet-OOO"
     expected = {"Device": "cpu", "Precision": "float32", "Coverage": "all 60 items", "Weights": "example/Eye"}
-    expected |= {"Image size": "24", "Pooling": "mean", "Contents": stored["contents"]}
-    expected |= {"Scikit-learn": version("scikit-learn")}
-    assert said | expected == said and said["Seed"] and said["Code"]
+    expected |= {"Image size": "24", "Pooling": "mean", "Contents": json.loads(found["settings"])["contents"]}
+    expected |= {"Numpy": version("numpy")}
+    assert said | expected == said and said["Code"]
     assert run["id"].endswith(said["Fingerprint"]) and said["Source"].endswith(said["Fingerprint"])
     assert said["Accuracy"].startswith(f"{run['value'] * 100:.2f}; 95% interval")
     assert said["In all"].endswith(" s") and said["Started"].endswith(" UTC")
@@ -36,13 +35,11 @@ def test_a_probe_is_told_with_its_settings_versions_device_time_and_folder(stand
 
 
 def test_what_a_judge_could_not_be_read_is_counted(stand_in_suite_cache, runs):
-    run = runs[(runs["task"] == "unisim/nights") & (runs["model"] == "example/judge")].iloc[0]
+    run = runs[(runs["task"] == "unisim/imagenet-ooo") & (runs["model"] == "example/judge")].iloc[0]
     said = lines(details(stand_in_suite_cache.db, key=run["id"]))
-    assert said["Coverage"] == f"{run['coverage']:.1%} of 260 items" and "unread" in said["Default"]
-    assert said["State"].startswith("partial")
-    answered = round(run["coverage"] * 260)
-    assert f"n\u00a0=\u00a0{answered}" in said["Accuracy"]
-    least = rounded(run["value"] * answered / 260, 1, scale=100)
+    assert said["State"].startswith("partial") and "unread 24" in said["Default"]
+    assert said["Coverage"] == "60.0% of 60 items" and "n\u00a0=\u00a036" in said["Accuracy"]
+    least = rounded(run["value"] * 36 / 60, 1, scale=100)
     assert said["Accuracy"].endswith(f"of the items; at least {least} if the rest count as wrong")
 
 

@@ -3,7 +3,6 @@ no download are frozen in tests/golden.
 """
 
 import re
-from dataclasses import replace
 
 import pytest
 
@@ -51,10 +50,7 @@ def test_models_without_their_turn_are_named_with_what_to_do():
         (PAIR, (1.5, 1.6), "None of the 2 models can tell."),
         (PAIR, (1.5,), "The model cannot tell."),
         (CHOICE, (0, 1, 1), "2 of 3 models pick B as the nearest; 1 picks A."),
-        (CHOICE, (0, 1), "The models disagree: 1 picks A, 1 picks B."),
-        (CHOICE, (1,), "The one model picks B as the nearest."),
         (CHOICE, (1, None), "1 of 2 models picks B as the nearest; 1 undecided."),
-        (CHOICE, (0, 0, None), "2 of 3 models pick A as the nearest; 1 undecided."),
         (CHOICE, (None,), "No model picks an option: each sees a tie or gives no readable answer."),
     ],
 )
@@ -65,9 +61,7 @@ def test_the_headline_counts_the_verdicts(question, values, said):
     assert "".join(page.headline(question, found(question, *answers))) == said
 
 
-FEW = DomainCheck(
-    reference=reference(scenes=14), few=True, why="calibrated on 14 photographs, and a percentile needs 40"
-)
+FEW = DomainCheck(reference=reference(scenes=14), few=True, why="few")
 
 
 def test_a_score_without_a_place_is_shown_with_the_reason():
@@ -100,10 +94,3 @@ def test_an_odd_one_that_percentiles_do_not_bear_out_says_so():
     scores = (1.6, 0.97, 0.97, 1.67)
     text = words(drawn(question, Answer(row=row("m"), scores=scores, pairs=pairs, pick=0)))
     assert "picks A" in text and "By percentiles another image differs most." in text
-
-
-def test_a_lead_that_is_next_to_none_is_said():
-    text = words(drawn(CHOICE, Answer(row=row("m"), scores=(2.50, 2.51), pick=1)))
-    assert "picks B, almost a tie" in text and "Understands only drawn scenes" not in text
-    drawings = replace(row("m"), trained_on=(page.DRAWINGS,))
-    assert "Understands only drawn scenes" in words(drawn(CHOICE, Answer(row=drawings, scores=(1.0, 2.0), pick=1)))

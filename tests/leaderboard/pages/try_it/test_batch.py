@@ -4,23 +4,25 @@ import csv
 import io
 import json
 from dataclasses import replace
+from itertools import count
 from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from compute.analysis.calibrated import Calibrations, Domain, DomainCheck, Reference, place
+from compute.analysis.calibrated import Calibrations, Domain, DomainCheck, place
 from compute.live import batch as tables
 from compute.live.questions import Answer, cannot
 from compute.live.roster import Availability, Listed
-from compute.types import BadInput, Model
+from compute.types import BadInput
 from leaderboard.live.live import Live
 from leaderboard.live.uploads import Uploads
 from leaderboard.pages.try_it import batch
 from leaderboard.pages.try_it.batch import PairScoring, Tables, answered
 from tests.compute.live import zips
 from tests.compute.live.pictures import png
+from tests.compute.live.test_questions import reference, row
 
 SESSION = "0123456789abcdef"
 
@@ -34,54 +36,41 @@ class Judge:
 
     def answers(self, question, rows, **given):
         assert not given["controls"], "unrelated examples would be compared for nothing"
-        for row in rows:
+        for one in rows:
             text = question.inputs[1].content
-            self.asked.append((row.key, text))
-            given["cache"]["vector", row.key, text] = np.zeros(1_000_000, np.float32)
+            self.asked.append((one.key, text))
+            given["cache"]["vector", one.key, text] = np.zeros(1_000_000, np.float32)
             if text == "crash":
                 raise RuntimeError("what nobody expected")
-            if text == f"no {row.key}":
-                yield Answer(row=row, problem="It compares no texts")
+            if text == f"no {one.key}":
+                yield Answer(row=one, problem="It compares no texts")
                 continue
-            own = self.held.of(row.key, "text-text").references if self.unit == "cosine" else ()
-            held = own[0] if own else None
+            own = self.held.of(one.key, "text-text").references if self.unit == "cosine" else ()
             score = len(text) / 7 if self.score is None else self.score
-            yield Answer(row=row, scores=(score,), unit=self.unit, domain=DomainCheck(reference=held))
+            yield Answer(
+                row=one, scores=(score,), unit=self.unit, domain=DomainCheck(reference=own[0] if own else None)
+            )
 
 
-class Clock:
+def clock():
     """Each look at it is a second later."""
-
-    now = 0.0
-
-    def __call__(self):
-        self.now += 1.0
-        return self.now
+    return count(1.0).__next__
 
 
 def model(key):
-    return Model(key=key, title=key.upper(), kind="encoder", abilities=("embed_text",))
+    return replace(row(key), abilities=("embed_text",))
 
 
-def reference(key, pairing="text-text", *, source="Drawn pairs", synthetic=True):
-    return Reference(
-        model=key,
-        pairing=pairing,
-        unrelated=np.linspace(0, 1, 11),
-        matching=np.linspace(0.5, 2, 11),
-        n_unrelated=100,
-        n_matching=100,
-        separation=0.9,
-        source=source,
-        synthetic=synthetic,
-        domain="drawn",
-        scenes=100,
-    )
+def held(key, pairing="text-text", **changes):
+    return replace(reference(key, pairing), **{"source": "Drawn pairs", "domain": "drawn"} | changes)
 
 
-def work(*lines, keys=("one", "two"), **options):
+ONE, TWO = map(model, ("one", "two"))
+
+
+def work(*lines, models=(ONE, TWO), **options):
     data = "\n".join(["name,first,second", *lines]).encode()
-    return PairScoring(batch=tables.read(data), models=tuple(map(model, keys)), clock=Clock(), **options)
+    return PairScoring(batch=tables.read(data), models=models, clock=clock(), **options)
 
 
 def finished(begun, live):
@@ -97,40 +86,31 @@ def read(begun):
 def test_real_models_give_the_numbers_of_single_comparisons():
     live = Live()
     anywhere = Domain(model="tiny", name="drawn", modality="image", limit=np.inf, vectors=np.zeros((1, 128)))
-    held = reference("tiny", "image-image")
+    own = held("tiny", "image-image")
     rows = b"first,second\nexample:astronaut,red.png\nred.png,none.png\nexample:text-cat,red.png\nred.png,red.png\n"
     data = zips.packed({"pairs.csv": rows, "red.png": png("red", (64, 64))})
     begun = PairScoring(batch=tables.read(data), models=tuple(map(live.roster.row, ("tiny", "ssim"))))
-    live.calibrations = lambda: Calibrations(references=(held,), domains=(anywhere,))
+    live.calibrations = lambda: Calibrations(references=(own,), domains=(anywhere,))
     (single,) = live.answers(begun.batch.question(begun.batch.rows[0]), [live.roster.row("tiny")], controls=False)
     found = finished(begun, live)
-    record = begun.record()
-    assert [record[name] for name in ("state", "done", "of", "left", "problems")] == ["done", 4, 4, None, 1]
-    parts = [f"{key} {part}" for key in ("tiny", "ssim") for part in ("score", "percentile", "reading")]
-    assert list(found) == ["number", "problem", "first", "second", *parts[:4], "source"], "no empty columns"
+    assert [begun.record()[name] for name in ("state", "done", "left", "problems")] == ["done", 4, None, 1]
+    parts = ["tiny score", "tiny percentile", "tiny reading", "ssim score"]
+    assert list(found) == ["number", "problem", "first", "second", *parts, "source"], "no empty columns"
     first, missing, caption, same = found.to_dict("records")
-    assert first["tiny score"] == f"{single.scores[0]:.6g}"
-    where = place(held, single.scores[0])
+    where = place(own, single.scores[0])
+    assert (first["tiny score"], first["tiny reading"]) == (f"{single.scores[0]:.6g}", where.reading)
     assert float(first["tiny percentile"]) == pytest.approx(where.percentile, rel=1e-5)
-    assert (
-        first["tiny reading"] == where.reading
-        and first["source"] == "computed live; calibrated on Drawn pairs (synthetic)"
-        and first["problem"] == ""
-    )
-    assert "none.png" in missing["problem"] and {missing[part] for part in parts[:4]} == {""}
-    assert caption["tiny score"] and caption["tiny percentile"] == "" and caption["ssim score"] == ""
-    assert caption["problem"] == "" and caption["source"] == "computed live; not calibrated"
-    assert float(same["tiny score"]) == pytest.approx(1, abs=1e-5) and float(same["ssim score"]) == pytest.approx(1)
+    assert (first["source"], first["problem"]) == ("computed live; calibrated on Drawn pairs (synthetic)", "")
+    assert "none.png" in missing["problem"] and {missing[part] for part in parts} == {""}
+    assert [bool(caption[part]) for part in parts] == [True, False, False, False]
+    assert (caption["source"], caption["problem"]) == ("computed live; not calibrated", "")
+    assert [float(same[part]) for part in parts[::3]] == pytest.approx([1, 1], abs=1e-5)
 
 
 def test_judges_are_counted_and_a_turn_ends_where_they_must_wait():
     waits, judge = iter([0.0, 4.0, 3.0, 0.0]), Judge()
-    begun = PairScoring(
-        batch=tables.read(b"name,first,second\na,b,c\nd,e,f"),
-        models=(model("one"), replace(model("judge"), adapter="endpoint")),
-        judges=lambda: next(waits),
-        clock=Clock(),
-    )
+    models = ONE, replace(model("judge"), adapter="endpoint")
+    begun = work("a,b,c", "d,e,f", models=models, judges=lambda: next(waits))
     begun.turn(judge, seconds=1000)
     assert (begun.record()["pause"], begun.record()["state"]) == (4.0, "running")
     assert judge.asked == [("one", "c"), ("one", "f"), ("judge", "c")], "the second must wait"
@@ -189,14 +169,14 @@ def test_failures_are_reasons_and_never_scores():
     ],
 )
 def test_numbers_have_six_digits(score, unit, cells, problem):
-    found = finished(work("a,b,c", keys=("one",)), Judge(reference("one"), score=score, unit=unit))
+    found = finished(work("a,b,c", models=(ONE,)), Judge(held("one"), score=score, unit=unit))
     assert tuple(found.iloc[0].get(f"one {part}", "") for part in ("score", "percentile", "reading")) == cells
     assert found["problem"][0] == problem
 
 
 def test_the_preview_is_the_first_rows_and_every_distribution_is_named_once():
-    begun = work(*["a,b,cc"] * 11, keys=("one", "two", "three"))
-    found = finished(begun, Judge(reference("one"), reference("three", source="Captions", synthetic=False)))
+    begun = work(*["a,b,cc"] * 11, models=tuple(map(model, ("one", "two", "three"))))
+    found = finished(begun, Judge(held("one"), held("three", source="Captions", synthetic=False)))
     record = begun.record()
     assert record["preview"] == [list(found), *found.head(10).to_numpy().tolist()]
     assert record["why"] == "No percentile: it is not calibrated (TWO)."
@@ -204,12 +184,15 @@ def test_the_preview_is_the_first_rows_and_every_distribution_is_named_once():
 
 
 def test_text_is_given_back_shortened_and_is_no_formula():
-    begun = work('=1+1,"-2+3 ""x"", y",@SUM(A1)', f"+a,{'y' * 300},\u2028x", keys=("=evil",))
+    begun = work('=1+1,"-2+3 ""x"", y",@SUM(A1)', f"+a,{'y' * 300},\u2028x", models=(model("=evil"),))
     finished(begun, Judge())
     lines = list(csv.reader(io.StringIO(begun.record()["csv"])))
     assert lines[1][2:5] == ["'=1+1", '\'-2+3 "x", y', "'@SUM(A1)"]
     assert lines[2][2] == "'+a" and lines[2][3] == "y" * 199 + "…"
     assert lines[0][5] == "'=evil score" and {len(line) for line in lines} == {7}
+
+
+PIXELS = replace(model("pixels"), abilities=("embed_image",))
 
 
 class Catalogue(Judge):
@@ -227,14 +210,13 @@ class Catalogue(Judge):
         return None
 
     def row(self, key):
-        return model(key)
+        return PIXELS if key == PIXELS.key else model(key)
 
     def models(self, keys):
         return Live.models(self, keys)
 
     def listed(self, *, mode, kinds):
-        rows = [replace(model("pixels"), abilities=("embed_image",)), model("words")] if set(kinds) == {"text"} else []
-        rows = [row for row in rows if not cannot(row, mode, kinds)]
+        rows = [row for row in (PIXELS, model("words")) if not cannot(row, mode, kinds)]
         return [Listed(row=row, availability=self.availability(row), loaded=False, usual=True) for row in rows]
 
     def availability(self, row):
@@ -257,14 +239,11 @@ def test_models_that_cannot_be_asked_are_told_before_anything_begins(keys, word)
 
 
 def test_only_models_that_compare_a_pair_of_the_table_score_it():
+    """Where none of those that were chosen does, the usual one."""
     catalogue = Catalogue()
-    catalogue.row = lambda key: replace(model(key), abilities=("embed_image",)) if key == "pixels" else model(key)
-    tables = Tables(catalogue)
-    assert [row.key for row in tables.start(catalogue.payload(keys=["one", "pixels"]), None).models] == ["one"]
-    for keys in ([], ["pixels"]):
-        assert [row.key for row in tables.start(catalogue.payload(keys=keys), None).models] == ["words"], (
-            "the usual one"
-        )
+    for keys, asked in ((["one", "pixels"], "one"), ([], "words"), (["pixels"], "words")):
+        begun = Tables(catalogue).start(catalogue.payload(keys=keys), None)
+        assert [row.key for row in begun.models] == [asked]
 
 
 def test_a_session_has_one_table_and_takes_it_along(monkeypatch):
@@ -304,15 +283,16 @@ def test_one_visitors_tables_leave_room_and_an_idle_one_makes_room(monkeypatch):
     assert begun[2].batch is None and all(each.batch for each in (*begun[:2], *begun[3:]))
 
 
-def event(**payload):
+def event(payload):
     return SimpleNamespace(_data=payload)
 
 
 def test_what_fails_is_a_sentence_with_the_turn_of_its_request():
     catalogue = Catalogue()
-    failed = json.loads(answered(event(session="fedcba9876543210", turn=3), Tables(catalogue).turn))
+    tables = Tables(catalogue)
+    failed = json.loads(answered(event({"session": "fedcba9876543210", "turn": 3}), tables.turn))
     assert failed["state"] == "failed" and "no longer" in failed["message"] and failed["turn"] == 3
-    done = json.loads(answered(event(**catalogue.payload()), lambda payload: Tables(catalogue).start(payload, None)))
+    done = json.loads(answered(event(catalogue.payload()), lambda payload: tables.start(payload, None)))
     assert done["state"] == "done" and done["turn"] == 7
     marked = SimpleNamespace(record=lambda: {"csv": "<b>"})
-    assert "<" not in answered(SimpleNamespace(_data="nonsense"), lambda payload: marked)
+    assert "<" not in answered(event("nonsense"), lambda payload: marked)

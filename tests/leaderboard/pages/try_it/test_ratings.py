@@ -1,19 +1,18 @@
 """The table of scores from 1 to 10."""
 
-from compute.catalog import shipped
+from dataclasses import replace
+
 from compute.live import examples
 from compute.live.changes import ChangedPair, PairRating
 from leaderboard.pages.try_it import ratings
+from tests.compute.live.test_questions import row
 
-ROWS = {row.key: row for row in shipped().models}
-TINY, JUDGE = (ROWS[key] for key in ("tiny", "gpt-4o-2024-11-20"))
 PAIR = ChangedPair(image=examples.load("coffee"), kind="rotate", strength=0.5)
+ROWS = {"tiny": row("tiny"), "judge": replace(row("judge"), abilities=("choose",))}
 
 
 def table(**scores):
-    rows = [TINY, JUDGE] if "judge" in scores else [TINY]
-    named = {JUDGE.key if key == "judge" else key: value for key, value in scores.items()}
-    return str(ratings.table(PAIR, rows, named))
+    return str(ratings.table(PAIR, [ROWS[key] for key in scores], scores))
 
 
 def both(rating):
@@ -52,7 +51,7 @@ def test_what_is_missing_says_why():
     assert 'colspan="2"><span class="pg-quiet">Its weights are not on this machine</span>' in html
     assert ratings.cells({"sensitive": COSINES})[1] == {"why": "…"} and ratings.cells({}) == "…"
     assert ratings.cells({"sensitive": "why", "invariant": COSINES})[0] == {"why": "why"}
-    assert "No model is chosen" in str(ratings.table(PAIR, [], {}))
+    assert "No model is chosen" in table()
 
 
 def test_tokens_and_cost_are_summed_and_what_some_answers_do_not_state_is_the_least():
