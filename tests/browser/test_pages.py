@@ -183,7 +183,7 @@ def faults(page, address, *, width, dark=False):
         "names over each other": found["covered"],
         "broken images": found["broken"],
         "links to no page": sorted(links - KNOWN),
-        "share head": not (og_title.endswith("Likeness") and og_sentence == sentence != "" and og_image[-4:] == ".ico")
+        "share head": not (og_title.endswith("Likeness") and og_sentence == sentence != "" and "/picture." in og_image)
         or found["title"] != og_title
         or f"/{key}" not in found["canonical"],
         "address": query(page).items() ^ dict(parse_qsl(address.partition("?")[2])).items(),

@@ -17,7 +17,7 @@ from leaderboard.data.database import Database
 from leaderboard.data.models.loading_code import commands
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.pages.model import page as model
-from tests.compute.catalog.own.test_models import stored
+from tests.compute.test_build_computed import keep
 
 HOSTILE = '<img src=x onerror="window.harmed=1">{{7*7}}'
 DIGEST = "0123456789abcdef0123456789abcdef"
@@ -43,7 +43,7 @@ def own_site(tmp_path_factory):
         arguments = ("preprocess",) if kind == "session" else ()
         source = ModelSource(kind=kind, name=name, arguments=arguments)
         named = own_models.record(own, digest=DIGEST, results=results, source=source)
-        stored(results, model=named.key, task=task.key, metric=task.metrics[0], subset=task.subsets[0])
+        keep(results, model=named.key, task=task.key, metric=task.metrics[0], subset=task.subsets[0])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(build, "all_claims", list)  # these and imports take seconds, and have nothing of one's own
         patch.setattr(build.paths, "IMPORTED", folder / "shipped")
