@@ -138,7 +138,6 @@ def build(
     Thread(target=_warm, args=(site,), daemon=False).start()  # not cut off within a library's own code at exit
     launch = {
         "theme": theme(),
-        "css": look,
         "favicon_path": ICON_PNG,
         "i18n": gr.I18n(en=WORDS),
         "footer_links": ["gradio"],

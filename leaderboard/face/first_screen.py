@@ -92,7 +92,7 @@ def sheet(blocks: gr.Blocks) -> Markup:
     look = Markup((FOLDER / "html" / "look.css").read_text())
     (whole,) = static.GRADIO.glob("index-*.css")
     general, _, _ = whole.read_text().partition(f".gradio-container-{VERSION} .cropper")
-    return macros("face/first.html").sheet(VERSION, look, Markup(blocks.theme_css), Markup(general))
+    return macros("face/first.html").sheet(look, Markup(blocks.theme_css), Markup(general))
 
 
 def _markup(props: Mapping[str, Any]) -> Markup:
