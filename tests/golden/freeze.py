@@ -19,6 +19,7 @@ import re
 import sys
 import tempfile
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import duckdb
@@ -197,21 +198,18 @@ PASSING = (
 
 
 def pages(site):
-    """Every page, by its address."""
-    found = {}
-    for key, *_ in site.client.get("/config").json()["pages"]:
-        for query in ("", *QUERIES.get(key, ())):
-            found[f"/{key}?{query}"] = site.page(key, query)
-    return found
+    """How to read every page, by its address."""
+    keys = [key for key, *_ in site.client.get("/config").json()["pages"]]
+    return {f"/{key}?{query}": partial(site.page, key, query) for key in keys for query in ("", *QUERIES.get(key, ()))}
 
 
 def payloads(site):
-    """What routes, exports and endpoints answer."""
+    """How to read what routes, exports and endpoints answer."""
     suites = [row["key"] for row in site.client.get("/data/board/unisim-core").json()["suites"]]
     addresses = (*ADDRESSES, *(f"/data/board/{suite}" for suite in suites))
-    found = {address: site.document(address) for address in addresses}
-    found |= {f"/export/board/pairbench {form}": site.export("pairbench", form) for form in FORMS}
-    return found | {f"{name} {json.dumps(values)}": site.call(name, **values) for name, values in CALLS}
+    found = {address: partial(site.document, address) for address in addresses}
+    found |= {f"/export/board/pairbench {form}": partial(site.export, "pairbench", form) for form in FORMS}
+    return found | {f"{name} {json.dumps(values)}": partial(site.call, name, **values) for name, values in CALLS}
 
 
 def database(path):
@@ -364,8 +362,9 @@ def fingerprints(path):
 DATABASES = {"shipped": shipped, "computed": computed, "made": made}
 
 
-def of_database(name, sections):
-    """The documents of sections about one of the databases; those of no database are with the first."""
+def of_database(name, sections, *, wanted=None):
+    """The documents of sections about one of the databases; those of no database are with the first. Of pages and
+    payloads those that are `wanted`, by default all."""
     found = {section: OWN[section]() for section in sections if section in OWN and name == "shipped"}
     if not {*sections} - {*OWN}:
         return plain(found)
@@ -375,8 +374,11 @@ def of_database(name, sections):
         if "database" in sections:
             found["database"] = database(path)
         with site(path) as app:
-            of = {"pages": pages, "payloads": payloads} | ({"answers": answers} if name == "shipped" else {})
-            found |= {section: of[section](app) for section in of if section in sections}
+            for section in [each for each in ("pages", "payloads") if each in sections]:
+                reads = {"pages": pages, "payloads": payloads}[section](app)
+                found[section] = {key: read() for key, read in reads.items() if not wanted or wanted(key)}
+            if name == "shipped" and "answers" in sections:
+                found["answers"] = answers(app)
     return plain(found, hidden=passing)
 
 
