@@ -232,8 +232,18 @@ class StatelessBlocks(gr.Blocks):
             super().__exit__(*error)
 
     def get_config_file(self) -> Any:
-        """As Gradio's, but nothing until `serve`: it lists every page's components again at the end of each page."""
-        return super().get_config_file() if self._is_served else {}
+        """Returns Gradio's configuration, or nothing until `serve`: it lists every page's components again at the end
+        of each page. The components' schemas are omitted: they are for programs, which have routes of their own, and
+        half of a page with long lists."""
+        config: Any = super().get_config_file() if self._is_served else {}
+        for component in config.get("components", ()):
+            for name in ("api_info", "api_info_as_input", "api_info_as_output", "example_inputs"):
+                component.pop(name, None)
+        return config
+
+    def get_api_info(self, all_endpoints: bool = False, page: str | None = None) -> Any:
+        """Returns Gradio's list of endpoints, empty: it would read the schemas."""
+        return {"named_endpoints": {}, "unnamed_endpoints": {}}
 
     def serve(self, lifespan: Lifespan) -> Lifespan:
         """Adds the queue, and returns `lifespan`, of the server, with what keeps it from storing sessions.
