@@ -221,7 +221,7 @@ def build(path: Path = paths.DATABASE, *, results: Path = paths.RESULTS) -> Repo
     frames["speeds"], wrong = speeds.every(results, models={row.key for row in catalog.models})
     problems += wrong
     items = {run.run.id: run.folder / run_folders.ITEMS for run in stored}
-    damaged = store.write(
+    damaged, counts = store.write(
         path,
         frames=frames,
         most_items=run_folders.PAGE_ITEMS,
@@ -252,7 +252,7 @@ def build(path: Path = paths.DATABASE, *, results: Path = paths.RESULTS) -> Repo
         unshown=tuple(unshown),
         unlisted=tuple(row.key for row in unlisted),
         superseded=tuple(superseded),
-        **store.counts(path, ("models", "tasks", "runs", "scores", "claims")),
+        **counts,
     )
 
 

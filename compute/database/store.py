@@ -29,9 +29,9 @@ NEW = "CREATE TEMP TABLE new_runs AS FROM runs LIMIT 0; CREATE TEMP TABLE new_sc
 # anew whatever has changed. Gives the ids of those runs and of new ones, and their tasks.
 CHANGED = """
 CREATE TEMP TABLE changed AS
-WITH old AS (FROM runs LEFT JOIN scores ON run = id WHERE origin = 'computed'),
-new AS (FROM new_runs LEFT JOIN new_scores ON run = id)
-SELECT DISTINCT id FROM ((FROM old EXCEPT FROM new) UNION (FROM new EXCEPT FROM old));
+WITH old AS (FROM runs WHERE origin = 'computed'), old_scores AS (FROM scores SEMI JOIN old ON run = id)
+SELECT id FROM ((FROM old EXCEPT FROM new_runs) UNION (FROM new_runs EXCEPT FROM old))
+UNION SELECT run FROM ((FROM old_scores EXCEPT FROM new_scores) UNION (FROM new_scores EXCEPT FROM old_scores));
 CREATE TEMP TABLE of_tasks AS SELECT task FROM (FROM runs UNION FROM new_runs) SEMI JOIN changed USING (id);
 DELETE FROM items WHERE run IN (FROM changed);
 DELETE FROM ratings WHERE run IN (FROM changed);
@@ -41,6 +41,7 @@ DELETE FROM thumbnails WHERE task IN (FROM of_tasks);
 DELETE FROM meta; DELETE FROM calibrations; DELETE FROM calibration_domains; DELETE FROM speeds;
 FROM changed UNION FROM of_tasks
 """
+COUNTED = ("models", "tasks", "runs", "scores", "claims")
 JSON_COLUMNS = ("settings", "options", "detail", "category_weights")
 
 # A task's value in one run: its only subset, else the printed average, else the mean of all its subsets when every
@@ -165,7 +166,7 @@ def write(
     about: Mapping[str, str] | None = None,
     derived: Mapping[str, Callable[[Ask], pd.DataFrame]] | None = None,
     copied: bool = False,
-) -> dict[Path, str]:
+) -> tuple[dict[Path, str], dict[str, int]]:
     """Makes a whole database at `path` from one frame a table; the old file stays until the new one is complete.
 
     Frames may lack columns (they become NULL), and others than the table's are not stored: a task's `suites` are the
@@ -175,7 +176,8 @@ def write(
     of it is made from, `fixed` one of what no run changes, `version` that of the published scores. `derived` tables are
     made of the others, and rest on `fixed`. Where `copied`, the rows that rest on `fixed` are those of the old file,
     and so are those of computed runs that the frames have unchanged. Returns the Parquet files that are skipped because
-    they cannot be read or hold what no such file does, with the reasons. Raises DatabaseError naming the table.
+    they cannot be read or hold what no such file does, with the reasons, and how many rows the COUNTED tables have.
+    Raises DatabaseError naming the table.
     """
     unknown = sorted(set(frames) - set(TABLES))
     if unknown:
@@ -219,7 +221,7 @@ def write(
             facts["fixed"] = ""
         connection.executemany("INSERT INTO meta VALUES (?, ?)", [list(fact) for fact in facts.items()])
         connection.execute("CHECKPOINT")  # closing would pass over a disk that is full
-    return damaged
+        return damaged, {name: len(connection.table(name)) for name in COUNTED}
 
 
 @contextlib.contextmanager
@@ -343,12 +345,6 @@ def recorded(path: Path, key: str) -> str:
         if not _meta(connection, "schema"):
             raise DatabaseError(f"{path.name} is not a database of this project. Give another file")
         return _meta(connection, key)
-
-
-def counts(path: Path, names: Iterable[str]) -> dict[str, int]:
-    """How many rows these tables have."""
-    with contextlib.closing(connect(path)) as connection:
-        return {name: len(connection.table(name)) for name in names}
 
 
 def _open(path: Path, *, config: Mapping[str, Any] | None = None) -> duckdb.DuckDBPyConnection:

@@ -59,7 +59,7 @@ BOUNDS = {metric.key: (metric.lower, metric.upper) for metric in METRICS}
 class RecordPart(BaseModel):
     """A part of a record that may hold more than is named here; what is named may be null."""
 
-    model_config = ConfigDict(extra="allow", strict=True, allow_inf_nan=False)
+    model_config = ConfigDict(extra="allow", strict=True, allow_inf_nan=False, defer_build=True)
 
 
 def _part(name: str, **fields: Any) -> type[RecordPart]:

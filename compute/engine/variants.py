@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from statistics import fmean
 from typing import Any
-
-import pandas as pd
 
 from compute.engine import run_folders
 from compute.engine.run_folders import StoredRun
@@ -50,15 +50,12 @@ def by_task(stored: Iterable[StoredRun], *, tasks: Sequence[Task]) -> dict[str, 
 
 def _better(newest: Mapping[tuple[str, str, str], StoredRun], *, category: Mapping[str, str]) -> dict[Any, str]:
     """Returns the better of the compared variants for each model and category; of equal ones the first in COMPARED."""
-    rows = [
-        (model, category[task], variant, task, run_folders.headline(one).value)
-        for (model, task, variant), one in newest.items()
-        if variant in COMPARED
-    ]
-    frame = pd.DataFrame(rows, columns=["model", "category", "variant", "task", "value"])
+    values: dict[Any, dict[str, dict[str, float]]] = defaultdict(lambda: {variant: {} for variant in COMPARED})
+    for (model, task, variant), one in newest.items():
+        if variant in COMPARED:
+            values[model, category[task]][variant][task] = run_folders.headline(one).value
     better = {}
-    for key, part in frame.groupby(["model", "category"]):
-        table = part.pivot(index="task", columns="variant", values="value")
-        rank = table.count() if table.isna().any(axis=None) else table.mean().round(12)
-        better[key] = rank.reindex([variant for variant in COMPARED if variant in rank]).idxmax()
+    for key, of in values.items():
+        same = len({*map(frozenset, of.values())}) == 1
+        better[key] = max(of, key=lambda variant: round(fmean(of[variant].values()), 12) if same else len(of[variant]))
     return better

@@ -22,7 +22,6 @@ from compute.engine import results_table, run_folders, variants
 from compute.engine.plan import Plan, reasons
 from compute.engine.run import Outcome, doubted
 from compute.engine.run_folders import StoredRun
-from compute.importing.scores_csv import DECLARING, OPTIONAL, REQUIRED
 from compute.interface import standing
 from compute.interface.compare import ModelScores, compare_scores
 from compute.interface.standing import EstimatedPlace, RankedModel
@@ -278,6 +277,7 @@ class Evaluation(ShowsItself):
         in its results folder. Raises CannotWrite, and BadInput without a score.
         """
         from compute.catalog import shipped
+        from compute.importing.scores_csv import DECLARING, OPTIONAL, REQUIRED
 
         if not self.runs:
             raise BadInput(f"{self.model.key} has no score on {self.suite.key}: there is nothing to save")

@@ -288,8 +288,16 @@ def parse_json(text: str, *, name: str) -> Any:
 
 
 def _depth(value: Any) -> int:
-    children = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return 1 + max(map(_depth, children), default=0)
+    depth, level = 0, [value]
+    while level:
+        depth += 1
+        level = [
+            child
+            for one in level
+            if isinstance(one, dict | list)
+            for child in (one.values() if isinstance(one, dict) else one)
+        ]
+    return depth
 
 
 def validated(content: Any, model: type[Record]) -> Record:

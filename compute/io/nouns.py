@@ -37,7 +37,7 @@ def strict(noun: type, *names: str, **others: Any) -> type[BaseModel]:
     for name, (kind, default) in stated.items():
         if _plain(kind) is tuple:  # JSON has lists
             stated[name] = Annotated[kind, Field(strict=False)], default
-    config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+    config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False, defer_build=True)
     return create_model(f"{noun.__name__}Record", __config__=config, **stated)
 
 

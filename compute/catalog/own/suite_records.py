@@ -47,7 +47,7 @@ HUMAN = "human"  # the aggregate of generators that people rated
 class StrictRecord(BaseModel):
     """A part of a record, of these fields alone and of their types."""
 
-    model_config = ConfigDict(extra="forbid", strict=True)
+    model_config = ConfigDict(extra="forbid", strict=True, defer_build=True)
 
 
 class FileRecord(StrictRecord):

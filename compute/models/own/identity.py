@@ -129,7 +129,11 @@ def _described(value: Any, used: set[str], inside: tuple[int, ...] = ()) -> Any:
     if isinstance(value, set | frozenset):
         return sorted(str(described(part)) for part in value)
     if isinstance(value, Mapping):
-        return {str(name): described(part) for name, part in value.items() if name not in LABELS}
+        return {
+            str(name): repr(part) if isinstance(part, PLAIN) else described(part)  # of a vocabulary's thousands
+            for name, part in value.items()
+            if name not in LABELS
+        }
     if isinstance(value, types.CodeType):
         return [value.co_code.hex(), value.co_names, described(value.co_consts)]
     if isinstance(value, types.FunctionType | types.BuiltinFunctionType | type):
@@ -157,9 +161,11 @@ def _distributions() -> defaultdict[str, list[metadata.Distribution]]:
     takes ten times as long over the paths of all files."""
     found = defaultdict(list)
     for package in metadata.distributions():
-        files = (package.read_text("RECORD") or "").splitlines()
-        inferred = {line.partition("/")[0].partition(".py,")[0] for line in files if ".py," in line}
-        for module in (package.read_text("top_level.txt") or "").split() or inferred:
+        for module in (package.read_text("top_level.txt") or "").split() or {
+            line.partition("/")[0].partition(".py,")[0]
+            for line in (package.read_text("RECORD") or "").splitlines()
+            if ".py," in line
+        }:
             found[module].append(package)
     return found
 

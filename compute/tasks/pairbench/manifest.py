@@ -91,7 +91,7 @@ class Pair:
 class Manifest(BaseModel):
     """Pairs, and what the file's metadata says they were made from, which may be more."""
 
-    model_config = ConfigDict(extra="allow")
+    model_config = ConfigDict(extra="allow", defer_build=True)
 
     pairs: Annotated[tuple[Pair, ...], Field(min_length=1)]
     path: Path

@@ -34,9 +34,10 @@ def written(folder, *, ratings, most_items=5):
         store.write_parquet(files[-1][1], frame=table)
     path = folder / "own.duckdb"
     runs = store.frame([Run(id=run, model="m", task="b/t") for run in ratings])
-    return path, store.write(
+    damaged, _ = store.write(
         path, frames=frames(runs=runs), files={"items": files, "ratings": files}, most_items=most_items
     )
+    return path, damaged
 
 
 def read(path, sql):
