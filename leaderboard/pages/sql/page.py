@@ -33,8 +33,8 @@ TABLE = re.compile(r"^### ([a-z_]+)\n\n(.+?)\n\n", re.MULTILINE | re.DOTALL)  # 
 MARKS = re.compile(r" ?\[[^]]*\]\([^)]*\)\.?|`")  # links, and the marks of code
 
 BOUNDS = (
-    f"One SELECT, read-only, in DuckDB's dialect, with at most {MOST_ROWS:,} rows and {SECONDS:g} s; {QUERIES} run at a "
-    f"time, of all visitors. Texts are cut after {LONGEST_CELL:,} characters. "
+    f"One SELECT, read-only, in DuckDB's dialect, with at most {MOST_ROWS:,} rows and {SECONDS:g} s; {QUERIES} run at "
+    f"a time, of all visitors. Texts are cut after {LONGEST_CELL:,} characters. "
     "Proportions are stored as fractions: 0.851 for a printed 85.1."
 )
 
