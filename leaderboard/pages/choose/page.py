@@ -79,7 +79,7 @@ def draw(site: Site) -> None:
                     Text(key=key, longest=20), gr.Dropdown(listed, value="", allow_custom_value=True, **look)
                 )
             else:
-                look |= {"scale": 5, "min_width": 280} if key == "need" else {}
+                look |= {"scale": 8, "min_width": 280} if key == "need" else {}
                 rule, default = {}, listed[0][1]
                 if key == "language":
                     rule, default = {"spellings": SPELLINGS, "most": MOST_LANGUAGES}, ()
