@@ -131,11 +131,10 @@ class Shortlist:
     language: str = ""  # in words; empty: any
     categories: Sequence[str] = ()  # that the tasks are of; empty: all
     choices: tuple[ShortlistedModel, ...] = ()
-    runner_up: ShortlistedModel | None = None  # the next by its mean of those that fit, also if significantly worse
+    fits: tuple[ShortlistedModel, ...] = ()  # all that fit, also if significantly worse, by their means
     usable: ShortlistedModel | None = None  # the first by its mean of those that code here loads, also if worse
     origin: str = ""  # of the scores
     ranked: int = 0  # models with a rank on these tasks
-    fitting: int = 0  # of these, the ones that meet every condition
     unknown_size: int = 0  # excluded because their size is not stated, though they meet the other conditions
     unknown_license: int = 0
     smallest: ShortlistedModel | None = None  # of those not significantly worse, if asked for and all sizes are stated
@@ -144,6 +143,16 @@ class Shortlist:
     on_items: str = ""  # of evidence from one task, what its items say of the lead, as a sentence
     suspect: int = 0  # scores of the shortlist in doubt
     digits: int = 1
+
+    @property
+    def fitting(self) -> int:
+        """How many of the ranked models meet every condition."""
+        return len(self.fits)
+
+    @property
+    def runner_up(self) -> ShortlistedModel | None:
+        """The next by its mean of those that fit, also if significantly worse."""
+        return self.fits[1] if self.fitting > 1 else None
 
     def answer(self, *, name: str = "title") -> str:
         """The result in words; models by `name`, title or key."""
@@ -169,7 +178,7 @@ class Shortlist:
         others, ties = self.fitting - 1, self.ties - 1
         rest = ""
         if self.untested == others:
-            rest = f"{self.on_items} Other tasks of the kind were not tried."
+            rest = f"{self.on_items} What other tasks of the kind would say is unknown."
         elif ties > (second.reading == "same"):
             rest = f" {ties} {'model that fits is' if ties == 1 else 'models that fit are'} not significantly worse."
         elif not ties and others > 1:
@@ -226,7 +235,9 @@ def shortlist(
     benchmarks = {key: benchmark for key, (_, benchmark) in suite_cache.suites().items()}
     same = usual.categories or need == GENERAL or benchmarks[about.suite] == benchmarks[usual.suite]
     tasks = about.tasks(table, language=language) if same else frozenset()
-    nothing = Shortlist(table=table, tasks=tasks, language=in_words, categories=about.asked(language))
+    groups = {column.group for column in table.columns if column.task in tasks}
+    categories = [group for group in about.asked(language) if group in groups]
+    nothing = Shortlist(table=table, tasks=tasks, language=in_words, categories=categories)
     try:
         ranked = suite_cache.ranked(about.suite, RankChoice(tasks=tasks, scope=scope)) if tasks else None
     except BadInput:
@@ -266,11 +277,10 @@ def shortlist(
         nothing,
         choices=tuple(replace(models[row], weakest=weakest.get(table.rows[row].id, ("", np.nan))) for row in picked),
         smallest=models[min(sizes, key=sizes.get)] if smallest and len(sizes) > 1 and all(sizes.values()) else None,
-        runner_up=models[fitting[1]] if len(fitting) > 1 else None,
+        fits=tuple(models.values()),
         usable=next((models[row] for row in fitting if models[row].loads), None),
         origin=table.origin,
         ranked=len(rows),
-        fitting=len(fitting),
         unknown_size=sum(known[row]["parameters"] is None and unmet[row] == {"size"} for row in rows),
         unknown_license=sum(not known[row]["license"] and unmet[row] == {"license"} for row in rows),
         ties=len(ties) + len(fitting[:1]),

@@ -58,6 +58,8 @@ def markup(name: str) -> Markup:
     for opening, inline in zip(tokens, tokens[1:], strict=False):
         if opening.type == "heading_open":
             opening.attrSet("id", re.sub(r"[^\w]+", "-", inline.content.lower()).strip("-"))
+        if opening.type == "table_open":
+            opening.attrSet("tabindex", "0")  # it scrolls where it is wider than the page
         for link in inline.children or ():
             if "://" in str(link.attrGet("href")):
                 link.attrs |= {"target": "_blank", "rel": "noopener noreferrer"}

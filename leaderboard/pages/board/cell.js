@@ -121,7 +121,11 @@ export function createDialog(board) {
     const marks = MARKS.filter(([bit]) => bits & bit).map(([, mark, words]) => el('li', {}, `${mark} ${words}`));
     const notes = (data.notes ?? []).map((note) => el('li', {}, String(note)));
     const empty = cellAt(payload, ranking, row, at) === null && !data.sources?.length;
-    show(data.title || heading, facts([['Estimated', bits & ESTIMATED ? shown(cellAt(payload, ranking, row, at), column.digits) : ''], ...(data.lines ?? []).map(({ label, text }) => [label, text])]),
+    const line = ({ label, text }) => {
+      const task = payload.columns.find((one) => one.group === column.key && one.title === label); // of a category: it has the sources
+      return [task ? button(label, () => load(row, task), { class: 'lk-link' }) : label, text];
+    };
+    show(data.title || heading, facts([['Estimated', bits & ESTIMATED ? shown(cellAt(payload, ranking, row, at), column.digits) : ''], ...(data.lines ?? []).map(line)]),
       empty ? el('p', {}, `No value: ${reasonAt(payload, ranking, row, at)}`) : '',
       marks.length || notes.length ? el('ul', { class: 'lk-notes' }, ...marks, ...notes) : '',
       ...(data.sources ?? []).map(source), links(data.items ? payload.links?.items : '', data, 'Its single items'),

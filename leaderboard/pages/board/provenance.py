@@ -91,7 +91,7 @@ def _category(db: Database, table: BoardTable, ranked: Ranking, position: int, c
     lines = [
         ("Shown", "no mean" if math.isnan(mean) else category.text(mean)),
         ("Made of", made_of),
-        ("Tasks", f"{have} of {len(members)} have a readable score"),
+        ("Tasks", f"{have} of {len(members)} have a score; open one for its source"),
         *((table.columns[index].title, _shown(table, position, index)) for index in members),
     ]
     sources = [

@@ -79,7 +79,7 @@ def draw(site: Site) -> None:
                     Text(key=key, longest=20), gr.Dropdown(listed, value="", allow_custom_value=True, **look)
                 )
             else:
-                look |= {"scale": 5, "min_width": 280} if key == "need" else {}
+                look |= {"scale": 8, "min_width": 280} if key == "need" else {}
                 rule, default = {}, listed[0][1]
                 if key == "language":
                     rule, default = {"spellings": SPELLINGS, "most": MOST_LANGUAGES}, ()
@@ -97,7 +97,7 @@ def suites(site: Site) -> list[tuple[str, str]]:
     """Returns the suites to choose by; first, the usual one of each need."""
     about = site.suite_cache.db.query("suites")
     ranked = about[about["aggregate"] != "human"]
-    return [("The usual suite", ""), *zip(ranked["title"], ranked["key"], strict=True)]
+    return [("Usual suite", ""), *zip(ranked["title"], ranked["key"], strict=True)]
 
 
 def most_parameters(size: str) -> float:
@@ -136,9 +136,10 @@ def shown(
             "title": each.facts["title"],
             "rank": each.rank,
             "mean": round(each.mean, 4),
+            "compared_with_best": each.reading or "best",  # same: not significantly different
             **each.facts[["parameters_m", "license"]],
         }
-        for each in result.choices
+        for each in result.fits
     ]
     return render(
         "pages/choose/page.html",

@@ -4,6 +4,7 @@ category."""
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
@@ -72,7 +73,8 @@ def dumbbell(line: ComparedLine, *, on: ChartAxis) -> dict[str, Any]:
         )
     places = [float(dot["position"]) for dot in dots] or [0.0]
     return {
-        "title": "Mean" if line.kind == "category" else line.column.title,
+        # A name in one word may break before each of its words, at a space of no width.
+        "title": "Mean" if line.kind == "category" else re.sub("(?<=[a-z0-9])(?=[A-Z])", "\u200b", line.column.title),
         "is_mean": line.kind == "category",
         "dots": dots,
         "left": rounded(min(places), 2),

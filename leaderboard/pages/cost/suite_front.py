@@ -52,7 +52,9 @@ AXES = {
         CostAxis(SIZE, "Parameters", "a known size", "of the same size or smaller", "smallest", parameters_text),
         CostAxis(MEMORY, "Memory", "known memory", "of the same memory or less", "smallest", memory_text),
         *(
-            CostAxis(key, f"Images, {machine}", SPEED, FASTER, "fastest", lambda seconds: f"{rate_text(1 / seconds)}/s")
+            CostAxis(
+                key, f"Images/s, {machine}", SPEED, FASTER, "fastest", lambda seconds: f"{rate_text(1 / seconds)}/s"
+            )
             for key, machine in MACHINES.items()
         ),
         CostAxis(

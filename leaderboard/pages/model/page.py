@@ -13,6 +13,7 @@ import numpy as np
 from compute.analysis.maps import SHIPPED
 from compute.types import CannotDo
 from leaderboard.data.database import shared
+from leaderboard.data.languages import code_of, name_of
 from leaderboard.data.models.loading_code import commands, evaluation_command, loading_code
 from leaderboard.data.models.model_facts import own_facts
 from leaderboard.data.payload import plain, standing
@@ -91,7 +92,7 @@ def page(site: Site, *, model: str, suite: str, by: str) -> tuple:
     computed = db.query("computed_suites", model=model)["suite"].tolist()
     outstanding = {} if shown is None else _outstanding(shown)
     facts = {
-        "model": about.to_dict(),
+        "model": about.to_dict() | {"languages": [name_of(code_of(each)) for each in about["languages"]]},
         "own": own_facts(about["options"]),
         "on_try": model in {row.key for row in site.live.own},
         "tried": "images and texts" if "text" in about["modalities"] else "images",

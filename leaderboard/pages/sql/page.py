@@ -30,10 +30,11 @@ from leaderboard.web.responses import NO_STORE
 
 HERE = Path(__file__).parent
 TABLE = re.compile(r"^### ([a-z_]+)\n\n(.+?)\n\n", re.MULTILINE | re.DOTALL)  # of docs/results.md
+MARKS = re.compile(r" ?\[[^]]*\]\([^)]*\)\.?|`")  # links, and the marks of code
 
 BOUNDS = (
-    f"One SELECT, read-only, in DuckDB's dialect. At most {MOST_ROWS:,} rows, {SECONDS:g} second and "
-    f"{QUERIES} queries of all visitors at a time; texts are cut after {LONGEST_CELL:,} characters. "
+    f"One SELECT, read-only, in DuckDB's dialect, with at most {MOST_ROWS:,} rows and {SECONDS:g} s; {QUERIES} run at "
+    f"a time, of all visitors. Texts are cut after {LONGEST_CELL:,} characters. "
     "Proportions are stored as fractions: 0.851 for a printed 85.1."
 )
 
@@ -109,7 +110,7 @@ def described(db: Database) -> dict[str, Any]:
 def table_words() -> dict[str, str]:
     """Returns what each table and view holds, as the documentation has it, in the order to list them."""
     text = (DOCS / "results.md").read_text(encoding="utf-8")
-    return {name: " ".join(words.split()) for name, words in TABLE.findall(text)}
+    return {name: MARKS.sub("", " ".join(words.split())) for name, words in TABLE.findall(text)}
 
 
 @cache

@@ -16,6 +16,7 @@ from markupsafe import Markup
 from compute.analysis.figures.ranked import strip
 from leaderboard.data import replication, task_doubts
 from leaderboard.data.board_table import BoardTable, SuiteColumn, SuiteRow
+from leaderboard.data.languages import code_of, name_of
 from leaderboard.html import drawn_examples
 from leaderboard.html.components import lazy_tables
 from leaderboard.html.formatting import number, span
@@ -72,7 +73,8 @@ def page(site: Site, *, task: str) -> tuple:
     metrics = db.keyed("metrics")
     # A task's own settings, where its notes hold them as JSON
     settings = json.loads(about["notes"]) if str(about["notes"]).startswith("{") else {}
-    task_facts = about.to_dict() | {name: list(about[name]) for name in ("subsets", "languages")}
+    languages = [name_of(code_of(each)) for each in about["languages"]]
+    task_facts = about.to_dict() | {"subsets": list(about["subsets"]), "languages": languages}
     shown: dict[str, Any] = {}
     leader, untrained, trained = None, None, pd.Series(dtype=bool)
     reading: dict[str, Any] = {"saturation": None, "column": None}
