@@ -1,11 +1,9 @@
 """What was trained as a folder: the same model to the normal adapter, merged or as an adapter, and its card."""
 
-import json
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from safetensors.numpy import load_file
 
 from compute import models
 from compute.models.own import checkpoints as own_checkpoints
@@ -56,16 +54,6 @@ def test_the_stored_model_gives_the_logits_of_the_one_in_memory(bases, tmp_path,
     names = {file.name for file in (tmp_path / "tuned").iterdir()}
     assert not [name for name in names if name.endswith((".bin", ".pt", ".pkl", "draft"))]
     assert ("adapter_model.safetensors" in names) == (save == "adapter")
-
-
-def test_an_adapter_is_of_the_vision_tower_alone_and_names_its_base(bases, tmp_path):
-    encoder = bases()
-    trained(tmp_path / "tuned", encoder, plan=replace(PLAN, samples=4), parts=sets("quality"))
-    exported.write_model(encoder, tmp_path / "tuned", save="adapter")
-    config = json.loads((tmp_path / "tuned" / "adapter_config.json").read_text())
-    assert (config["peft_type"], config["r"], config["lora_alpha"], config["lora_dropout"]) == ("LORA", 4, 8, 0.2)
-    assert config["base_model_name_or_path"] == str(encoder.folder)
-    assert all(".vision_model." in name for name in load_file(tmp_path / "tuned" / "adapter_model.safetensors"))
 
 
 CHANGE = TaskChange(key="core", title="Core", side="core", before=0.5, after=0.75, low=0.2, high=0.3)
