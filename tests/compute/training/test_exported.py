@@ -79,12 +79,7 @@ def test_the_card_says_how_it_was_made_what_it_scored_and_what_it_has_learnt_fro
     assert "| **Core** | 50.0 | 75.0 | +25.0 | +20.0 to +30.0 |" in card
     assert "step 3 of 6" in card and "| 6 | 70.0 |  |" in card
     assert all(f"| {name} |" in card for name in ("rank", "margin", "seed", "learning_rate"))
-    assert (
-        "No image is of any." in card
-        and encoder.revision in card
-        and str(encoder.folder) not in card
-        and str(tmp_path) not in card
-    )
+    assert "No image is of any." in card and encoder.revision in card and str(tmp_path.parent) not in card
 
 
 @pytest.mark.parametrize("adapter, tune", [("clip", "full"), ("open_clip", "lora")])
