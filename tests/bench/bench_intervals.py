@@ -1,10 +1,8 @@
 """How often the intervals of the metrics of sets hold the metric's mean at that N, by simulation.
 
-Run: python -m tests.bench.bench_intervals. The target of 95% is estimated from other samples than the intervals'.
+The target of 95% is estimated from other samples than the intervals'.
 """
 
-import argparse
-import itertools
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -84,21 +82,3 @@ def coverage(metric, *, n, d, samples, targets, alike=False, seed=0):
     held = [low <= values.mean() <= high for low, high in known]
     width = float(np.median([high - low for low, high in known]) / (2 * 1.96 * values.std())) if known else np.nan
     return Coverage(share=float(np.mean(held)) if held else np.nan, width=width, missing=samples - len(known))
-
-
-def main():
-    """Prints a table: a row a metric, a column an N and d."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--samples", type=int, default=200)
-    parser.add_argument("--metrics", nargs="*", default=list(METRICS))
-    parser.add_argument("--n", type=int, nargs="*", default=[20, 50, 200])
-    parser.add_argument("--d", type=int, nargs="*", default=[8, 64])
-    options = parser.parse_args()
-    print("coverage of 95% intervals / median width over the true one; alike: of equal distributions")
-    for alike, d, n, metric in itertools.product((False, True), options.d, options.n, options.metrics):
-        made = coverage(metric, n=n, d=d, samples=options.samples, targets=4 * options.samples, alike=alike)
-        print(f"{metric:16} N {n:4} d {d:4} {'alike' * alike:6} {made.share:6.1%} / {made.width:.2f}", flush=True)
-
-
-if __name__ == "__main__":
-    main()

@@ -16,10 +16,11 @@ import json
 import lzma
 import math
 import re
+import shutil
 import sys
 import tempfile
 from datetime import UTC, datetime
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 import duckdb
@@ -198,13 +199,13 @@ PASSING = (
 
 
 def pages(site):
-    """How to read every page, by its address."""
-    keys = [key for key, *_ in site.client.get("/config").json()["pages"]]
-    return {f"/{key}?{query}": partial(site.page, key, query) for key in keys for query in ("", *QUERIES.get(key, ()))}
+    """Every page, by its address."""
+    known = [key for key, *_ in site.client.get("/config").json()["pages"]]
+    return {f"/{key}?{query}": partial(site.page, key, query) for key in known for query in ("", *QUERIES.get(key, ()))}
 
 
 def payloads(site):
-    """How to read what routes, exports and endpoints answer."""
+    """What routes, exports and endpoints answer."""
     suites = [row["key"] for row in site.client.get("/data/board/unisim-core").json()["suites"]]
     addresses = (*ADDRESSES, *(f"/data/board/{suite}" for suite in suites))
     found = {address: partial(site.document, address) for address in addresses}
@@ -362,21 +363,27 @@ def fingerprints(path):
 DATABASES = {"shipped": shipped, "computed": computed, "made": made}
 
 
-def of_database(name, sections, *, wanted=None):
-    """The documents of sections about one of the databases; those of no database are with the first. Of pages and
-    payloads those that are `wanted`, by default all."""
+def of_database(name, sections, *, first=None, every=True):
+    """The documents of sections about one of the databases; those of no database are with the first.
+
+    `first` is a shipped database, to begin with. Unless `every`, the pages and payloads of a later database that are
+    stored as those of the first are left out: every row of its tables is compared.
+    """
     found = {section: OWN[section]() for section in sections if section in OWN and name == "shipped"}
     if not {*sections} - {*OWN}:
         return plain(found)
     with tempfile.TemporaryDirectory() as folder:
+        if first:
+            shutil.copy(first, Path(folder, "likeness.duckdb"))
         path = DATABASES[name](Path(folder))
         passing = set() if name == "shipped" else fingerprints(path)
         if "database" in sections:
             found["database"] = database(path)
         with site(path) as app:
-            for section in [each for each in ("pages", "payloads") if each in sections]:
-                reads = {"pages": pages, "payloads": payloads}[section](app)
-                found[section] = {key: read() for key, read in reads.items() if not wanted or wanted(key)}
+            for section, documents in (("pages", pages(app)), ("payloads", payloads(app))):
+                if section in sections:
+                    kept = () if every else stored(section)
+                    found[section] = {k: read() for k, read in documents.items() if every or f"{name} {k}" in kept}
             if name == "shipped" and "answers" in sections:
                 found["answers"] = answers(app)
     return plain(found, hidden=passing)
@@ -441,6 +448,7 @@ def alike(before, now, close):
     return True
 
 
+@cache
 def stored(section):
     return json.loads(lzma.decompress((HERE / f"{section}.json.xz").read_bytes()))
 

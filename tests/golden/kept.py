@@ -73,10 +73,8 @@ def frechet(folder, *more):
 
 def scores(folder):
     """The kept runs' scores in a database that is built from the folder."""
-    database = folder / "scores.duckdb"
-    likeness_build(folder, database)
     kept = [json.loads(path.read_text())["fingerprint"] for path in runs(folder)]
-    with duckdb.connect(str(database), read_only=True) as connection:
+    with duckdb.connect(str(database(folder)), read_only=True) as connection:
         found = connection.execute(
             "SELECT model, task, subset, metric, value, stderr, n, low, high, fingerprint "
             "FROM scores JOIN runs ON runs.id = scores.run WHERE list_contains(?, fingerprint) ORDER BY ALL",
@@ -105,13 +103,11 @@ def report(folder):
 
 def percentiles(folder):
     """Where scores lie among the calibration's pairs, by the app."""
-    database = folder / "calibrated.duckdb"
-    likeness_build(folder, database)
     parts, found = ("score", "percentile", "above_unrelated", "above_matching"), {}
     first, other = (
         f"data:image/png;base64,{base64.b64encode((folder / name).read_bytes()).decode()}" for name in SCENES
     )
-    with opened(database) as site:
+    with opened(database(folder)) as site:
         for what, second in (("the same", first), ("another", other), ("text", (folder / "scene.txt").read_text())):
             (rows,) = site.call("score_pair", first=first, second=second, models=["tiny", "ssim"])
             found |= {f"{row['model']}, {what}": [row[key] for key in parts] for row in rows if not row["problem"]}
@@ -133,9 +129,13 @@ def figures(table):
     return [[row["generator"], row["metric"], row["backbone"], float(row["value"]), int(row["n"])] for row in rows]
 
 
-def likeness_build(folder, database):
-    result = CliRunner().invoke(app, ["build", "--path", str(database), "--results", str(folder / "scored")])
-    assert result.exit_code == 0, result.output
+def database(folder):
+    """That of the folder's results, built once."""
+    path = folder / "likeness.duckdb"
+    if not path.exists():
+        result = CliRunner().invoke(app, ["build", "--path", str(path), "--results", str(folder / "scored")])
+        assert result.exit_code == 0, result.output
+    return path
 
 
 def runs(folder):

@@ -11,11 +11,13 @@ from tests.golden.kept import likeness
 EXPECTED = json.loads(kept.EXPECTED.read_text())
 
 
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    monkeypatch.setattr(paths, "RESULTS", tmp_path / "results")
-    with kept.as_then():
-        yield kept.copied(tmp_path)
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Read first; what later tests add is of another part."""
+    place = tmp_path_factory.mktemp("kept")
+    with pytest.MonkeyPatch.context() as patch, kept.as_then():
+        patch.setattr(paths, "RESULTS", place / "results")
+        yield kept.copied(place)
 
 
 @pytest.mark.parametrize("what", kept.READS)

@@ -32,13 +32,17 @@ def answer(order, question, choice=0, **other):
     return Judgment(**given, choice=choice, **other)
 
 
+def study(place, names, *questions):
+    for seed, name in enumerate(names):
+        drawn(place / "images" / name, seed=seed)
+    made = StudyFolder.created(place / "eyes", EyesSettings(source=str(place / "images"), seed=3))
+    made.save(Study(kind="image", contents=list(names), questions=questions))
+    return made
+
+
 @pytest.fixture
 def folder(tmp_path):
-    for seed, name in enumerate(NAMES):
-        drawn(tmp_path / "images" / name, seed=seed)
-    made = StudyFolder.created(tmp_path / "eyes", EyesSettings(source=str(tmp_path / "images"), seed=3))
-    made.save(Study(kind="image", contents=list(NAMES), questions=[(0, 1, 2), (3, 1, 0), (2, 3, 0)]))
-    return made
+    return study(tmp_path, NAMES, (0, 1, 2), (3, 1, 0), (2, 3, 0))
 
 
 def closed(folder):
@@ -271,12 +275,7 @@ def test_what_is_no_file_of_judgments_is_refused(tmp_path, content):
 @pytest.fixture
 def three(tmp_path):
     """A study of two questions about three images."""
-    names = ["a.png", "b.png", "c.png"]
-    for seed, name in enumerate(names):
-        drawn(tmp_path / "images" / name, seed=seed)
-    made = StudyFolder.created(tmp_path / "eyes", EyesSettings(source=str(tmp_path / "images")))
-    made.save(Study(kind="image", contents=names, questions=[(0, 1, 2), (1, 0, 2)]))
-    return made
+    return study(tmp_path, ("a.png", "b.png", "c.png"), (0, 1, 2), (1, 0, 2))
 
 
 @pytest.fixture

@@ -70,19 +70,6 @@ def test_batches_grow_while_that_is_faster(
     assert (asked.done[0].batch, asked.done[0].effective) == (32, sizes[-1])
 
 
-def test_many_vectors_an_item(tmp_path):
-    """They stay in the store until some are read."""
-    model = Standin()
-    model.trouble = lambda found: [np.tile(row, (int(row[0]) % 4, 1)) for row in found]
-    column = files(1, 2, 3, 4, 5, 2)
-    asked = subject(tmp_path, model, row=LATE, batch_size=2)
-    many = asked.embed_many(column)
-    assert many.lengths.tolist() == [1, 2, 3, 0, 1, 2]
-    assert [part[:, 0].tolist() for part in many.read(np.array([5, 3, 2]))] == [[2, 2], [], [3, 3, 3]]
-    with pytest.raises(CannotDo, match="many vectors"):
-        asked.embed(column)
-
-
 def test_what_a_model_cannot_do(tmp_path):
     model = Standin()
     only_texts = subject(tmp_path, model, row=replace(ENCODER, abilities=("embed_text",)))
@@ -92,6 +79,7 @@ def test_what_a_model_cannot_do(tmp_path):
         lambda: only_texts.embed(files(1)),
         lambda: only_texts.compare(files(1), files(1)),
         lambda: only_texts.choose([]),
+        lambda: subject(tmp_path, model, row=LATE).embed(files(1)),  # many vectors an item
     ):
         with pytest.raises(CannotDo, match="made/up"):
             ask()

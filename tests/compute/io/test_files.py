@@ -47,17 +47,16 @@ from compute.types import LikenessError
 keys = [f"{random.getrandbits(256):x}" for row in range(20_000)]
 frame = pd.DataFrame({"key": keys, "title": "x", "kind": "encoder"})
 resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, resource.RLIM_INFINITY))
-what, path = sys.argv[1], Path(sys.argv[2])
-try:
-    match what:
-        case "text":
-            write_text(path, "x" * 400_000)
-        case "parquet":
-            store.write_parquet(path, frame=frame)
-        case "database":
-            store.write(path, frames={"models": frame})
-except LikenessError as error:
-    print(error)
+writes = (
+    lambda path: write_text(path, "x" * 400_000),
+    lambda path: store.write_parquet(path, frame=frame),
+    lambda path: store.write(path, frames={"models": frame}),
+)
+for path, write in zip(map(Path, sys.argv[1:]), writes, strict=True):
+    try:
+        write(path)
+    except LikenessError as error:
+        print(error)
 """
 
 
@@ -130,15 +129,15 @@ def test_an_error_removes_the_draft_and_leaves_the_old_file(tmp_path):
     assert names(tmp_path) == ["file"] and path.read_text() == "old"
 
 
-@pytest.mark.parametrize("what", ["text", "parquet", "database"])
-def test_a_full_disk_leaves_the_old_file_and_says_what_to_do(tmp_path, what):
-    path = tmp_path / "file.ext"
-    path.write_text("old")
-    done = ended("-c", FULL, what, path)
+def test_a_full_disk_leaves_the_old_file_and_says_what_to_do(tmp_path):
+    paths = [tmp_path / name for name in ("1 text", "2 parquet", "3 database")]
+    for path in paths:
+        path.write_text("old")
+    done = ended("-c", FULL, *paths)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("Cannot write file.ext: ")
-    assert "The old file is unchanged. Free some disk space, then run the same command again" in done.stdout
-    assert names(tmp_path) == ["file.ext"] and path.read_text() == "old"
+    for path, said in zip(paths, done.stdout.splitlines(), strict=True):
+        assert said.startswith(f"Cannot write {path.name}: ") and "The old file is unchanged. Free some disk" in said
+    assert names(tmp_path) == [path.name for path in paths] and {path.read_text() for path in paths} == {"old"}
 
 
 def test_temporary_folders_of_killed_processes_are_removed(tmp_path, monkeypatch):

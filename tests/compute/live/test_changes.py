@@ -8,7 +8,6 @@ from compute.analysis.calibrated import Calibrations
 from compute.live import changes, examples, occlusion
 from compute.live.changes import ChangedPair, answers_in_words, cannot, rate
 from compute.live.questions import LiveQuestion, ask
-from compute.procedures import judging
 from compute.procedures.shared.similarity import alike
 from compute.tasks.perturb import perturb
 from compute.types import BadInput, CannotDo
@@ -31,16 +30,6 @@ def test_a_judge_gets_the_prompts_of_pairbench_in_both_orders(condition):
     first, second = judge.shown()
     assert prompts[0] == prompts[1] and first == second[::-1] != second
     assert prompts[0].split() == changes.prompt("rotate", condition).replace('"data1" "data2"', "").split()
-
-
-@pytest.mark.parametrize("key, measure", [("tiny", "cosine"), ("ssim", "comparison")])
-def test_a_cosine_and_a_bounded_distance_become_scores_as_in_a_run(key, measure):
-    rating = rated(key)
-    numbers = rating.detail["numbers"]
-    assert (rating.settings["numbers"], rating.settings["scale"]["from"]) == (measure, [-1, 1])
-    assert numbers[0] == pytest.approx(numbers[1]) and -1 <= numbers[0] < 1
-    assert rating.scores == tuple(judging.scaled(np.array(numbers), ends=(-1.0, 1.0)))
-    assert rated("ssim", strength=0).scores == (10, 10)
 
 
 def test_without_a_prompt_the_invariant_condition_is_the_mean_of_five_applications():

@@ -375,7 +375,7 @@ def timm_folder(folder, *, architecture="vit_tiny_patch16_224", **arguments):
     return folder
 
 
-def open_clip(folder, *, config=True, binary=False):
+def open_clip(folder, *, config=True, binary=False, vocabulary=49408):
     """open_clip_config.json and open_clip_model.safetensors, or the weights alone as a .bin of older repositories."""
     import open_clip as library
 
@@ -383,7 +383,7 @@ def open_clip(folder, *, config=True, binary=False):
     made = {
         "embed_dim": 24,
         "vision_cfg": {"image_size": SIDE, "layers": 2, "width": 64, "patch_size": 8, "head_width": 32},
-        "text_cfg": {"context_length": 20, "vocab_size": 49408, "width": 16, "heads": 2, "layers": 2},
+        "text_cfg": {"context_length": 20, "vocab_size": vocabulary, "width": 16, "heads": 2, "layers": 2},
     }
     torch.manual_seed(7)
     model = library.CLIP(**made)

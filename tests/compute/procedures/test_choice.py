@@ -5,7 +5,7 @@ import pytest
 from scipy.special import log_softmax
 from sklearn.metrics.pairwise import cosine_similarity
 
-from compute.content.items import images
+from compute.content.items import images, texts
 from compute.procedures import choice, evidence, odd_one_out
 from compute.procedures.choice import OPPOSITES, PROCEDURE, PROMPTS
 from compute.tasks.data import QUESTIONS, Choices, OddOneOut
@@ -14,13 +14,15 @@ from tests.compute.procedures.known import BOTH, Known, shown
 
 USUAL = {name: values[0] for name, values in PROCEDURE.options.items()}
 N = 40
+PLACES = {"east": [1, 0], "north": [0, 1], "between": [0.6, 0.8]}
+KNOWN = {word: vector for name, vector in PLACES.items() for word in (name, name.encode())}
 
 
-def made(k, *, reference="image", other="image", question="reference"):
+def made(k, *, reference="image", question="reference"):
     rng = np.random.default_rng(k)
     first, *others = vectors = rng.standard_normal((k + 1, N, 8)).astype(np.float32)
     known = {}
-    kinds = [reference, *[other] * k]
+    kinds = [reference, *["image"] * k]
     columns = [shown(*one, kind=kind, known=known) for *one, kind in zip(vectors, "rabcdefgh", kinds, strict=False)]
     data = Choices(
         names=tuple(f"i{row}" for row in range(N)),
@@ -32,26 +34,24 @@ def made(k, *, reference="image", other="image", question="reference"):
     return data, known, first, others
 
 
-@pytest.mark.parametrize("k", [2, 3, 8])
-@pytest.mark.parametrize("kinds", [("image", "image"), ("text", "image"), ("image", "text")])
-def test_the_nearest_by_cosine(k, kinds):
-    data, known, first, others = made(k, reference=kinds[0], other=kinds[1])
-    found = choice.run(Known(known, abilities=BOTH), data, USUAL)
-    scores = np.stack([np.diag(cosine_similarity(first, one)) for one in others], axis=1)
-    assert found.items["accuracy"].tolist() == (scores.argmax(axis=1) == data.answer).astype(float).tolist()
-    assert found.items["answer"].tolist() == ["ABCDEFGH"[at] for at in scores.argmax(axis=1)]
-    np.testing.assert_allclose(np.array([detail["scores"] for detail in found.items["detail"]]), scores, atol=1e-6)
-    detail = found.items["detail"][0]
-    assert len(detail["images"]) == [kinds[0], *[kinds[1]] * k].count("image")
-    assert len(detail["texts"]) == [kinds[0], *[kinds[1]] * k].count("text")
-
-
-def test_equal_alternatives_share_the_pick():
-    one, two = images([b"r"], of="tests"), images([b"same"], of="tests")
-    data = Choices(names=("i",), alternatives=(two, two), answer=np.array([0]), reference=one)
-    found = choice.run(Known({b"r": [1, 2], b"same": [2, 3]}, abilities=BOTH), data, USUAL)
-    assert found.items["accuracy"].tolist() == [0.5] and found.items["correct"].tolist() == [None]
-    assert found.settings["tied"] == 1
+@pytest.mark.parametrize("reference, other", [(images, images), (texts, images), (images, texts)])
+def test_the_nearest_by_cosine(reference, other):
+    """Of eight by hand; equal ones share the pick."""
+    rows = ["north " * 7 + "between", "between" + " north" * 7, "east east" + " north" * 6]
+    sides = ["east"] * 3, *zip(*map(str.split, rows), strict=True)
+    kinds = reference, *[other] * 8
+    first, *others = (
+        kind([word if kind is texts else word.encode() for word in side], of="tests")
+        for kind, side in zip(kinds, sides, strict=True)
+    )
+    data = Choices(names=("i", "j", "k"), alternatives=tuple(others), answer=np.array([7, 1, 0]), reference=first)
+    found = choice.run(Known(KNOWN, abilities=BOTH), data, USUAL)
+    items, detail = found.items, found.items["detail"][0]
+    assert items["answer"].tolist()[:2] == ["H", "A"] and found.settings["tied"] == 1
+    assert items["accuracy"].tolist() == [1, 0, 0.5] and items["correct"].tolist() == [True, False, None]
+    np.testing.assert_allclose(items["value"], [0.6, -0.6, 0], atol=1e-6)
+    np.testing.assert_allclose(detail["scores"], [0] * 7 + [0.6], atol=1e-6)
+    assert (len(detail["images"]), len(detail["texts"])) == (kinds.count(images), kinds.count(texts))
 
 
 def test_margins():

@@ -1,13 +1,11 @@
-"""References: scikit-learn's cosine_similarity and plain arithmetic on every pair."""
+"""References: plain arithmetic on every pair."""
 
 import math
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from sklearn.metrics.pairwise import cosine_similarity
 
-from compute.content.items import content_key
 from compute.content.messages import LENGTH, REFUSAL
 from compute.procedures import judging
 from compute.procedures.judging import PROCEDURE
@@ -19,18 +17,18 @@ USUAL = {name: values[0] for name, values in PROCEDURE.options.items()}
 READERS = PROCEDURE.options["reader"]
 
 
-def contents(pairs):
+def vector(content):
+    """Of a source east; what is transformed lies between, what is irrelevant north, but its first two variants east."""
+    name, _, number = (content if isinstance(content, str) else content.decode()).partition("#")
+    if number:
+        return [0, 1] if name.endswith("irrelevant") and int(number) > 1 else [1, 0]
+    return {"transformed": [0.6, 0.8], "irrelevant": [0, 1]}.get(name.partition("/")[2], [1, 0])
+
+
+def encoder(pairs, *, abilities=BOTH):
     columns = (pairs.first, pairs.second, *pairs.first_variants, *pairs.second_variants)
-    return [column.read(row) for column in columns for row in range(len(column))]
-
-
-def encoder(pairs, *, seed=0, abilities=BOTH):
-    rng = np.random.default_rng(seed)
-    return Known({content: rng.standard_normal(6) for content in contents(pairs)}, abilities=abilities)
-
-
-def vector(model, content):
-    return model.vectors[content_key(content)].astype(float)
+    contents = [column.read(row) for column in columns for row in range(len(column))]
+    return Known({content: vector(content) for content in contents}, abilities=abilities)
 
 
 def rounded(share):
@@ -38,32 +36,23 @@ def rounded(share):
     return math.floor(1 + 9 * min(max(share, 0), 1) + 0.5)
 
 
-@pytest.mark.parametrize("cosine, low", [("-1..1", -1.0), ("0..1", 0.0)])
+@pytest.mark.parametrize("cosine, low, expected", [("-1..1", -1, [10, 8, 6]), ("0..1", 0, [10, 6, 1])])
 @pytest.mark.parametrize("second", ["image", "text"])
-def test_an_encoders_cosines_become_scores(cosine, low, second):
-    pairs = rated_pairs(7, second=second, transformations=("position",))
-    model = encoder(pairs)
-    found = judging.run(model, pairs, USUAL | {"cosine": cosine})
-    for row in range(len(pairs.names)):
-        one, other = (vector(model, side.read(row)) for side in (pairs.first, pairs.second))
-        expected = rounded((float(cosine_similarity([one], [other])[0, 0]) - low) / (1 - low))
-        assert found.items["forward"][row] == found.items["reverse"][row] == expected
-    assert found.settings["scale"]["from"] == [low, 1.0] and found.settings["unequal"] == 0
+def test_an_encoders_cosines_become_scores(cosine, low, expected, second):
+    """Of 1, 0.6 and 0."""
+    pairs = rated_pairs(1, second=second, transformations=("position",))
+    found = judging.run(encoder(pairs), pairs, USUAL | {"cosine": cosine})
+    assert found.items["forward"].tolist() == found.items["reverse"].tolist() == expected
+    assert found.settings["scale"]["from"] == [low, 1] and found.settings["unequal"] == 0
 
 
-def test_the_invariant_condition_averages_representations():
-    pairs = rated_pairs(4, condition="invariant")
-    model = encoder(pairs)
-    for k in (5, 2):
-        found = judging.run(model, pairs, USUAL | {"k": k})
-        for row in range(len(pairs.names)):
-            one, other = (
-                np.mean([vector(model, column.read(row)) for column in side[:k]], axis=0)
-                for side in (pairs.first_variants, pairs.second_variants)
-            )
-            expected = rounded((float(cosine_similarity([one], [other])[0, 0]) + 1) / 2)
-            assert found.items["forward"][row] == found.items["reverse"][row] == expected
-        assert found.settings["applications"] == k
+@pytest.mark.parametrize("k, expected", [(2, [10, 10, 10]), (5, [10, 10, 8])])
+def test_the_invariant_condition_averages_representations(k, expected):
+    """Two of five are east and three north: a cosine of 0.55."""
+    pairs = rated_pairs(1, condition="invariant")
+    found = judging.run(encoder(pairs), pairs, USUAL | {"k": k})
+    assert found.items["forward"].tolist() == found.items["reverse"].tolist() == expected
+    assert found.settings["applications"] == k
 
 
 def test_no_prompt_and_nothing_to_apply():
@@ -133,15 +122,12 @@ def test_a_judge_is_asked_both_orders_at_once():
         first, second = (part.read() for part in question.parts if not isinstance(part, str))
         return f"Score: {9 if len(first) < len(second) else 4}\nReason: x"
 
-    model = judge(reply)
-    found = judging.run(model, pairs, USUAL)
-    assert len(model.asked) == 18
+    found = judging.run(judge(reply), pairs, USUAL)
     assert found.items["forward"].tolist() == [9.0] * 9 and found.items["reverse"].tolist() == [4.0] * 9
     assert found.items["value"].tolist() == [5.0] * 9 and found.items["answer"].tolist() == ["9 | 4"] * 9
-    assert (found.settings["asked"], found.settings["input_tokens"], found.settings["invalid"]) == (18, 126, 0)
+    assert (found.settings["asked"], found.settings["input_tokens"]) == (18, 126)
     detail = found.items["detail"][1]
-    assert detail["replies"] == ["Score: 9\nReason: x", "Score: 4\nReason: x"] and detail["type"] == "transformed"
-    assert len(detail["images"]) == 2 and detail["condition"] == "sensitive"
+    assert detail["replies"] == ["Score: 9\nReason: x", "Score: 4\nReason: x"] and len(detail["images"]) == 2
 
 
 def test_answers_without_a_score_are_counted_by_reason_and_never_scored():

@@ -92,13 +92,6 @@ def test_a_step_s_loss_is_equation_1_summed_over_tasks(bases, tune):
     assert first["total"] == pytest.approx(sum(by_hand.values()), abs=1e-5)
 
 
-def test_a_text_that_examples_share_comes_once(still):
-    batch = loop.batch_of(still, sets("quality"), PLAN, 0)
-    assert len(batch.images["pixel_values"]) == 2 * PLAN.batch_size and batch.texts == [QUALITY_PROMPT]
-    of_prompt, *of_images = batch.rows["quality"].T.tolist()
-    assert set(of_prompt) == {2 * PLAN.batch_size} and sorted(sum(of_images, [])) == list(range(2 * PLAN.batch_size))
-
-
 @pytest.mark.parametrize("adapter", ["clip", "open_clip"])
 def test_checkpointing_changes_no_result(bases, tmp_path, adapter):
     parts, curves = sets("image-choice"), []

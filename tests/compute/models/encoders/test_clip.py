@@ -2,12 +2,11 @@
 
 import numpy as np
 import pytest
-from PIL import Image
 
 from compute.models import load
 from compute.models.encoders import clip
 from compute.paths import ROOT
-from tests.compute.models.checkpoints import CPU, LONG, TEXTS, row
+from tests.compute.models.checkpoints import CPU, LONG, TEXTS, noise, row
 from tests.serving import ended
 
 BUNDLED = ROOT / "assets" / "tiny"
@@ -29,11 +28,6 @@ def by_library(folder, monkeypatch, **options):
         return load(row(folder, "clip", **options), hardware=CPU)
 
 
-def drawn(width, height):
-    rng = np.random.default_rng(width * height)
-    return Image.fromarray(rng.integers(0, 256, (height, width, 3), dtype=np.uint8))
-
-
 @pytest.mark.parametrize("options", [{}, {"text_prefix": "a ", "max_tokens": 9, "normalise": True}])
 def test_the_numbers_are_the_librarys(monkeypatch, options):
     """Reference: the transformers library, on texts and images of many kinds, to the last bits of float32."""
@@ -42,11 +36,11 @@ def test_the_numbers_are_the_librarys(monkeypatch, options):
     tokens = [ours.prepare("text", text) for text in WORDS]
     assert tokens == [theirs.prepare("text", text) for text in WORDS]
     np.testing.assert_allclose(ours.embed("text", tokens), theirs.embed("text", tokens), rtol=0, atol=2e-6)
-    for size in SIZES:
-        image = drawn(*size)
+    images = noise(*SIZES)
+    for image in images:
         pixels, expected = (model.prepare("image", image)["pixel_values"].numpy() for model in (ours, theirs))
         np.testing.assert_array_equal(pixels, expected)
-    shown = [ours.prepare("image", drawn(*size)) for size in SIZES]
+    shown = [ours.prepare("image", image) for image in images]
     np.testing.assert_allclose(ours.embed("image", shown), theirs.embed("image", shown), rtol=0, atol=2e-6)
 
 

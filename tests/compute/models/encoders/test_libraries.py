@@ -25,6 +25,10 @@ from tests.compute.models.checkpoints import CPU, LONG, SIDE, TEXTS, embedded, i
 
 WORDS = [*TEXTS, LONG]
 CLIP_MEAN, CLIP_STD = (0.48145466, 0.4578275, 0.40821073), (0.26862954, 0.26130258, 0.27577711)
+# The preprocessing of no configuration.
+OPENAIS = Compose(
+    [Resize(SIDE, InterpolationMode.BICUBIC), CenterCrop(SIDE), ToTensor(), Normalize(CLIP_MEAN, CLIP_STD)]
+)
 
 
 # Of an adapter or a row of the catalogue; `by_library` gives the vectors of `images()` and `WORDS` by modality,
@@ -119,15 +123,11 @@ def bare_open_clip(folder):
     return checkpoints.open_clip(folder, config=False, binary=True)
 
 
-def by_bare_open_clip(folder):
-    """OpenAI's preprocessing, which is that of no configuration."""
+def by_told(folder, shown):
+    """The same weights with a configuration, of images as they are shown."""
     told = folder.with_name("told")
     model = open_clip.create_model(f"local-dir:{told}").eval()
-    steps = [Resize(SIDE, InterpolationMode.BICUBIC), CenterCrop(SIDE), ToTensor(), Normalize(CLIP_MEAN, CLIP_STD)]
-    return {
-        **by_open_clip(told),
-        "image": model.encode_image(torch.stack([Compose(steps)(image) for image in images()])),
-    }
+    return {**by_open_clip(told), "image": model.encode_image(torch.stack(list(map(shown, images()))))}
 
 
 def hpsv2(folder):
@@ -136,19 +136,14 @@ def hpsv2(folder):
     return folder
 
 
-def by_hpsv2(folder):
-    """Images fitted and padded by torchvision, in the middle of black."""
-    shown = []
-    for image in images():
-        width, height = (max(1, round(side * SIDE / max(image.size))) for side in image.size)
-        small, canvas = functional.to_tensor(image), torch.zeros(3, SIDE, SIDE)
-        small = functional.resize(small, [height, width], InterpolationMode.BICUBIC, antialias=True)
-        left, top = (SIDE - width) // 2, (SIDE - height) // 2
-        canvas[:, top : top + height, left : left + width] = small
-        shown.append(functional.normalize(canvas, CLIP_MEAN, CLIP_STD))
-    told = folder.with_name("told")
-    model = open_clip.create_model(f"local-dir:{told}").eval()
-    return {**by_open_clip(told), "image": model.encode_image(torch.stack(shown))}
+def fitted(image):
+    """By torchvision, in the middle of black."""
+    width, height = (max(1, round(side * SIDE / max(image.size))) for side in image.size)
+    small, canvas = functional.to_tensor(image), torch.zeros(3, SIDE, SIDE)
+    small = functional.resize(small, [height, width], InterpolationMode.BICUBIC, antialias=True)
+    left, top = (SIDE - width) // 2, (SIDE - height) // 2
+    canvas[:, top : top + height, left : left + width] = small
+    return functional.normalize(canvas, CLIP_MEAN, CLIP_STD)
 
 
 def pickscore(folder):
@@ -251,8 +246,10 @@ CASES = {
         lambda folder: {"processor": {"weights": str(folder.with_name("beside"))}},
     ),
     "open_clip": Case("open_clip", checkpoints.open_clip, by_open_clip, 20),
-    "open_clip, bare": Case("open_clip", bare_open_clip, by_bare_open_clip, 20, options(architecture="tiny-known")),
-    "hpsv2": Case("hpsv2", hpsv2, by_hpsv2, 20, options(architecture="tiny-known")),
+    "open_clip, bare": Case(
+        "open_clip", bare_open_clip, partial(by_told, shown=OPENAIS), 20, options(architecture="tiny-known")
+    ),
+    "hpsv2": Case("hpsv2", hpsv2, partial(by_told, shown=fitted), 20, options(architecture="tiny-known")),
     **{kind: Case("bert", text(kind), texts_by(mean, 24), 24) for kind in ("bert", "roberta", "modernbert")},
     "bert, first token": Case("bert", text("bert"), texts_by(lambda states: states[0], 24), 24, options(pooling="cls")),
     "t5": Case("t5", text("t5"), texts_by(mean, 512, "T5EncoderModel"), 512),

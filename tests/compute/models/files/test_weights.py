@@ -156,14 +156,6 @@ def fetched(progress):
     weights.fetch(ROW, listed(), progress=progress)
 
 
-def test_the_hub_says_the_sizes_and_nothing_is_fetched_for_them(hub):
-    files = listed()
-    sizes = [(file.rfilename, file.size) for file in files]
-    assert sizes == [(STATED, 2), ("tokenizer.json", 2), (STORED, 1_500_000)]
-    assert weights.missing_bytes(ROW, files) == 1_500_004
-    assert [line for line in hub.asked if "resolve" in line or "store" in line] == []
-
-
 def test_it_comes_whole_and_is_what_the_hubs_own_client_would_have_fetched(hub):
     counts = []
     fetched(counts.append)

@@ -20,17 +20,16 @@ def question(text, *, item="item", image=b""):
 
 
 class Judge:
-    """Answers every text with itself, in any order, and counts; `broken` are answered with an error."""
+    """Answers every text with itself, in any order, and counts."""
 
-    def __init__(self, *broken):
-        self.broken, self.asked = broken, []
+    def __init__(self):
+        self.asked = []
 
     def __call__(self, questions):
         for place, question in reversed([*enumerate(questions)]):
             text = question.parts[0]
             self.asked.append(text)
-            said = {"error": "broken"} if text in self.broken else {"text": f"re {text}"}
-            yield place, Reply(item=question.item, input_tokens=len(text), **said)
+            yield place, Reply(item=question.item, text=f"re {text}", input_tokens=len(text))
 
 
 def log(root, **settings):
@@ -67,14 +66,6 @@ def test_texts_images_settings_and_room_make_another_question(tmp_path):
     assert log(tmp_path, temperature=0).folder != log(tmp_path, temperature=1).folder
     assert kept.folder.parent == tmp_path / "org__stand-in"
     assert AnswerLog(replace(ROW, key="org/other"), settings={}, root=tmp_path).folder.parent.name == "org__other"
-
-
-def test_errors_are_not_kept(tmp_path):
-    questions = [question("good"), question("bad", item="x")]
-    replies = log(tmp_path).answered(questions, Judge("bad"))
-    assert replies == [Reply(item="item", text="re good", input_tokens=4), Reply(item="x", error="broken")]
-    again = Judge()
-    assert answered(tmp_path, "good", "bad", judge=again) == ["re good", "re bad"] and again.asked == ["bad"]
 
 
 def test_all_of_an_answer_is_stored_and_older_logs_are_read_without_how_it_ended(tmp_path):

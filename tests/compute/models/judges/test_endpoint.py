@@ -259,7 +259,7 @@ def test_tokens_seconds_and_by_both_prices_the_cost(server, monkeypatch):
 def test_there_is_room_for_a_reason_unless_the_row_says_otherwise(server, options, limit):
     """What a row sets holds for every answer."""
     asked = judge(server, **options)
-    asked.reply(conditions.questions(rated(2)))
+    asked.reply(conditions.questions(rated()))
     assert server.last["max_tokens"] == limit and asked.settings["max_tokens"] == options.get("max_tokens", 32)
 
 

@@ -95,8 +95,8 @@ def test_replies_are_those_of_the_library(each):
         *questions(2),
         *questions(2, captions=("a red boat", "two dogs, no cat")),
         *prompts.questions(about_one),
-        *conditions.questions(rated(2)),
-        *conditions.questions(rated(2, second="text")),
+        *conditions.questions(rated()),
+        *conditions.questions(rated("text")),
     ]
     loaded = judge(each)
     replies = loaded.reply(asked)
@@ -110,7 +110,7 @@ def test_replies_are_those_of_the_library(each):
 
 def test_an_answer_that_is_cut_off_is_told_from_one_that_ends(checkpoint):
     loaded = judge(checkpoint)
-    one = replace(conditions.questions(rated(1))[0], longest=None)
+    one = replace(conditions.questions(rated())[0], longest=None)
     inputs = loaded._inputs(one)
     with torch.inference_mode():
         new = loaded._model.generate(**inputs, generation_config=loaded._generation, max_new_tokens=6)

@@ -1,6 +1,8 @@
 """Small objects that somebody may bring as a model, and what all of them are wrapped with."""
 
+import tempfile
 from functools import cache, partial
+from pathlib import Path
 
 import numpy as np
 import open_clip
@@ -71,28 +73,10 @@ class Flat(torch.nn.Module):
 
 @cache
 def small_open_clip(*, vocabulary=49408):
-    """A CLIP of open_clip with one layer a tower, random weights, 32 pixels and texts of 16 tokens."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(0)
-        model = open_clip.CLIP(
-            embed_dim=DIM,
-            vision_cfg={"image_size": 32, "patch_size": 16, "width": 32, "layers": 1, "head_width": 16},
-            text_cfg={"context_length": 16, "vocab_size": vocabulary, "width": 32, "heads": 2, "layers": 1},
-        )
-    checkpoints.enlarged(model)
-    open_clip.set_model_preprocess_cfg(
-        model,
-        {
-            "size": 32,
-            "mode": "RGB",
-            "mean": (0.5, 0.4, 0.3),
-            "std": (0.2, 0.3, 0.25),
-            "interpolation": "bicubic",
-            "resize_mode": "shortest",
-            "fill_color": 0,
-        },
-    )
-    return model.eval()
+    """A CLIP of open_clip with random weights."""
+    with tempfile.TemporaryDirectory() as folder:
+        made = checkpoints.open_clip(Path(folder, "model"), vocabulary=vocabulary)
+        return open_clip.create_model(f"local-dir:{made}").eval()
 
 
 class Recording(AbsEncoder):
@@ -102,11 +86,14 @@ class Recording(AbsEncoder):
         self.mteb_model_meta = ModelMeta.create_empty(
             overwrites={"name": "made/recording", "revision": "1", "modalities": list(modalities)}
         )
+        self.seen, self.kinds = [], set()  # items, and the types of columns
 
     def encode(self, inputs, *, task_metadata, hf_split, hf_subset, prompt_type=None, **kwargs):
         vectors = []
         for batch in inputs:
             assert kwargs["batch_size"] >= len(next(iter(batch.values())))
+            self.seen += batch.get("image", batch.get("text"))
+            self.kinds |= {(name, type(items)) for name, items in batch.items()}
             if "image" in inputs.dataset.features:
                 vectors += [of_image(image) for image in batch["image"]]
             if "text" in inputs.dataset.features:

@@ -8,13 +8,11 @@ import pytest
 import torch
 
 from compute.content.messages import Question
-from compute.features.store import FeatureStore
-from compute.features.subject import Subject
 from compute.models.judges import answer_log
 from compute.models.own.wrapping import hardware_of
 from compute.types import BadInput, BadItem
 from tests.compute.content.pictures import picture
-from tests.compute.features.standin import file, files
+from tests.compute.features.standin import file, files, subject
 from tests.compute.models.own.small_objects import CPU, DIM, IMAGES, Eye, Flat, embedded, pixels, versioned, wrapped
 
 
@@ -103,29 +101,13 @@ def fussy(image):
     return pixels(image)
 
 
-def subject(own, folder, *, skip_bad=False):
-    return Subject(
-        own.row,
-        store=FeatureStore(folder),
-        hardware=CPU,
-        batch_size=5,
-        skip_bad=skip_bad,
-        threads=2,
-        load=own.load,
-        identity=own.identity,
-    )
-
-
-def test_an_item_that_preprocessing_fails_on_is_named_and_the_others_are_stored(tmp_path):
+def test_an_item_that_preprocessing_fails_on_is_named(tmp_path):
     own = versioned(Flat(), preprocess=fussy)
     column = files(1, 2, 3, RED, 4)
     with pytest.raises(BadItem, match="KeyError") as caught:
-        subject(own, tmp_path).embed(column)
+        subject(tmp_path, own, row=own.row).embed(column)
     assert caught.value.item == "squares, image 3"
-    skipping = subject(own, tmp_path, skip_bad=True)
-    skipping.prepare([column])
-    assert len(skipping.bad) == 1
-    assert skipping.embed(column.take(np.array([0, 1, 2, 4]))).shape == (4, DIM)
+    assert subject(tmp_path, own, row=own.row).embed(column.take(np.array([0, 1, 2, 4]))).shape == (4, DIM)
 
 
 @pytest.fixture(autouse=True)

@@ -125,7 +125,7 @@ def test_random_texts_never_raise_and_name_what_is_read():
     pieces = [*"ABa \n.:<>{\\\u200béIC", *words]
     letters_swapped = ("(B) Image 2", "(A) Image 3")
     read_any = 0
-    for _ in range(8_000):
+    for _ in range(3_000):
         text = draw.choice(("", " ")).join(draw.choices(pieces, k=draw.randint(0, 7)))
         found = read(text, SIMILAR)
         swapped = read(text, letters_swapped)
@@ -137,4 +137,4 @@ def test_random_texts_never_raise_and_name_what_is_read():
         assert letter in thought or label in " ".join(thought.replace("\u200b", "").split()), text
         if "image" not in thought:
             assert swapped == 1 - found, text
-    assert read_any > 400
+    assert read_any > 150

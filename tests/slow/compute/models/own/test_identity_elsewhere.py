@@ -10,10 +10,10 @@ from tests.serving import begun
 def test_another_process_has_the_same_digest():
     script = (
         "from tests.slow.compute.models.own.test_identity_elsewhere import *; print(digest(Scaled()), "
-        "digest(small_open_clip(), preprocess=None, tokenizer=open_clip.get_tokenizer('', context_length=16)))"
+        "digest(small_open_clip(), preprocess=None, tokenizer=open_clip.get_tokenizer('', context_length=20)))"
     )
     said, _ = begun("-c", script, PYTHONHASHSEED="1").communicate()
-    tokenizer = open_clip.get_tokenizer("", context_length=16)
+    tokenizer = open_clip.get_tokenizer("", context_length=20)
     tokenizer(["a very unusual dog"])  # fills its cache
     assert said.split() == [
         digest(Scaled()),
