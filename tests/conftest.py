@@ -62,10 +62,11 @@ def claims_read_once():
 
 @pytest.fixture
 def without_imports(tmp_path, monkeypatch):
-    """Builds read no shipped results of others, which take more than half of their time."""
+    """Builds read no shipped results, of others or computed, which take most of their time."""
     from compute import paths
 
-    monkeypatch.setattr(paths, "IMPORTED", tmp_path / "shipped")
+    for name in ("IMPORTED", "COMPUTED"):
+        monkeypatch.setattr(paths, name, tmp_path / "shipped" / name)
 
 
 @pytest.fixture(scope="session")

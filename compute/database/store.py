@@ -112,8 +112,8 @@ FROM parquet_metadata(?) GROUP BY file_name
 """
 
 # Straight from the Parquet files, each with the run or task it is of: a frame in between would cost most of the time.
-FILES = """read_parquet(?, hive_partitioning = false, filename = true, union_by_name = true) AS parquet
-JOIN files ON files.path = parquet.filename"""
+ROWS = "read_parquet(?, hive_partitioning = false, filename = true, union_by_name = true)"
+OF_FILES = "AS parquet JOIN files ON files.path = parquet.filename"
 ITEMS = f"""
 INSERT INTO items (run, item, subset, expected, answer, correct, value, detail)
 SELECT files.key,
@@ -124,7 +124,7 @@ SELECT files.key,
             WHEN {UNKNOWN_FORM}
             THEN error('the detail of an item has no known form')
             ELSE detail END
-FROM {FILES}
+FROM (SELECT * REPLACE (detail::VARCHAR AS detail) FROM {ROWS}) {OF_FILES} -- without any detail it has no type
 QUALIFY row_number() OVER (PARTITION BY files.key ORDER BY md5(item)) <= ?
 """
 # Whole scores alone: DuckDB would round others. A model without a prompt has no template.
@@ -138,14 +138,14 @@ SELECT files.key,
        type, CASE WHEN (detail->'$.replies') IS NOT NULL THEN template END,
        {WHOLE_SCORE.format("expected_score")}, {WHOLE_SCORE.format("forward")}, {WHOLE_SCORE.format("reverse")},
        nullif(detail->>'$.problems[0]', ''), nullif(detail->>'$.problems[1]', '')
-FROM {FILES}
+FROM {ROWS} {OF_FILES}
 """
 PICTURE = f"CASE WHEN octet_length(webp) > {MAX_PICTURE} THEN error('a picture is too large') ELSE webp END"
 THUMBNAILS = f"""
 INSERT INTO thumbnails (task, image, webp)
 SELECT files.key, CASE WHEN strlen(image) > {MAX_NAME} THEN error('the name of an image is too long') ELSE image END,
        any_value({PICTURE})
-FROM {FILES} GROUP BY ALL
+FROM {ROWS} {OF_FILES} GROUP BY ALL
 ON CONFLICT DO NOTHING
 """
 KeyedFiles = Iterable[tuple[str, Path]]  # what each Parquet file is of: a run's id, a task's key

@@ -65,16 +65,6 @@ def test_runs_of_tasks_that_are_no_more_stay_and_are_counted_in_a_sentence(witho
     assert all((run.folder / run_folders.MARK).is_file() for run in kept)
 
 
-def test_the_name_of_a_results_folder_is_no_pattern(without_imports, tmp_path, monkeypatch):
-    monkeypatch.setattr(paths, "COMPUTED", tmp_path / "computed")
-    keep(tmp_path / "r1x" / "item=9", count=5)  # which the other's name matches
-    keep(tmp_path / "r[12]*" / "item=9")
-    report = build.build(tmp_path / "own.duckdb", results=tmp_path / "r[12]*" / "item=9")
-    with store.connect(report.path) as connection:
-        rows = connection.execute("SELECT item FROM items ORDER BY item").fetchall()
-    assert (rows, report.problems) == ([("item 0",), ("item 1",), ("item 2",)], ())
-
-
 def test_after_a_run_only_what_rests_on_runs_is_made_again(made, tmp_path, monkeypatch):
     def rows(path):
         with store.connect(path) as connection:

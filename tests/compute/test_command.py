@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import pydoc
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -18,12 +17,7 @@ from typer.testing import CliRunner, Result
 
 import compute
 from compute.__main__ import COMMANDS, app
-from compute.analysis.lite import smaller
 from compute.cli.command import as_command
-from compute.cli.run import run
-from compute.cli.workspace import suite_scores
-from compute.database import store
-from compute.engine.workspace import RunSettings
 from compute.options import taking
 from compute.types import ON_COMMAND_LINE, BadInput
 from tests.compute.commands import assert_refused, likeness
@@ -116,13 +110,6 @@ def test_what_is_no_value_is_refused_by_the_options_name(words, said):
     assert invoke(given, "here", "--count", "0").exit_code == invoke(given).exit_code == 2
 
 
-def test_help_is_what_annotations_say_and_not_what_a_function_raises():
-    text = invoke(given, "--help").output
-    assert all(word in text for word in ("Where.", "Some names.", "How many.", "Says what it was given."))
-    assert not any(word in text for word in ("--frame", "--no-skip-bad", "Raises"))
-    assert invoke(lambda: None).output == ""
-
-
 def test_the_list_of_commands_says_of_each_how_its_own_help_begins():
     group = get_command(app)
     for name, line in COMMANDS.items():
@@ -142,14 +129,6 @@ def test_parameters_are_taken_over_unless_a_function_has_them_itself():
     for name in ("frame", "nmaes"):
         with pytest.raises(TypeError, match=name):
             other(**{name: 1})
-
-
-def test_run_and_evaluate_have_the_same_options():
-    fields, own = set(RunSettings.model_fields), {"dry_run"}
-    call = inspect.signature(compute.evaluate).parameters
-    assert fields <= set(inspect.signature(run).parameters) and set(call) & fields == fields - own
-    told = pydoc.render_doc(compute.evaluate)
-    assert all(f"{name}: " in told for name in fields - own) and "cpu, cuda" in told and "Validator" not in told
 
 
 @pytest.fixture
@@ -198,14 +177,3 @@ def test_faults_of_a_table_are_one_line(scores):
         (("compare", "clip", "dino"), "(--scores)"),
     ):
         assert_refused(likeness(*words), BadInput, said)
-
-
-def test_lite_lists_the_chosen_tasks(database):
-    words = ("--suite", "mieb-lite", "--size", 12, "--thresholds", 0.9, "--exclude", "mieb/winoground")
-    result = likeness("lite", *words, "--database", database)
-    (table,) = suite_scores(database, suites=("mieb-lite",), origin="usual")
-    models = store.frames(database, names=("models",))["models"].set_index("key")
-    chosen = smaller.choose(table, size=12, thresholds=(0.9,), exclude=("mieb/winoground",), models=models)
-    assert chosen.predicted.models == 49 and 0 < chosen.predicted.error < chosen.predicted.largest
-    assert result.stdout.splitlines() == list(smaller.lines(chosen)), result.output
-    assert_refused(likeness("lite", "--thresholds", "0.4,0.5", "--database", database), BadInput, "highest first")

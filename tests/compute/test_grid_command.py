@@ -76,21 +76,7 @@ def test_every_cell_is_cfred_of_its_pair_with_the_agreement_of_people(made, feat
     assert "8 runs of the suite grid-texts" in result.stderr and "timm/small (1 of 2): 4 new" in result.stderr
 
 
-def test_the_runs_are_an_own_suite_with_a_score_a_pair_and_one_ranked_task(without_imports, made, tmp_path):
-    _, results = made
-    report = build.build(tmp_path / "own.duckdb", results=results)
-    assert not [problem for problem in report.problems if "grid" in problem]
-    frames = store.frames(tmp_path / "own.duckdb", names=("leaderboard_scores", "tasks"))
-    scores = frames["leaderboard_scores"].query("suite == 'grid-texts'")
-    assert set(scores["benchmark"]) == {"own"} and set(scores["model"]) == {f"own/{name}" for name in GENERATORS}
-    pairs = {f"{image}|{text}" for image in IMAGES for text in TEXTS}
-    assert set(scores["subset"]) == {"default", *pairs} and set(scores["n"].dropna()) == {N}
-    ranked = frames["tasks"].set_index("key")["ranked"]
-    # Distances under unlike backbones make no mean.
-    assert [ranked[f"own/grid-texts/{image}"] for image in ("timm-small", "wide")] == [True, False]
-
-
-def test_nothing_is_computed_twice_and_one_more_generator_costs_its_own_cells(
+def test_one_more_generator_costs_its_own_cells_and_the_runs_are_an_own_suite_with_a_score_a_pair(
     without_imports, made, features, tmp_path
 ):
     first, results = made
@@ -103,15 +89,21 @@ def test_nothing_is_computed_twice_and_one_more_generator_costs_its_own_cells(
     with patch.object(grid, "cfred_grid", side_effect=lambda **sides: asked.append(sides) or real_grid(**sides)):
         done(frechet(f"{sets(features, results)} --generated e={tmp_path}/e"))
     assert [list(sides["generated"]) for sides in asked] == [["e"], ["e"]]
-    build.build(tmp_path / "own.duckdb", results=results)
+    report = build.build(tmp_path / "own.duckdb", results=results)
+    assert not [problem for problem in report.problems if "grid" in problem]
     frames = store.frames(tmp_path / "own.duckdb", names=("leaderboard_scores", "tasks"))
     scores = frames["leaderboard_scores"].query("suite == 'grid-texts'")
-    # People's ratings stay where a later grid names none.
-    metrics = frames["tasks"].set_index("key")["metrics"]["own/grid-texts/timm-small"]
-    assert list(metrics) == ["cfred", "human_rate"]
+    assert set(scores["benchmark"]) == {"own"} and set(scores["model"]) == {
+        f"own/{name}" for name in (*GENERATORS, "e")
+    }
+    pairs = {f"{image}|{text}" for image in IMAGES for text in TEXTS}
+    assert set(scores["subset"]) == {"default", *pairs} and set(scores["n"].dropna()) == {N}
+    tasks = frames["tasks"].set_index("key")
+    # Distances under unlike backbones make no mean; people's ratings stay where a later grid names none.
+    assert [tasks["ranked"][f"own/grid-texts/{image}"] for image in ("timm-small", "wide")] == [True, False]
+    assert list(tasks["metrics"]["own/grid-texts/timm-small"]) == ["cfred", "human_rate"]
     rates = scores[scores["metric"] == "human_rate"].set_index("model")["value"]
     assert rates.to_dict() == pytest.approx({"own/a": 0.7, "own/b": 0.6, "own/c": 0.5, "own/d": 0.2})
-    assert "own/e" in set(scores["model"])
 
 
 def test_ratings_that_come_later_are_added_to_stored_runs(features, tmp_path):

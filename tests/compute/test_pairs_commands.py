@@ -14,17 +14,6 @@ def refused(line):
     return error_line(pairs_command(line))
 
 
-def test_a_folder_becomes_a_manifest(tmp_path):
-    folder, out = folder_of(tmp_path / "images", 5), tmp_path / "pairs.parquet"
-    made = done(pairs_command(f"make --images {folder} --out {out} --splits 'r, gb' --seed 3"))
-    assert "30 pairs of 5 images, seed 3" in made.stdout
-    rows = [line.split() for line in made.stdout.splitlines()]
-    assert ["r", "Rotation", "5", "5", "5", "30"] in rows
-    assert "5 images are few" in made.stdout
-    # 5 images, their 95% once for both splits, and in each a transformed and an irrelevant one.
-    assert len(manifest.shown(manifest.read(out).pairs)) == 30
-
-
 def test_what_cannot_be_done_is_refused_in_one_line(tmp_path):
     empty, one, two = tmp_path / "empty", folder_of(tmp_path / "one", 1), folder_of(tmp_path / "two", 2)
     empty.mkdir()

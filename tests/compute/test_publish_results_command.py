@@ -99,16 +99,6 @@ def test_a_pull_request_holds_the_card_and_the_files_in_one_commit(publish, hub)
     assert "write them with --to FOLDER" in made.output and TOKEN not in made.output
 
 
-def test_every_eval_ever_gets_a_file_a_suite_and_needs_to_know_who_ran_the_model(publish, tmp_path):
-    line = f"--model {REPO} --suite mieb --format every-eval-ever --to {tmp_path}/new"
-    assert_refused(publish(line), BadInput, "--evaluator")
-    made = done(publish(f"{line} --evaluator Me"))
-    [path] = [path for path in (tmp_path / "new").rglob("*") if path.is_file()]
-    assert path.parent == tmp_path / "new" / "data" / "likeness-mieb" / REPO and path.name in made.output
-    assert "1 file for Every Eval Ever" in made.output
-    assert_refused(publish(f"{line} --format elsewhere"), BadInput, "every-eval-ever")
-
-
 def test_a_dry_run_writes_and_sends_nothing(publish, hub, tmp_path):
     for line in (f"--repo {REPO}", f"--model {REPO} --to {tmp_path}/new"):
         made = done(publish(f"{line} --dry-run"))
@@ -141,6 +131,8 @@ def test_what_the_hub_refuses_is_one_line_without_the_token(publish, hub, monkey
         ("--to x", BadInput, "--model"),
         ("--repo no-name", BadInput, "ORG/NAME"),
         ("--to x --model openai/clip-b32", UnknownKey, "Did you mean"),
+        (f"--to x --model {REPO} --suite mieb --format every-eval-ever", BadInput, "--evaluator"),
+        (f"--to x --model {REPO} --format elsewhere", BadInput, "every-eval-ever"),
         ("--to x --model openai/clip-vit-base-patch16", BadInput, "no complete computed run"),
     ],
 )

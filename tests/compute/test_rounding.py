@@ -4,10 +4,9 @@ import json
 from decimal import ROUND_HALF_EVEN, Decimal
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from compute.rounding import clean, rounded, rounded_array
+from compute.rounding import rounded
 from compute.types import BadInput
 
 SHARED = json.loads((Path(__file__).parents[1] / "rounding.json").read_text())
@@ -35,9 +34,3 @@ def test_what_is_missing_has_no_digits():
     for value in (float("nan"), float("inf")):
         with pytest.raises(BadInput, match="no digits"):
             rounded(value, 1)
-
-
-def test_clean_numbers_and_arrays_round_to_the_same_text():
-    assert clean(0.3745, scale=100) == 37.45 and clean(0.1 + 0.2) == 0.3
-    array = rounded_array([[0.3745, np.nan]], 1, scale=100)
-    assert array.shape == (1, 2) and array[0, 0] == 37.4 and np.isnan(array[0, 1])

@@ -95,8 +95,3 @@ def test_a_suite_is_checked_task_by_task(folder):
     (folder / "suite.toml").write_text('[weights]\nGone = 2\n[[tasks]]\nfile = "choices.csv"\n')
     result = checked("suite.toml")
     assert result.exit_code == 1 and "Cannot be run: suite.toml: weights names the category 'Gone'" in result.output
-
-
-def test_what_is_no_data_is_an_error(folder):
-    result = checked("gone.csv")
-    assert result.exit_code == 1 and "There is no file" in result.output

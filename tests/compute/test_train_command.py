@@ -116,12 +116,6 @@ def test_from_python_the_result_has_its_curves_and_table(tmp_path):
     assert again.measurements == tuned.measurements and again.seconds == tuned.seconds
 
 
-def test_an_evaluated_image_stops_the_run_by_name(tmp_path, data):
-    (data / "hpdv2/train/00.jpg").write_bytes((data / "nights/ref/0.png").read_bytes())
-    assert_refused(train(line(tmp_path)), BadInput, "hpdv2/train/00.jpg", "of unisim/nights")
-    assert not list((tmp_path / "out").glob("*.safetensors"))
-
-
 @pytest.mark.parametrize(
     "more, error, word",
     [

@@ -1,4 +1,4 @@
-"""Which part of a version identifies a run, and which versions are recorded beside it."""
+"""What a base installation says, and which versions are recorded beside a run."""
 
 from importlib import metadata
 
@@ -27,11 +27,6 @@ def version(name):
     return of(name)
 metadata.version = version
 """
-
-
-def test_a_patch_release_is_the_same_version_and_a_minor_one_is_not():
-    given = {"a": "2.14.1", "b": "2.14.0+cu128", "c": "0.4.0.post1", "d": "3", "e": "2.15.0rc1", "f": versions.MISSING}
-    assert versions.minor(given) == {"a": "2.14", "b": "2.14", "c": "0.4", "d": "3", "e": "2.15", "f": "missing"}
 
 
 CALLS = """
@@ -63,13 +58,6 @@ def test_a_base_installation_names_the_extra_before_anything_is_run(tmp_path):
     assert done.returncode == 1 and last.startswith("Error: ") and versions.install_command() in last, done.stderr
     assert done.stdout.count(versions.install_command()) == 5 and "| task" not in done.stdout
     assert not list(tmp_path.glob("home/results/tiny/*"))
-
-
-def test_installed_versions_are_the_exact_ones():
-    assert versions.installed(["numpy", "no-such-package"]) == {
-        "numpy": metadata.version("numpy"),
-        "no-such-package": versions.MISSING,
-    }
 
 
 def test_every_package_that_settings_name_is_recorded():

@@ -41,7 +41,7 @@ def everything(folder):
     collection.save(read_scores_csv(table, catalog=catalog), name="scores-example", folder=results / "imported")
     stand_ins.make(results)
     judge_stand_ins.make(results)
-    generator_stand_ins.make(results, human=generator_stand_ins.RATES)
+    generator_stand_ins.make(results)
     grid_stand_ins.make(results)
     made_up = {row.key: row for row in (*stand_ins.MODELS, *judge_stand_ins.MODELS)}
     return stand_ins.database(folder, models=[*made_up.values()])

@@ -9,7 +9,7 @@ from leaderboard.data.database import Database
 from leaderboard.pages.about import page as about
 
 
-def test_pages_read_what_they_show_only_when_they_are_opened(database, monkeypatch):
+def test_pages_read_what_they_show_when_they_are_opened_and_lists_are_made_ahead_after_a_swap(database, monkeypatch):
     made = []
 
     def counted(module, name):
@@ -22,20 +22,11 @@ def test_pages_read_what_they_show_only_when_they_are_opened(database, monkeypat
     counted(about, "body")
     db = Database(database)
     try:
-        server.build(db)
-    finally:
-        db.close()
-    assert made == []
-
-
-def test_lists_are_made_ahead_of_the_first_visitor_after_a_swap(database, monkeypatch):
-    monkeypatch.setattr(server, "Thread", lambda **options: type("Never", (), {"start": lambda self: None})())
-    for name in ("board", "languages"):
-        monkeypatch.setattr(server.SuiteCache, name, lambda *args: None)
-    monkeypatch.setattr(server.static, "warm", lambda: None)
-    db = Database(database)
-    try:
         _, launch = server.build(db)
+        assert made == []
+        for name in ("board", "languages"):
+            monkeypatch.setattr(server.SuiteCache, name, lambda *args: None)
+        monkeypatch.setattr(server.static, "warm", lambda: None)
         db.prepare()
         monkeypatch.delattr(db._now, "_connection")
         monkeypatch.setattr(db._now, "ask", None)

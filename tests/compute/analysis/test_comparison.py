@@ -19,20 +19,6 @@ def pair(a, b, *, categories=None, stderr=None, **more):
     return compared(table([a, b], categories, stderr=stderr, **more), 0, 1)
 
 
-def test_differences_of_tasks_have_their_closed_form():
-    found = pair(
-        [0.9, 0.5, NAN, 0.4],
-        [0.8, 0.6, 0.1, 0.4],
-        categories=[0, 0, 1, 1],
-        stderr=[[0.03, NAN, 0.1, 0.0], [0.04, 0.01, 0.1, 0.0]],
-    )
-    assert_allclose(found.parts["difference"], [0.1, -0.1, NAN, 0.0])
-    half = norm.ppf(0.975) * 0.05
-    assert_allclose(found.parts["low"], [0.1 - half, NAN, NAN, 0])
-    assert_allclose(found.parts["high"], [0.1 + half, NAN, NAN, 0])
-    assert_allclose(found.difference, 0.0, atol=1e-12)
-
-
 def test_the_mean_difference_is_near_scipys_paired_t_test():
     rng = np.random.default_rng(6)
     a = rng.random(60)
@@ -86,11 +72,6 @@ def test_few_tasks_have_an_interval_of_their_items_where_errors_are_known(a, b, 
 def test_the_bias_that_both_are_known_to_have_and_categories_of_one_alone_do_not_count():
     found = pair([0.9, 0.7, NAN], [0.8, 0.5, 0.3], categories=[0, 0, 1], bias=np.array([[0.1] * 3, [0.0] * 3]))
     assert found.only == ("category 0",) and found.difference == pytest.approx(0.05)
-
-
-def test_no_interval_reaches_beyond_the_bounds_of_the_scores():
-    found = pair([0.006], [0.994], stderr=[[0.01], [0.01]], lower=np.zeros(1), upper=np.ones(1))
-    assert (found.difference, found.low) == (-0.988, -1) and found.high > -0.98
 
 
 FOUND = Comparison(

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
-from compute.analysis.correlation import METHODS, correlate, interval, order
+from compute.analysis.correlation import METHODS, Correlation, correlate, extreme_pairs, interval, order
 from compute.types import BadInput
 
 NAN = np.nan
@@ -36,16 +36,6 @@ def test_every_cell_against_scipy_with_ties_and_gaps(method, models, tasks, miss
     assert_array_equal(found.r, found.r.T)
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_without_spread_or_with_too_few_pairs_it_is_undefined(method):
-    x = np.arange(6.0)
-    scores = np.stack([x, -x, np.ones(6), np.where(x < 3, x, NAN)], axis=1)
-    found = correlate(scores=scores, method=method)
-    assert_allclose(found.r, [[1, -1, NAN, NAN], [-1, 1, NAN, NAN], [NAN] * 4, [NAN] * 4])
-    assert found.n[0, 3] == 3
-    assert_allclose(correlate(scores=scores, method=method, minimum=3).r[0, 3], 1)
-
-
 def test_intervals_have_their_closed_forms():
     z, half = np.arctanh(0.6), 1.959963984540054
     for method, variance in (("spearman", 1.18 / 27), ("kendall", 0.437 / 26), ("pearson", 1 / 27)):
@@ -61,15 +51,6 @@ def test_unknown_method_is_refused():
         correlate(scores=[[1.0, 2.0]], method="tau")
 
 
-def test_order_puts_blocks_together_and_is_a_permutation():
-    group = np.tile([0, 1, 2], 5)
-    r = np.where(group[:, None] == group, 0.9, 0.1)
-    np.fill_diagonal(r, 1)
-    found = order(matrix=r)
-    assert_array_equal(np.sort(found), np.arange(15))
-    assert (np.diff(group[found]) != 0).sum() == 2
-
-
 def test_order_with_undefined_cells_rows_and_small_tables():
     r = correlate(scores=table(missing=0.4, models=12), method="spearman").r
     r[3] = r[:, 3] = NAN
@@ -79,3 +60,13 @@ def test_order_with_undefined_cells_rows_and_small_tables():
     assert_array_equal(order(matrix=np.full((3, 3), NAN)), [0, 1, 2])
     assert_array_equal(order(matrix=[[1.0]]), [0])
     assert_array_equal(order(matrix=np.zeros((0, 0))), [])
+
+
+def test_no_pair_is_extreme_by_its_correlation_alone():
+    """A correlation of 0.99 over ten models is less sure than one of 0.95 over a thousand."""
+    r = np.array([[1.0, 0.99, 0.95], [0.99, 1.0, -0.2], [0.95, -0.2, 1.0]])
+    n = np.array([[1000, 10, 1000], [10, 1000, 1000], [1000, 1000, 1000]])
+    low, high = interval(r=r, n=n, method="spearman")
+    extremes = extreme_pairs(correlation=Correlation(r=r, n=n, low=low, high=high), method="spearman")
+    assert (extremes.most, extremes.least, extremes.pairs) == ((0, 2), (1, 2), 3)
+    assert extreme_pairs(correlation=Correlation(r=r, n=n // 1000, low=low, high=high), method="spearman") is None

@@ -81,19 +81,6 @@ def test_lower_is_better_and_units_turn_the_places_alone():
         assert (one.rank_low, one.rank_high) == (same.rank_low, same.rank_high)
 
 
-def test_a_family_says_nothing_of_its_own_members():
-    table, _ = drawn(3, partial=1)
-    table.values[:6] = table.values[0] + np.random.default_rng(0).normal(0, 0.001, (6, 24))
-    table.values[:6, 12:] += 0.2
-    alone, together = (
-        complete(table, families=[name or f"{at}" for at, name in enumerate(each)])
-        for each in ([""] * 31, ["clones"] * 6 + [""] * 25)
-    )
-    seen = np.arange(12)
-    own, family = (np.abs(of.residuals(seen, 0.01)[0][:6]).mean() for of in (alone, together))
-    assert family > 2 * own > 0
-
-
 def test_where_there_is_no_estimate_the_reason_is_said():
     table, _ = drawn(5, partial=4)
     values = table.values
@@ -122,14 +109,6 @@ def test_what_a_model_cannot_do_is_never_estimated():
         one_vector=[True, False],
     )
     assert can.tolist() == [[True, False], [True] * 2, [True] * 2, [True] * 2, [False, True]]
-
-
-def test_estimates_are_the_same_whatever_the_order():
-    table, _ = drawn(6)
-    order = np.random.default_rng(0).permutation(len(table.models))
-    first, moved = (estimated(each)[0] for each in (table, table.rows(order)))
-    for row, one in first.items():
-        assert moved[int(np.flatnonzero(order == row)[0])].mean == pytest.approx(one.mean)
 
 
 def test_what_to_run_next_fits_the_budget_and_costs_count():

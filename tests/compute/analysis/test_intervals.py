@@ -4,16 +4,11 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from compute.analysis.intervals import Z95, interval, sampling_errors, score_interval, wilson
+from compute.analysis.intervals import Z95, interval, sampling_errors, wilson
 from compute.metrics import METRICS
 from compute.types import Score
 
 METRIC = {metric.key: metric for metric in METRICS}
-
-
-def test_cut_at_the_bounds():
-    assert score_interval(value=0.99, stderr=0.02, lower=0, upper=1) == pytest.approx((0.99 - 0.0392, 1), abs=1e-4)
-    assert score_interval(value=0.01, stderr=0.02, lower=0, upper=1)[0] == 0
 
 
 def test_wilsons_interval_of_any_share():

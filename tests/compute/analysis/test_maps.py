@@ -1,6 +1,7 @@
 """What a map is made of and how it is named, and where its points lie."""
 
 import json
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -18,11 +19,14 @@ NAN = np.nan
 
 @pytest.fixture(scope="module", autouse=True)
 def uncompiled():
-    """UMAP as it is written: to compile it takes many times as long as these small maps."""
+    """UMAP as it is written, for a tenth of its epochs: to compile it takes many times as long as these small maps."""
     import numba
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(numba.config, "DISABLE_JIT", True)
+        import umap
+
+        patch.setattr(umap, "UMAP", partial(umap.UMAP, n_epochs=50))
         yield
 
 

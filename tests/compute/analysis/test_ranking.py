@@ -61,16 +61,6 @@ def test_unknown_noise_is_no_interval_rather_than_a_point():
     assert_allclose([noisy.mean_low[0], noisy.mean_high[0]], [0.5 - half, 0.5 + half], atol=1e-5)
 
 
-def test_unranked_models_take_no_part():
-    scores = np.array([[0.9, *[0.8] * 6, NAN], [0.5, *[0.4] * 6, 0.3], [0.2, *[0.1] * 6, 0.2]])
-    found = ranked(scores, [*[0] * 7, 1])
-    assert_array_equal(found.rank, [-1, 1, 2])
-    assert_array_equal(found.rank_high, [-1, 1, 2])
-    assert not found.decided[0].any() and found.decided[1, 2] and found.unknown[0] == ""
-    assert found.classes == ("", "A", "B")
-    assert_array_equal(ranked([[NAN, NAN]], [0, 0]).rank, [-1])
-
-
 def test_a_class_holds_no_pair_of_which_one_is_significantly_better():
     """The rule again over all pairs, on levels so near each other that a class's first is not its only judge."""
     for seed in range(8):
@@ -84,9 +74,3 @@ def test_a_class_holds_no_pair_of_which_one_is_significantly_better():
         for start, stop in zip(starts, [*starts[1:], 18], strict=True):
             assert not better[start:stop, start:stop].any()
             assert stop == 18 or better[start:stop, stop].any()
-
-
-def test_equal_rows_tie_and_a_constant_lead_does_not():
-    row = np.random.default_rng(4).random(12)
-    scores = np.stack([row + 0.05, row, row])
-    assert ranked(scores, np.zeros(12, int)).classes == ("A", "B", "B")

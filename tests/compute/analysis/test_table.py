@@ -54,12 +54,6 @@ def test_the_usual_origin_has_most_complete_models_and_comes_first_of_all():
     assert everything.models == ("k", "l", "m") and everything.origins == ("computed", "published", "imported")
 
 
-def test_of_origins_with_equally_many_complete_models_the_papers_is_usual():
-    given = full("m", "imported", 1, 2, 3, 4) | full("k", "published", 1, 2, 3, 4) | {("l", "imported", "a"): 1.0}
-    assert of_suite(frames(given), origin="usual").origins == ("published",)
-    assert of_suite(frames({("m", "imported", "a"): 1.0}), origin="usual").origins == ("imported",)
-
-
 def test_unknown_origin_and_peoples_suites_are_refused():
     with pytest.raises(BadInput, match="No origin"):
         of_suite(frames(full("m", "published", 1, 2, 3, 4)), origin="guessed")

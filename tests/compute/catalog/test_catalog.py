@@ -2,20 +2,19 @@
 
 import re
 import shutil
-from dataclasses import replace
 from datetime import date
 from importlib import metadata
 from pathlib import Path
 
 import pytest
 
-from compute import paths, procedures
+from compute import paths
 from compute.catalog import catalog as catalogs
 from compute.catalog.catalog import CATALOG, MODEL_KEY, known, shipped
 from compute.cli.listing import NOUNS, model_lines
 from compute.io.tables import read_csv
-from compute.tasks import calibration, mieb
-from compute.types import BadInput, Model, UnknownKey, nearest
+from compute.tasks import calibration
+from compute.types import BadInput, Model
 from tests.compute.commands import assert_refused, likeness
 
 CATALOGUE = shipped()
@@ -32,16 +31,6 @@ def test_the_facts_of_every_model_are_possible():
         assert model.facts_from and all(re.fullmatch("[a-z]{3}-[A-Z][a-z]{3}", each) for each in model.languages)
         assert set(model.modalities) <= {"image", "text", "video", "audio", "image_text"}
         assert model.weights == "" or re.fullmatch(r"[\w.-]+/[\w.-]+|package:[\w-]+", model.weights)
-
-
-def test_an_unknown_key_is_told_the_nearest():
-    with pytest.raises(UnknownKey, match="'openai/clip-vit-large-patch14'"):
-        CATALOGUE.model("openai/clip-vit-large-pach14")
-    with pytest.raises(BadInput, match="'retreival'; there are: choice, "):
-        procedures.procedure("retreival")
-    with pytest.raises(UnknownKey, match="list suites"):
-        CATALOGUE.suite("nothing-like-it-at-all-0")
-    assert nearest("clip", ("clipscore", "openai/clip-b32")) == "openai/clip-b32", "begun, but not another name"
 
 
 @pytest.fixture
@@ -88,15 +77,6 @@ def test_the_row_that_contributing_shows_is_read(folder):
         file.write(row)
     model = catalogs.load(folder).models[-1]
     assert (model.key, model.embed_dim, model.image_size, model.license) == ("my-org/my-clip", 512, 224, "mit")
-
-
-def test_every_mieb_task_has_items_of_its_own():
-    tasks = [task for task in CATALOGUE.tasks if task.benchmark == "mieb"]
-    items = [  # of one data set's rows CV-Bench's tasks take those of their name
-        (replace(mieb.rows.row(task), name=""), task.subsets, task.procedure, task.n_items, task.title[:7] == "CVBench")
-        for task in tasks
-    ]
-    assert len(tasks) == 132 and sum(items.count(one) > 1 for one in items if not one[-1]) == 0
 
 
 def test_a_file_that_cannot_be_read_is_named(folder):

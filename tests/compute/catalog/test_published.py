@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from compute.catalog import published, shipped
-from compute.database import store
 from compute.paths import PUBLISHED
 from compute.types import BadInput
 
@@ -63,10 +62,6 @@ def test_the_newest_entry_is_of_the_figures_as_they_are():
     )
 
 
-def test_the_database_records_the_version(database):
-    assert store.recorded(database, "version") == published.history()[0]["number"]
-
-
 @pytest.mark.parametrize(
     "text",
     ["# Changes\n\n## 1.0\n\n- x\n", "# Changes\n\n## 1.0, 2026-11-20\n\nDigest: `12`\n\n- x\n"],
@@ -75,11 +70,3 @@ def test_an_entry_that_cannot_be_read_is_refused(tmp_path, text):
     (tmp_path / "CHANGELOG.md").write_text(text)
     with pytest.raises(BadInput, match=r"CHANGELOG\.md"):
         published.history(tmp_path / "CHANGELOG.md")
-
-
-def test_mmrb2_averages_are_recomputed():
-    table = published.published_table("mmrb2-readme")
-    tasks = table[["Text-to-Image", "Image Editing", "Interleaved", "Reasoning"]].map(published.number)
-    assert tasks.mean(axis=1, skipna=False).to_numpy() == pytest.approx(
-        table["Avg."].map(published.number).to_numpy(), abs=0.0501, nan_ok=True
-    )

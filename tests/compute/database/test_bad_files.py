@@ -55,7 +55,7 @@ def imported(folder, name, **changes):
 
 
 def test_every_bad_file_is_named_and_all_else_is_served(tmp_path, monkeypatch):
-    results = tmp_path / "results"
+    results = tmp_path / "r[12]*" / "item=9"  # a name, and no pattern
     monkeypatch.setattr(paths, "COMPUTED", tmp_path / "computed")
     monkeypatch.setattr(paths, "IMPORTED", tmp_path / "shipped")
     monkeypatch.setattr(paths, "PROJECTIONS", tmp_path / "projections.csv")

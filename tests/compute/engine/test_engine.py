@@ -35,16 +35,6 @@ def test_every_distinct_item_is_encoded_once_over_all_tasks_and_runs(world, exec
     assert (world.encoded, world.loaded) == (len(KEYS) + prompts, 2)
 
 
-def test_a_run_says_how_it_was_made(world, execute):
-    outcome = execute(only=("unisim/near",))[0]
-    run, settings = outcome.stored.run, outcome.stored.run.settings
-    assert (run.seed, run.status, run.error) == (3, "complete", "")
-    assert settings["adapter"] == {"pixel": "first"} and settings["coverage"] == 1 and settings["items"] == 12
-    assert [(one["encoded"], one["stored"]) for one in settings["encodings"]] == [(world.encoded, 0)]
-    assert run.fingerprint == outcome.job.fingerprint == outcome.stored.folder.name
-    assert run_folders.read(outcome.stored.folder) == outcome.stored
-
-
 def test_what_is_bad_or_not_here_fails_its_task_and_no_other(world, execute):
     world.changed["unisim/near"] = with_bad(b"no image")
     world.changed["unisim/odd"] = NotHere("odd.tar is not here: hf download made/odd")

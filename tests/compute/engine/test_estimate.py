@@ -115,12 +115,6 @@ PROBE, SHOT, CLUSTERS = (shipped().task(f"mieb/cifar100{name}") for name in ("",
 needs = partial(tasks.needs, source=Source(offline=True))
 
 
-def test_cifar_100_is_both_splits_for_a_probe_and_one_for_the_rest():
-    found = [TaskEstimate(task=task, need=needs(task)) for task in (PROBE, SHOT, CLUSTERS)]
-    assert [one.need.bytes for one in found] == pytest.approx([22.6e6 + 118e6, 22.6e6, 22.6e6])
-    assert list(estimate.downloads(found).values()) == [pytest.approx(140.6e6)]
-
-
 def test_items_that_tasks_share_are_counted_once_and_those_of_training_besides():
     def items(*some):
         found = estimate.item_counts(some, needs=needs)

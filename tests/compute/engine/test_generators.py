@@ -81,24 +81,32 @@ def test_every_figure_of_every_generator_comes_in_one_table(made):
     assert len(people["agreements"]) == len(people["metrics"]) and people["agreements"][0]["pearson"]["low"] is None
 
 
-def test_the_runs_are_a_suite_of_their_own_that_people_rank_never_among_published_rows(
+def test_the_runs_are_a_suite_of_their_own_that_people_rank_and_those_against_statistics_hide_none(
     without_imports, made, root, tmp_path
 ):
+    compared(root, "clean", reference="real-tiny.npz")
+    assert [path.stem for path in (root / "results" / "suites").glob("*.json")] == ["generators-prompts"]
+    runs = [json.loads(path.read_text())["settings"] for path in (root / "results").glob("own__clean/*/*/run.json")]
+    for run in runs:
+        assert bool(run["found"]["tiny"]["fd"]["left_out"]) == ("statistics" not in run["data"])
+    assert {"statistics" in run["data"] for run in runs} == {False, True}
     report = build.build(tmp_path / "own.duckdb", results=root / "results")
     assert not [problem for problem in report.problems if "own" in problem or "generators" in problem]
-    frames = store.frames(tmp_path / "own.duckdb", names=("leaderboard_scores", "models", "suites", "items"))
+    frames = store.frames(tmp_path / "own.duckdb", names=("leaderboard_scores", "models", "suites", "items", "runs"))
+    main = frames["runs"].query("model == 'own/clean' and main")
+    assert [json.loads(settings)["variant"] for settings in main["settings"]] == [""]
     scores = frames["leaderboard_scores"]
     own = scores[scores["suite"] == "generators-prompts"]
     assert set(own["benchmark"]) == {"own"} and set(own["origin"]) == {"computed"}
     assert set(own["model"]) == {"own/clean", "own/swapped", "own/real"} and {"cfred", "fd"} <= set(own["metric"])
     assert {"default", "tiny", "tiny|tiny"} == set(own["subset"])
-    assert len(own) == scores["model"].str.startswith("own/").sum()
+    assert len(own) == scores["model"].str.startswith("own/").sum(), "never among published rows"
     models, suites = (frames[name].set_index("key") for name in ("models", "suites"))
     assert models.loc["own/clean", ["kind", "title"]].tolist() == ["generator", "clean"]
     assert suites.loc["generators-prompts", ["aggregate", "title"]].tolist() == ["human", "Own generators: prompts"]
     rate = own[own["metric"] == "human_rate"].set_index("model")["value"]
     assert rate.to_dict() == pytest.approx({"own/clean": 0.61, "own/swapped": 0.20, "own/real": 0.55})
-    assert frames["items"]["run"].str.startswith("computed/own/").sum() == 3 * COUNT
+    assert frames["items"]["run"].str.startswith("computed/own/").sum() == 4 * COUNT
 
 
 def test_another_generator_joins_the_suite_and_no_image_is_encoded_twice(made, root):
@@ -132,19 +140,6 @@ def test_against_saved_statistics_distances_are_those_of_the_images_and_others_s
     plain, paired = (rows(compared(root, "clean", reference=f"real-{name}.npz")) for name in ("tiny", "tiny-tiny"))
     assert plain["fd"]["value"] == pytest.approx(paired["fd"]["value"]) and paired["cfred"]["value"] is not None
     assert plain["cfred"]["reason"] == "the saved reference has no statistics under tiny with tiny"
-
-
-def test_its_runs_stand_beside_those_of_the_images_themselves(without_imports, made, root, tmp_path):
-    compared(root, "clean", reference="real-tiny.npz")
-    assert [path.stem for path in (root / "results" / "suites").glob("*.json")] == ["generators-prompts"]
-    runs = [json.loads(path.read_text())["settings"] for path in (root / "results").glob("own__clean/*/*/run.json")]
-    for run in runs:  # which never hides the one of the images
-        assert bool(run["found"]["tiny"]["fd"]["left_out"]) == ("statistics" not in run["data"])
-    assert {"statistics" in run["data"] for run in runs} == {False, True}
-    build.build(tmp_path / "own.duckdb", results=root / "results")
-    frame = store.frames(tmp_path / "own.duckdb", names=("runs",))["runs"]
-    main = frame[(frame["model"] == "own/clean") & frame["main"]]
-    assert [json.loads(settings)["variant"] for settings in main["settings"]] == [""]
 
 
 def test_python_takes_the_file_the_loaded_record_and_moments_of_features(made, root):

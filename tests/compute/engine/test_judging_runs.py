@@ -7,7 +7,7 @@ import pytest
 
 from compute.catalog import shipped
 from compute.catalog.own import suite_records
-from compute.engine import estimate, plan, run, run_folders
+from compute.engine import plan, run, run_folders
 from compute.engine.workspace import RunSettings, workbench
 from tests.compute.models.chat_server import running
 from tests.compute.tasks.pairbench.images import folder_of, manifest_of, suite_of
@@ -32,12 +32,12 @@ def server(monkeypatch, tmp_path):
 
 
 @pytest.fixture
-def made(manifest, tmp_path):
-    """The plan of some models on the suite of the manifest, and what it is made with."""
+def execute(manifest, tmp_path):
+    """Runs some models on the suite of the manifest."""
     suite = suite_of(manifest, tmp_path / "results")
     known, _ = suite_records.extended(shipped(), [suite])
 
-    def planned(*models, metrics=(), **settings):
+    def executed(*models, metrics=(), **settings):
         bench = workbench(
             RunSettings(results=tmp_path / "results", device="cpu", **settings),
             data=None,
@@ -46,15 +46,7 @@ def made(manifest, tmp_path):
         tasks = [
             replace(task, metrics=metrics or task.metrics) for task in known.tasks if suite.suite.key in task.suites
         ]
-        return plan.make(replace(known, tasks=tuple(tasks)), suite=suite.suite.key, models=models, bench=bench), bench
-
-    return planned
-
-
-@pytest.fixture
-def execute(made):
-    def executed(*models, **given):
-        planned, bench = made(*models, **given)
+        planned = plan.make(replace(known, tasks=tuple(tasks)), suite=suite.suite.key, models=models, bench=bench)
         return run.execute(planned, bench=bench)
 
     return executed
@@ -117,16 +109,3 @@ def test_how_answers_are_read_makes_another_run_of_a_judge_alone(execute, server
     assert server.requests() == ASKED
     [first], [same] = execute("ssim"), execute("ssim", options=("reader=lenient",))
     assert same.state == "stored" and "reading" not in first.stored.run.settings["procedure"]
-
-
-def test_a_dry_run_counts_the_questions_and_comparisons_of_both_orders(made, server):
-    planned, bench = made(JUDGE, "ssim", "tiny")
-    counted = {each.model.key: +each.work for each in estimate.estimate(planned, bench=bench)[1]}
-    # 4 originals, 12 counterparts, and of each original and of each counterpart 5 applications
-    images = 4 + 12 + 5 * (4 + 12)
-    assert counted == {
-        JUDGE: {"question": ASKED},
-        "ssim": {"comparison": 2 * PAIRS * (1 + 5)},
-        "tiny": {"image": images},
-    }
-    assert server.requests() == 0

@@ -1,10 +1,10 @@
-"""What is planned: names, options, ways of asking, what is there, what cannot be."""
+"""What is planned: names, options, what decides a run, what cannot be."""
 
 from dataclasses import replace
 
 import pytest
 
-from compute.engine import plan, run
+from compute.engine import plan
 from compute.procedures import retrieval
 from compute.types import BadInput, NotHere, UnknownKey
 from tests.compute.small_bench import CATALOG, changed
@@ -18,13 +18,6 @@ def make(world):
         return plan.make(**{**asked, "models": models or ("small/eye",), **given})
 
     return planned
-
-
-def test_every_task_of_the_suite_is_planned_and_asked_in_all_ways(make):
-    planned, ways = make("small/eye", "small/eye"), ("prompt", "clip-iqa")
-    assert [row.key for row in planned.models] == ["small/eye"] and planned.missing == planned.jobs
-    asked = [f"unisim/{task} (quality={way})" for task in ("fine", "sharp") for way in ways]
-    assert [job.name for job in planned.jobs] == ["unisim/near", "unisim/said", *asked, "unisim/odd"]
 
 
 FAR = replace(CATALOG, tasks=(*CATALOG.tasks, replace(CATALOG.tasks[0], key="unisim/far", suites=("large",))))
@@ -94,16 +87,6 @@ def test_whatever_decides_the_numbers_is_in_the_fingerprint(make, world):
         )
     ]
     assert len(set(found)) == len(found) and make().jobs[0].fingerprint == found[0]
-
-
-def test_a_run_that_is_there_is_not_missing(make, world):
-    planned = make(tasks=("unisim/near",))
-    run.execute(planned, bench=world.bench())
-    again = make()
-    assert len(again.missing) == len(again.jobs) - 1 == len(make(again=True).missing) - 1
-    mark = again.jobs[0].stored.folder / "run.json"
-    mark.write_text(mark.read_text().replace('"error": ""', '"error": "3 questions could not be asked"'))
-    assert make().jobs[0].stored is None
 
 
 def test_weights_whose_commit_is_not_known_make_a_job_with_a_problem(make, world):

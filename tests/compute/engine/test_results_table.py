@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from compute.engine import plan, results_table, run, variants
+from compute.engine import results_table, variants
 from compute.engine.run_folders import StoredRun
 from compute.types import Run, Score
-from tests.compute.small_bench import CATALOG, NEAR, World
+from tests.compute.small_bench import CATALOG, NEAR
 
 
 def kept(value=0.5, *, name="r", task="t", started="", status="complete", stderr=None, **settings):
@@ -42,20 +42,6 @@ def test_answers_without_a_score_are_told_beside_a_judges_figure():
     assert silent == ["m, t: 67 of 71 answers state no score (65 refused, 2 invalid)"] and told(sensitive=clear) == []
     [added] = told(sensitive={**clear, "added": 9}, invariant={**clear, "added": 0})
     assert "9 of 72" in added
-
-
-def test_a_row_a_task_a_column_a_model(tmp_path):
-    world = World(folder=tmp_path)
-    bench = world.bench()
-    models = [f"small/{name}" for name in ("eye", "vision", "gauge", "paper", "dim")]
-    planned = plan.make(CATALOG, suite="small", models=models, bench=bench)
-    outcomes = run.execute(planned, bench=bench)
-    lines = results_table.lines(planned, outcomes, catalog=CATALOG)
-    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("|")]
-    assert rows[0] == ["task", "metric", "n", "chance", "small/eye", "small/vision", "small/gauge", "small/dim"]
-    assert [row[0] for row in rows[2:]] == [task.key for task in CATALOG.tasks]
-    assert rows[3][5:7] == ["-", "-"]
-    assert [line.partition(",")[0] for line in lines if "2 variants" in line] == ["small/eye", "small/dim"]
 
 
 TASKS = [replace(NEAR, key=key, category=category) for key, category in {"a": "IQA", "b": "IQA", "c": "PAA"}.items()]

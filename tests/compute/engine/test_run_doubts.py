@@ -1,14 +1,12 @@
 """A run whose own result looks failed says so at once and in its record; a sound one says nothing."""
 
 import warnings
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import compute
-from compute.engine import run_folders, scoring
-from tests.compute.small_bench import TASKS, data
+from compute.engine import run_folders
 
 TASKS_OF_MINI = ["mini/shapes", "mini/instances"]  # a probe and a retrieval
 
@@ -38,11 +36,3 @@ def test_constant_features_and_equal_vectors_are_said_and_stored(tmp_path, every
     reasons = " ".join(scores.frame()["reason"])
     assert all(doubt in reasons and doubt in str(scores) for doubt in found)
     assert any("doubtful" in str(one.message) for one in warned) == bool(words)
-
-
-def test_one_option_for_every_item_is_said_next_to_the_runs_line(world, execute, monkeypatch):
-    monkeypatch.setattr(scoring, "FEWEST", 12)
-    near, said = data(TASKS[0]), []
-    world.changed["unisim/near"] = replace(near, alternatives=(near.reference, near.reference))
-    execute("small/gauge", only=("unisim/near", "unisim/odd"), report=said.append)
-    assert ["doubtful: 12 of 12 answers" in line for line in said] == [True, False]

@@ -86,13 +86,6 @@ def test_the_items_of_a_run_keep_their_columns(folder):
     assert json.loads(rows[0][7]) == {"images": ["k1", "k2"], "scores": [0.5, None]}
 
 
-def test_items_of_several_subsets_are_told_apart():
-    frame = runs.table({"en": evidence(2), "de": evidence(1)})
-    assert frame[["item", "subset"]].values.tolist() == [["en/i0", "en"], ["en/i1", "en"], ["de/i0", "de"]]
-    with pytest.raises(BadInput, match="'i0' twice"):
-        runs.table({"default": pd.concat([evidence(), evidence()])})
-
-
 def test_an_earlier_run_goes_before_the_new_one_is_written(folder, monkeypatch):
     """Killed in between, there must be no mark over the new items."""
     monkeypatch.setattr(store, "write_parquet", lambda path, *, frame: (_ for _ in ()).throw(KeyboardInterrupt))

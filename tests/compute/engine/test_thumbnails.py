@@ -11,7 +11,6 @@ from compute.content import items
 from compute.database import store
 from compute.engine import thumbnails
 from compute.tasks.data import Clusters, Labelled
-from compute.types import BadInput
 from tests.compute.live.pictures import png
 
 
@@ -25,11 +24,6 @@ def shown(*keys):
 def test_the_longer_side_is_64_pixels_at_most(size, small):
     with Image.open(io.BytesIO(thumbnails.thumbnail(png("red", size)))) as drawn:
         assert (drawn.format, drawn.size) == ("WEBP", small)
-
-
-def test_what_is_no_image_is_said():
-    with pytest.raises(BadInput):
-        thumbnails.thumbnail(b"text")
 
 
 def test_only_what_items_show_is_drawn_and_more_is_added(tmp_path):

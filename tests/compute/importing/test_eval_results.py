@@ -82,24 +82,6 @@ def test_a_unit_is_known_or_the_figure_is_left_out(tmp_path, catalog, value, not
         assert imported.problems == ()
 
 
-def test_ids_name_subsets_splits_and_metrics(tmp_path, catalog):
-    name, dataset = "XFlickr30kCoT2IRetrieval", "mteb/xflickr30kcot2iretrieval"
-    imported = read(
-        tmp_path,
-        catalog,
-        entry(dataset=dataset, task=f"{name}_de_test")
-        + entry(dataset=dataset, task=name, value="70.5")
-        + entry(dataset="org/pairs-data", task="pairbench_cj", value="60")
-        + entry(dataset="org/pairs-data", task="pairbench_cj_smoothness", value="1.5"),
-    )
-    assert values(imported) == {
-        ("mieb/xflickr30kcot2iretrieval", "de", "ndcg_at_10"): 0.825,
-        ("mieb/xflickr30kcot2iretrieval", "default", "ndcg_at_10"): 0.705,
-        ("pairbench/cj", "default", "mmscore"): 0.6,
-        ("pairbench/cj", "default", "smoothness"): 1.5,
-    }
-
-
 def test_other_tasks_and_metrics_are_skipped_with_their_reason(tmp_path, catalog):
     imported = read(
         tmp_path,

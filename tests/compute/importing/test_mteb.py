@@ -307,10 +307,3 @@ def test_fetching_offline_is_one_clear_error(tmp_path, catalog, monkeypatch):
     monkeypatch.setattr("huggingface_hub.snapshot_download", offline)
     with pytest.raises(BadInput, match="Check the connection"):
         fetch_mteb_results(tmp_path, revision=NEW, catalog=catalog)
-
-
-def test_a_main_score_of_another_metric_is_said(tmp_path, catalog):
-    put(tmp_path, VOC, result(VOC, entry(0.34, lrap=0.49, accuracy=0.34)))
-    put(tmp_path, "CIFAR10", result("CIFAR10", entry(0.9, accuracy=0.9)))
-    (note,) = read_mteb_results(tmp_path, catalog=catalog).notes
-    assert note.startswith("1 file ") and "main_score" in note

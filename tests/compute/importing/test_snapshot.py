@@ -55,15 +55,6 @@ def refresh(repository, monkeypatch):
     return command(f"refresh {repository} --revision {NEW} --date 2026-08-20")
 
 
-def test_a_refresh_ships_what_is_new_and_rebuilds(refresh, repository):
-    put(repository, "STS12VisualSTS", result("STS12VisualSTS", entry(0.4)))
-    made = done(refresh())
-    assert "0 of 4 shipped scores changed or are gone, 1 are new" in made.stdout
-    about = snapshot.manifest(paths.IMPORTED)
-    assert (about.commit, about.date, about.counts["tasks"]) == (NEW, "2026-08-20", 4)
-    assert workspace.rebuild.called
-
-
 def test_a_refresh_that_changes_many_scores_is_refused_until_it_is_accepted(refresh, repository, monkeypatch):
     put(repository, "CIFAR10", result("CIFAR10", entry(0.8)))
     (repository / "results" / "Org__Some-Model" / NEW / "VOC2007.json").unlink()

@@ -9,7 +9,7 @@ from scipy import stats
 
 import compute
 from compute.analysis.ranks.friedman import TESTS
-from compute.types import BadInput, CannotWrite, printable
+from compute.types import BadInput, printable
 
 MODELS, TASKS = 8, 15
 HOSTILE = "<script>window.harmed=1</script>\"'{{7*7}}\x1b[2J\u202e"
@@ -74,16 +74,6 @@ def test_another_test_decides_pairs_ranges_and_classes_where_it_agrees_with_the_
         assert ranked.rank_low[0] == -1 and ranked.classes[0] == ""
     with pytest.raises(BadInput, match="1 are missing"):
         compute.rank(frame, test=test, coverage=0.5)
-
-
-def test_a_page_is_written_whole_or_not_at_all(tmp_path):
-    ranked = compute.rank(table())
-    ranked.save_html(tmp_path / "board.html", title="Mine")
-    page = (tmp_path / "board.html").read_text(encoding="utf-8")
-    assert page == ranked.html(title="Mine") and "<title>Mine</title>" in page
-    assert "http://" not in page and "https://" not in page and "src=" not in page
-    with pytest.raises(CannotWrite, match=r"board\.html"):
-        ranked.save_html(tmp_path / "absent" / "board.html")
 
 
 def test_one_task_far_above_all_others_makes_no_mean():

@@ -13,7 +13,6 @@ from compute.pages.shown import ShownTable
 from compute.training.evaluation import TaskChange
 from compute.training.plan import PAPER
 from compute.training.run_folder import StepMeasurement
-from compute.types import BadInput
 from tests.compute.interface.test_correlate_lite_compare import table
 
 HOSTILE = "<script>alert(1)</script>"
@@ -70,12 +69,3 @@ def test_the_corner_of_a_wide_table_is_printed_and_the_rest_named():
     *lines, last = shown.text(30).splitlines()
     assert len({*map(len, lines)}) == 1 and "39" not in lines[0] and "26 more rows" in last
     assert len(shown.text().splitlines()) == 42 and "39" in shown.text()
-
-
-def test_a_figure_of_generators_is_of_one_metric_best_first():
-    result = generators()
-    figure = result.plot("kid")
-    assert figure.layout.yaxis.ticktext[0] == "near" and "KID" in figure.layout.xaxis.title.text
-    assert list(figure.data[0].x) == sorted(figure.data[0].x)
-    with pytest.raises(BadInput, match="cfred"):
-        result.plot("cfred")

@@ -64,13 +64,6 @@ def test_names_cannot_break_a_table():
     assert model_card.cell("a|b\n<script>*x* `y` [z](w) #1 &") == (r"a\|b &lt;script&gt;\*x\* \`y\` \[z\](w) \#1 &amp;")
 
 
-def test_synthetic_runs_are_marked(tmp_path):
-    results.store(tmp_path, "mini/image-choice")
-    runs = results.gathered(tmp_path, synthetic=True)
-    section = model_card.section(runs, suites=[], metrics=BY_KEY, about="")
-    assert "synthetic: a program drew the items" in section
-
-
 @pytest.fixture(scope="module")
 def published(database):
     return suite_scores(database, suites=("unisim-core",), origin="published")

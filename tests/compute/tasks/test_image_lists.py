@@ -5,7 +5,6 @@ import pytest
 from compute.tasks import image_lists, image_sets, own
 from compute.tasks.image_lists import ImageFiles, image_files
 from compute.tasks.source import Source
-from compute.types import BadInput
 from tests.compute.tasks import files
 from tests.compute.tasks.hub_files import image, png
 
@@ -39,12 +38,6 @@ def test_every_reader_of_a_folder_says_what_it_does_not_use(folder):
     assert len(generated) == len(pairs.names) == 10
     for notes in (data.notes, generated.warnings, pairs.notes):
         assert "4 files are not used" in notes[0] and "green ball/IMG_0.HEIC" in notes[0] and "1 more" in notes[0]
-
-
-def test_a_folder_of_nothing_else_says_what_it_holds(folder):
-    for read in (own.read, lambda path: image_lists.opened(path)):
-        with pytest.raises(BadInput, match="IMG_0.HEIC"):
-            read(folder / "green ball")
 
 
 def test_images_of_a_split_in_no_class_are_said(tmp_path):

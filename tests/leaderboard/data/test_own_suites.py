@@ -3,7 +3,6 @@
 from types import SimpleNamespace
 
 import pytest
-from scipy.stats import binomtest
 
 from leaderboard.data import payload
 from leaderboard.data.suite_cache import SuiteCache
@@ -28,39 +27,6 @@ def own(changed):
             "INSERT INTO scores (run, subset, metric, value) VALUES ('own-run', 'default', 'mmscore', 1)",
         )
     )
-
-
-@pytest.fixture(scope="module")
-def triplets(own, changed):
-    """The same with a suite of choices, whose category no visitor chose: all 40 answers of one model are right."""
-    key, task = "'own-triplets'", "'own/own-triplets/choices'"
-    facts = {"category": "'Img-2AFC'", "metrics": "['accuracy']", "subsets": "['default']"}
-    models = "model IN ('microsoft/phi-3.5-vision-instruct', 'qwen/qwen2-vl-7b-instruct')"
-    score = "'default', 'accuracy', CASE WHEN id LIKE 'microsoft%' THEN 1 ELSE 0.5 END, 0.079 * (id LIKE 'qwen%')::INT"
-    return SuiteCache(
-        changed(
-            copied("suites", "key = 'pairs-holiday'", key=key, title="'Own data: triplets'"),
-            copied("tasks", "key = 'own/pairs-holiday/cj'", key=task, title="'triplets: choices'", **facts),
-            copied("suite_tasks", "suite = 'pairs-holiday'", suite=key, task=task),
-            copied(
-                "runs",
-                f"id LIKE 'pairbench-table-3/%coco-cj' AND {models}",
-                **{"id": "model || '-triplets'", "task": task, "origin": "'computed'"},
-            ),
-            "INSERT INTO scores (run, subset, metric, value, stderr, n) "
-            f"SELECT id, {score}, 40 FROM runs WHERE id LIKE '%-triplets'",
-            of=own.db.path,
-        )
-    )
-
-
-def test_a_score_of_all_right_has_the_range_and_the_class_that_its_interval_gives(triplets):
-    """Its mean has the interval that its cell has: Wilson's, 40 of 40."""
-    ranking = payload.ranking(triplets.table("own-triplets"), triplets.ranked("own-triplets"))
-    assert ranking["rank"] == [1, 2] and ranking["unknown"] == ["", ""]
-    assert [ranking[key] for key in ("low", "high", "tie")] == [[1, 2], [1, 2], ["A", "B"]]
-    low = 100 * binomtest(40, 40).proportion_ci(0.95, method="wilson").low
-    assert (ranking["mean_low"][0], ranking["mean_high"][0]) == pytest.approx((low, 100))
 
 
 def test_the_only_ranked_model_has_no_range_no_class_and_no_mark(own, changed):

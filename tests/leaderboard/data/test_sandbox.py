@@ -92,28 +92,18 @@ def test_the_answer_names_no_folder_of_the_server(database):
 SLOW_ONES = (
     "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) SELECT max(n) FROM t",
     "SELECT count(*) FROM range(100000) a, range(100000) b, range(10000) c WHERE a.range <> b.range",
-    "SELECT sum(length(a.claim || b.claim || c.claim)) FROM claims a, claims b, claims c",
-    "SELECT max(x) FROM generate_series(1, 1000000000000) t(x)",
     "SELECT levenshtein(repeat('a', 100000), repeat('b', 100000))",
-    "SELECT jaro_similarity(repeat('a', 1000000), repeat('ab', 1000000))",
 )
 LARGE_ONES = (
     "SELECT repeat('x', 1000000000)",
-    "SELECT repeat('x', 100000000) FROM range(100)",
     "SELECT length(repeat('x', 50000000 + i::INT)) FROM range(2048) t(i)",
-    "SELECT md5(repeat('x', 1000000000))",
     "SELECT printf('%1000000000d', 1)",
     "SELECT replace(repeat('a', 100000), 'a', repeat('b', 100000))",
-    "SELECT range(1000000000)",
     "SELECT list_sort(range(100000000))[1]",
-    "SELECT list_zip(range(30000000), range(30000000))[1]",
     "SELECT list_resize([1], 1000000000)",
-    "SELECT unnest(range(100000000)) ORDER BY random()",
     "SELECT string_agg(claim, ',') FROM claims, range(100000)",
-    "SELECT count(DISTINCT a.claim || b.claim || c.x) FROM claims a, claims b, range(1000) c(x)",
     "SELECT array_agg(x ORDER BY -x) FROM range(100000000) t(x)",
     "SELECT json(repeat('[', 10000000))",
-    "SELECT string_split(repeat('a,', 50000000), ',')",
 )
 
 

@@ -13,7 +13,6 @@ from compute.models.own.own_model import ModelSource
 from compute.types import LikenessError, Model, NotHere
 from leaderboard.host import own_models
 from tests.compute.models import checkpoints
-from tests.serving import ended
 
 
 @pytest.fixture(scope="module")
@@ -112,10 +111,3 @@ def test_what_cannot_be_is_one_sentence_with_a_remedy(folder, results, name, sai
     with pytest.raises(LikenessError, match=said) as raised:
         record(text, results=results)
     assert "\n" not in str(raised.value) and [file.name for file in records.files(results)] == before
-
-
-def test_the_program_ends_before_anything_is_built(tmp_path):
-    database = tmp_path / "new.duckdb"
-    done = ended("app.py", "--database", database, "--models", tmp_path / "gone")
-    assert done.returncode == 1 and done.stderr == f"Error: There is no folder {tmp_path / 'gone'}\n"
-    assert not database.exists()

@@ -129,13 +129,6 @@ def test_unrelated_examples_are_encoded_once_for_everyone(live, monkeypatch):
         assert seen == [2, 8, 2]  # of the second visitor, only what is his own: the cat and the upload
 
 
-def test_a_pair_of_a_program(live):
-    asked, rows = live.pair([("text", "a cat"), ("example", "cat")], [])
-    assert asked.kinds == ("text", "image") and [row.key for row in rows] == ["conse", "tiny"]
-    asked, rows = live.pair([("image", png("red")), ("image", png("blue"))], ["ssim"])
-    assert [row.key for row in rows] == ["ssim"]
-
-
 @pytest.mark.parametrize("key", [JUDGE, "royokong/e5-v"])
 def test_a_text_that_a_large_model_would_read_whole_is_bounded(live, monkeypatch, key):
     """It costs the host, or memory with the square of its length; the other models read its beginning."""

@@ -95,13 +95,6 @@ def test_no_image_library_reads_an_upload_in_the_server(made, monkeypatch):
     assert question.inputs[0].content.size == (10, 10)
 
 
-def test_what_cannot_be_read_is_a_sentence_and_leaves_nothing(made):
-    uploads = made()
-    with pytest.raises(BadInput, match="^The image cannot be used: not an image in a format that is read"):
-        uploads.add_image(ONE, b"hello")
-    assert uploads.nbytes == 0 and len(uploads) == 0
-
-
 def test_a_session_sees_only_its_own(made):
     uploads = made()
     (key,) = kept(uploads, ONE, range(1))

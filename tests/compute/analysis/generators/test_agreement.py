@@ -12,14 +12,7 @@ from scipy.stats import pearsonr, spearmanr, ttest_rel
 from sklearn.linear_model import LogisticRegression
 
 from compute.analysis.generators.agreement import (
-    NOT_SIGNIFICANT,
-    REVERSED,
-    SIGNIFICANT,
-    TOO_FEW,
-    Agreement,
-    Estimate,
     agree,
-    verdicts,
 )
 from compute.analysis.generators.backbone_effects import DRAWS, complete, effects, people_agreement
 from compute.analysis.generators.bradley_terry import ELO, fit
@@ -69,49 +62,10 @@ def test_perfect_agreement_and_the_wrong_way():
     assert wrong.accuracy.value == 0
 
 
-def test_weakest_names_what_hangs_on_one_generator():
-    found = agree(
-        scores=[0, 1, 0, 1, 0, 9],
-        human=[0, 0, 1, 1, 0.5, 9],
-        ranks=[4, 2, 4, 2, 4, 1],
-        human_ranks=[5, 5, 2, 2, 4, 1],
-        higher=True,
-    )
-    assert found.pearson.value > 0.95
-    assert found.weakest < 0.2
-
-
-def made(*, p, right=True, generators=10):
-    values = dict.fromkeys(("pearson", "rho_squared", "spearman", "accuracy"), Estimate(value=0.5))
-    return Agreement(**values, right_way=right, p=p, weakest=0.4, generators=generators)
-
-
-def test_verdicts_are_holms_over_the_metrics_of_the_set():
-    found = [made(p=0.001), made(p=0.02, right=False), made(p=0.03)]
-    assert verdicts(found) == (SIGNIFICANT, REVERSED, SIGNIFICANT)
-    assert verdicts([*found, made(p=0.9)]) == (SIGNIFICANT, NOT_SIGNIFICANT, NOT_SIGNIFICANT, NOT_SIGNIFICANT)
-    assert verdicts([made(p=0.04)]) == (SIGNIFICANT,)
-    few = [made(p=0.0, generators=5), made(p=0.9, generators=4)]
-    assert verdicts(few) == (TOO_FEW, TOO_FEW) and verdicts([made(p=0.0, generators=6)]) == (SIGNIFICANT,)
-
-
 # ---- which side's backbones carry an agreement: shares, gaps with intervals, and what cannot be said
 
 
 CELLS = pd.DataFrame([[0.9, 0.9], [0.5, 0.5], [0.1, 0.1]], ["a", "b", "c"], ["x", "y"])
-
-
-def test_shares_add_up_and_an_effect_of_one_side_is_that_sides():
-    found = effects(CELLS)
-    assert (found.image.share, found.text.share, found.rest) == pytest.approx((1, 0, 0))
-    assert (found.image.best, found.image.worst) == ("a", "c")
-    assert found.image.gap.value == pytest.approx(0.8) and not found.image.apart  # no draws, no proof
-    mixed = np.random.default_rng(0).random((3, 2))
-    found = effects(pd.DataFrame(mixed))
-    assert found.image.share + found.text.share + found.rest == pytest.approx(1)
-    # Two-way analysis of variance, written down.
-    rows = mixed.mean(axis=1, keepdims=True) - mixed.mean()
-    assert found.image.share == pytest.approx((2 * rows**2).sum() / ((mixed - mixed.mean()) ** 2).sum())
 
 
 def test_cells_that_are_all_alike_have_no_shares():

@@ -9,7 +9,7 @@ from scipy import stats
 
 from compute.analysis.correlation import correlate
 from compute.analysis.lite.selection import drop_redundant, knee, select, trace
-from compute.analysis.lite.smaller import between, choose, compared
+from compute.analysis.lite.smaller import choose, compared
 from compute.types import BadInput, Undefined
 from tests.compute.analysis.tables import table
 
@@ -41,16 +41,6 @@ def test_agreement_of_means_by_hand():
     assert compared("abcd", full, lite, tasks=1, higher=False).model == "a"
     with pytest.raises(Undefined, match="must differ"):
         compared("abc", np.ones(3), np.arange(3.0), tasks=1)
-
-
-def test_two_suites_agree_over_the_models_of_both():
-    whole = drawn()
-    part = whole.columns([0, 1, 2]).rows(range(2, 12))
-    found = between(whole, part)
-    assert (found.n_models, found.tasks) == (10, 3)
-    assert_allclose(found.spearman, stats.spearmanr(whole.mean[2:12], part.mean)[0])
-    with pytest.raises(BadInput, match="Only 2 models"):
-        between(whole.rows(range(4)), whole.rows(range(2, 12)))
 
 
 # ---- each step
@@ -114,16 +104,3 @@ def test_each_step_is_the_best_single_addition(aggregate):
 )
 def test_the_knee_is_the_first_within_the_interval_of_the_highest(curve, fewest, models, size):
     assert knee(curve, fewest=fewest, models=models) == size
-
-
-@pytest.mark.parametrize(
-    "wrong, words",
-    [
-        ({"size": 2}, "3 categories"),
-        ({"size": 19}, "18 to choose from"),
-        ({"size": 5, "exclude": np.arange(18)}, "No task to choose"),
-    ],
-)
-def test_requests_that_cannot_be_met_are_refused(wrong, words):
-    with pytest.raises(BadInput, match=words):
-        select(drawn(), **wrong)

@@ -20,27 +20,6 @@ def test_binomial_stderr_closed_form_and_ends():
         binomial_stderr(value=85.1, n=100)
 
 
-def test_category_mean_and_task_mean_of_one_table():
-    scores = [[0.2, 0.4, 0.9], [0.6, 0.6, 0.6]]
-    by_category = ranked(scores, [0, 0, 1])
-    assert_allclose(by_category.category_means, [[0.3, 0.9], [0.6, 0.6]])
-    assert_allclose(by_category.mean, [0.6, 0.6])
-    assert_allclose(ranked(scores, [0, 0, 1], aggregate="task-mean").mean, [0.5, 0.6])
-    weighted = ranked(scores, [0, 0, 1], weights=[3, 1])
-    assert_allclose(weighted.mean, [(3 * 0.3 + 0.9) / 4, 0.6])
-    by_task = ranked(scores, [0, 0, 1], weights=[3, 1], aggregate="task-mean")
-    assert_allclose(by_task.mean, [(3 * 0.2 + 3 * 0.4 + 0.9) / 7, 0.6])
-
-
-def test_a_category_without_a_score_gives_no_mean():
-    scores = [[0.1, 0.2, 0.3], [0.1, NAN, 0.3], [0.1, 0.2, NAN], [NAN, NAN, NAN]]
-    loose = ranked(scores, [0, 0, 1])
-    assert_array_equal(np.isnan(loose.mean), [False, False, True, True])
-    ignored = ranked(scores, [0, 0, 1], weights=[1, 0])
-    assert_allclose(ignored.mean[:3], [0.15, 0.1, 0.15])
-    assert_allclose(ignored.category_means[0], [0.15, 0.3])
-
-
 def test_unlike_directions_and_scales_are_refused_unless_weighted_out():
     scores = [[0.2, 7.0], [0.3, 9.0]]
     with pytest.raises(BadInput, match="direction"):
@@ -52,12 +31,6 @@ def test_unlike_directions_and_scales_are_refused_unless_weighted_out():
     assert not only.higher_is_better
     mixed = ranked(np.hstack([scores, [[1.0], [1.0]]]), [0, 0, 1], higher=[True, False, True], weights=[0, 1])
     assert np.isnan(mixed.category_means[:, 0]).all()
-
-
-@pytest.mark.parametrize("wrong", [{"weights": [0, 0]}, {"aggregate": "mean"}])
-def test_bad_arguments_are_refused(wrong):
-    with pytest.raises(BadInput):
-        ranked([[1.0, 2.0]], [0, 1], **wrong)
 
 
 def test_rank_shares_the_smaller_rank_and_skips_nan():
@@ -151,17 +124,6 @@ def test_weights_and_gaps_against_a_plain_loop(aggregate):
         assert_allclose(dof[row], satterthwaite(each, count))
 
 
-def test_score_noise_is_counted_once():
-    """Measured scores hold their noise: several tasks need no error beside their spread, one task has nothing else."""
-    scores = np.random.default_rng(5).random((2, 5))
-    codes = [0, 0, 0, 0, 1]
-    stderr = np.full((2, 5), 0.1)
-    with_errors, dof = variance.of_means(parts_of(scores, codes, stderr=stderr))
-    several, _ = variance.of_means(parts_of(scores[:, :4], codes[:4]))
-    assert_allclose(with_errors, several / 4 + 0.1**2 / 4)
-    assert (dof > 3).all()  # the noise of a fixed task is known exactly
-
-
 def test_what_is_not_known_is_said_with_its_reason():
     scores = [[0.1, 0.2, 0.5, 0.7], [0.1, NAN, 0.5, 0.7], [0.3, 0.2, 0.5, 0.7], [0.3, 0.2, 0.5, 0.7]]
     stderr = [[NAN] * 3 + [0.1]] * 3 + [[NAN] * 3 + [0.0]]
@@ -178,18 +140,6 @@ def test_what_is_not_known_is_said_with_its_reason():
     assert_array_equal(np.isnan(own), [False, True, True, True])
     assert_array_equal(np.isnan(dof), [False, True, True, True])
     assert_array_equal(variance.fewest_tasks(parts), [2, 1, 2, 2])
-
-
-def test_tasks_that_all_share_their_data_count_as_one():
-    rng = np.random.default_rng(8)
-    scores = rng.random((3, 6))
-    one = parts_of(scores, [0] * 6, clusters=np.zeros(6, int))
-    assert np.isnan(variance.of_means(one)[0]).all()
-    assert variance.unknown_because(one, names=["A"])[0]
-    known = parts_of(scores, [0] * 6, stderr=np.full(scores.shape, 0.1), clusters=np.zeros(6, int))
-    task = parts_of(scores[:, :1], [0], stderr=np.full((3, 1), 0.1))  # a category of one cluster counts as one task
-    for ours, theirs in zip(variance.of_means(known), variance.of_means(task), strict=True):
-        assert_allclose(ours, theirs)
 
 
 def test_clusters_of_several_sizes_are_the_jackknife_over_them():

@@ -153,12 +153,6 @@ def test_what_is_wrong_is_named(folder):
         assert words in str(raised.value) and "\n" not in str(raised.value), text
 
 
-def test_faults_of_the_data_are_named_with_the_task(folder):
-    (folder / "labels.csv").write_text("text,label\na cat,\na dog,dog\n")
-    with pytest.raises(BadInput, match=r"labels.csv, row 1: label is empty"):
-        made(folder)
-
-
 def test_files_that_cannot_be_read(folder):
     with pytest.raises(BadInput, match=r"gone\.toml"):
         parse(folder / "gone.toml")

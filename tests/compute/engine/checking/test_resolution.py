@@ -2,8 +2,6 @@
 
 from dataclasses import replace
 
-import pytest
-
 from compute.analysis import power
 from compute.engine.checking.resolution import sentence
 from tests.compute.small_bench import NEAR
@@ -45,18 +43,3 @@ def test_a_mean_needs_the_spread_of_runs(tmp_path):
     run(tmp_path, "second", [0.5, 0.5] * 200, "ndcg_at_10")
     words = said(tmp_path, "ndcg_at_10")
     assert f"under {100 * power.of_means(400, deviation=0.2503):.1f} points" in words and "25.0 points" in words
-
-
-@pytest.mark.parametrize(
-    "given, words",
-    [((), "give the same answers"), (("accuracy", 0), "give the same"), (("nmi",), "is not a mean over items")],
-)
-def test_where_no_difference_can_be_named(tmp_path, given, words):
-    for model in ("first", "second"):
-        run(tmp_path, model, [1.0, 0.0])
-    assert words in said(tmp_path, *given)
-
-
-@pytest.mark.parametrize("n, words", [(1, "1 item is too few"), (20, "20 items are too few")])
-def test_few_items_show_none(tmp_path, n, words):
-    assert said(tmp_path, n=n).startswith(words)

@@ -24,14 +24,6 @@ def shown(column, folder):
     return [content if isinstance(content, str) else names[content] for content in contents]
 
 
-def test_choices(folder):
-    header = "reference,alternative_1,alternative_2,alternative_3,answer"
-    data, made = read(folder, f"{header}|0.png,1.png,2.png,3.png,3|4.png,5.png,6.png,7.png,1")
-    assert (data.shape.key, data.facts.chance, data.facts.n_items) == ("choices", 1 / 3, 2)
-    assert made.names == ("1", "2") and made.answer.tolist() == [2, 0]
-    assert shown(made.alternatives[2], folder) == ["3.png", "7.png"] and shown(made.reference, folder)[1] == "4.png"
-
-
 @pytest.mark.parametrize(
     "rows, shape, category",
     [

@@ -1,7 +1,8 @@
-"""What the browser fetches beside Gradio: bytes compressed once, plain errors, files."""
+"""What the browser fetches beside Gradio, bytes compressed once, plain errors, files; and a board's first rows."""
 
 import errno
 import os
+import re
 
 import pytest
 
@@ -9,6 +10,7 @@ from compute.types import BadInput
 from leaderboard.data.database import Database
 from leaderboard.data.mean_rule import RankChoice, choice
 from leaderboard.data.suite_cache import SuiteCache
+from leaderboard.pages.board.page import MOST_ROWS, rows
 from tests.leaderboard.served import client as client_of
 
 
@@ -136,3 +138,11 @@ def test_a_suite_with_too_few_complete_models_says_why(client):
     on = client.get("/data/rank/unisim-ood?estimates=show").json()
     assert set(on["place"]) == {None}
     assert all("need" in why for rank, why in zip(on["rank"], on["why"], strict=True) if rank is None)
+
+
+@pytest.mark.parametrize("suite", ["mieb", "cfred-coco"])
+def test_the_first_rows_are_the_best_of_the_ranking(site, suite):
+    markup = rows(site, {"suite": suite})
+    ranks = [int(rank) for rank in re.findall(r'<tr>\s*<td class="pg-num">(\d+)</td>', markup)]
+    assert ranks == sorted(ranks) and ranks[0] == 1 and 3 < len(ranks) <= MOST_ROWS
+    assert f"board?suite={suite}" in markup and "<script" not in markup

@@ -15,22 +15,6 @@ def diagnosed(stand_in_suite_cache, model):
     return SimpleNamespace(**found)
 
 
-def test_a_judge_that_knows_the_truth(stand_in_suite_cache):
-    judge = diagnosed(stand_in_suite_cache, "example/steady")
-    assert (judge.pairs, judge.of, judge.scored, judge.flipped) == (PAIRS, PAIRS, PAIRS, 0)
-    assert judge.flips == []
-    assert diagnosis.diagnose(stand_in_suite_cache, "pairbench", "gemini-1.5-flash") == {}, "only scores are published"
-    # Two requests a pair, a quarter of a second and a tenth of a cent each; a refusal was not timed.
-    assert judge.effort == {"seconds": pytest.approx(500), "cost": pytest.approx(2)}
-    assert [figure.value for figure in judge.curve] == [1.0] * 10
-    for histogram in judge.histograms:
-        assert histogram["counts"][histogram["expected"] - 1] == histogram["total"] and histogram["invalid"] == 0
-    assert list(diagnosis.reading(vars(judge))) == [
-        f"All {PAIRS} pairs with two scores were rated the same in both orders.",
-        "Every answer is a score.",
-    ]
-
-
 def test_a_judge_that_leans_to_an_order(stand_in_suite_cache):
     """Two of three pairs lose two or four points when reversed; a twelfth is refused."""
     judge = diagnosed(stand_in_suite_cache, "example/leaning")

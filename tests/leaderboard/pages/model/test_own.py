@@ -1,6 +1,5 @@
 """The page of an own model: its mark, its digest, how to run it again, and nothing of the machine that ran it."""
 
-import json
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,7 +13,6 @@ from compute.database import build
 from compute.models.own.own_model import ModelSource
 from compute.types import Model
 from leaderboard.data.database import Database
-from leaderboard.data.models.loading_code import commands
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.pages.model import page as model
 from tests.compute.test_build_computed import keep
@@ -46,7 +44,8 @@ def own_site(tmp_path_factory):
         keep(results, model=named.key, task=task.key, metric=task.metrics[0], subset=task.subsets[0])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(build, "all_claims", list)  # these and imports take seconds, and have nothing of one's own
-        patch.setattr(build.paths, "IMPORTED", folder / "shipped")
+        for name in ("IMPORTED", "COMPUTED"):
+            patch.setattr(build.paths, name, folder / name)
         database = Database(build.build(folder / "likeness.duckdb", results=results).path)
     return SimpleNamespace(db=database, suite_cache=SuiteCache(database), network=None, live=SimpleNamespace(own=()))
 
@@ -97,12 +96,3 @@ def test_what_the_host_named_can_be_tried(own_site):
     can, cannot = (shown(named, key) for key in ("own/my-model", "own/held"))
     assert 'href="try?models=own/my-model"' in can and "not available" not in can
     assert "try?models=" not in cannot and "not available on the Try page: it is not a checkpoint" in cannot
-
-
-def test_a_model_is_run_again_on_what_it_ran_on_under_the_name_it_had():
-    note = {"own": {"source": "session", "name": "Net", "digest": DIGEST, "arguments": ["preprocess", "tokenizer"]}}
-    assert commands(json.dumps(note), title="Net (own, 01234567)", suites=["own-photos", "mini"]) == [
-        'compute.evaluate(model, suite="own-photos", preprocess=..., tokenizer=...)  # model: Net',
-        'compute.evaluate(model, suite="mini", preprocess=..., tokenizer=...)  # model: Net',
-    ]
-    assert commands(json.dumps(note), title="Net", suites=[]) == []

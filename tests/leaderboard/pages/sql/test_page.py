@@ -6,11 +6,8 @@ from compute.database.schema import TABLES
 from leaderboard.pages.sql.page import examples, table_words
 
 
-def test_every_table_is_listed_with_its_words_and_columns(client):
-    listed = {table["name"]: table for table in client.get("/data/sql").json()["tables"]}
-    assert set(table_words()) == set(listed) == {*TABLES, "leaderboard_scores", "measured", "trained_tasks"}
-    assert all(len(table["words"].split()) > 4 and table["columns"] for table in listed.values())
-    assert ["value", "DOUBLE"] in listed["leaderboard_scores"]["columns"]
+def test_every_table_has_words():
+    assert set(table_words()) == {*TABLES, "leaderboard_scores", "measured", "trained_tasks"}
 
 
 @pytest.mark.parametrize("example", examples(), ids=lambda example: example["title"])

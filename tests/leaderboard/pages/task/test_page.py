@@ -1,5 +1,7 @@
 """What a task's page says of saturation and of procedures; what it shows is frozen in tests/golden."""
 
+import math
+
 import pytest
 
 from leaderboard.data.task_doubts import saturation
@@ -30,3 +32,10 @@ def test_every_procedure_has_words(site):
     kinds = site.db.ask("SELECT DISTINCT procedure, benchmark FROM tasks")
     for row in kinds.itertuples():
         assert protocols.sentence(row.procedure, row.benchmark), row
+
+
+def test_the_gap_is_measured_in_the_noise_of_both():
+    edge = 1.959963984540054 * math.hypot(0.03, 0.04)
+    inside = saturation(scores=[0.8, 0.8 - edge + 1e-9], stderr=[0.03, 0.04])
+    outside = saturation(scores=[0.8, 0.8 - edge - 1e-9], stderr=[0.03, 0.04])
+    assert (inside.within, outside.within) == (1, 0)

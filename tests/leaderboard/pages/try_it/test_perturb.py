@@ -36,18 +36,6 @@ def test_a_curve_in_words(scores, said):
     assert summary(reference(), scores, in_units=in_degrees) == said
 
 
-@pytest.mark.parametrize(
-    "kind, size, said",
-    [
-        ("rotate", (512, 384), "22.5 degrees"),
-        ("elastic", (384, 512), "10.2 pixels"),
-        ("colorjitter", (512, 384), "30%"),
-    ],
-)
-def test_a_strength_has_a_unit(kind, size, said):
-    assert PERTURBATIONS[kind].amount(0.5, size) == said
-
-
 def test_curves_are_percentiles_only_where_every_model_has_them():
     whole = Curve(scores=(2.5, 0.5), domain=DomainCheck(reference=reference()))
     few = Curve(scores=(2.5, 1.5), domain=DomainCheck(reference=reference(scenes=14), few=True, why="few"))

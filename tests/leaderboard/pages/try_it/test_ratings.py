@@ -28,14 +28,6 @@ def judged(*scores, problems=("", ""), said="Score", **counts):
 COSINES = PairRating(scores=(9, 9), detail={"numbers": (0.881, 0.881)}, settings={"numbers": "cosine"})
 
 
-def test_scores_stand_beside_what_is_expected():
-    html = table(tiny=both(COSINES))
-    assert "Told that the change matters <small>(expected 8)</small>" in html
-    assert "Told to ignore the change <small>(expected 10)</small>" in html
-    assert html.count("<b>9</b>") == 4 and "cosine 0.881" in html and "Rotation: 22.5 degrees" in html
-    assert "the orders differ" not in html
-
-
 def test_an_invalid_answer_is_no_score_and_shows_its_words_as_text():
     rating = judged(None, 9, problems=("refused", ""), said="I <b>cannot</b>")
     html = table(tiny=both("…"), judge=both(rating))
