@@ -1,5 +1,5 @@
-"""What a table of scores says: ranks and how sure they are, correlations, small suites, maps.
+"""Analyses a table of scores: ranks and their uncertainty, correlations, smaller suites, maps.
 
-Ranks and their uncertainty are in ranks/, metrics of generators against people's choices in generators/, smaller suites
-in lite/, maps of models and images in maps/. A file here has one question each.
+Ranks and their uncertainty are in ranks/, the agreement of generator metrics with people in generators/, smaller suites
+in lite/, and maps of models and tasks in maps.py. Each file here answers one question.
 """

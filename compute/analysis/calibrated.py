@@ -1,15 +1,17 @@
-"""A score compared with what the same model gives matching pairs and unrelated pairs: raw scores mean nothing.
+"""Compares a score with the scores that the same model gives matching and unrelated pairs; raw scores mean nothing
+alone.
 
-A right pair has a cosine of 0.25 in one model and of 0.95 in another. So each model has, for each pairing of kinds
-(image-image, image-text, text-text), the distributions of its scores of matching and of unrelated pairs; for a question
-about single images (quality, brightness, ...), of its scores of reference images. Higher scores are nearer, or more.
+A matching pair has a cosine of 0.25 in one model and 0.95 in another. Each model therefore has, for each pairing of
+modalities (image-image, image-text, text-text), the distributions of its scores of matching and of unrelated pairs. For
+a question about single images (quality, brightness, ...) it has the distribution of its scores of reference images.
+Higher scores mean more similar, or more of the property.
 
-A score's place in a distribution means something only where the input could have been one of the distribution's own. So
-each distribution has a domain for each modality: the model's vectors of its scenes. An input is inside if its nearest
-scene is nearer than that of 97.5% of the scenes is among the others, so a new scene of the same kind is outside with a
-probability of about 2.5% (conformal prediction, Vovk et al. 2005, chapter 4). Fewer than SCENES scenes have no such
-limit: nothing is outside of them, and they give no percentile. An image must also be inside by its colours, which tell
-photographs from drawings where a model's own vectors do not.
+A score's place in a distribution is meaningful only if the input could have come from that distribution. Each
+distribution therefore has a domain per modality: the model's vectors of its scenes. An input is inside if its distance
+to the nearest scene is at most that of 97.5% of the scenes to their nearest other scene, so a new scene of the same
+kind is outside with a probability of about 2.5% (conformal prediction, Vovk et al. 2005, chapter 4). Fewer than SCENES
+scenes have no such limit: every input counts as inside, but gets no percentile. An image must also be inside by its
+colours, which distinguish photographs from drawings even if a model's own vectors do not.
 """
 
 from __future__ import annotations
@@ -29,42 +31,42 @@ from compute.arrays import Floats, unit
 from compute.types import BadInput, Undefined
 
 QUANTILES = 201  # every half percent, from the lowest score to the highest
-DIGITS = 6  # significant ones of a quantile, and of a score that is placed among them
+DIGITS = 6  # significant digits of a quantile and of a score placed among them
 TAIL = 0.025  # of a distribution outside of each limit
 
-# How a score reads against two distributions.
+# Readings of a score against two distributions.
 MATCHING, UNRELATED = "as matching pairs", "as unrelated pairs"
 EITHER, BETWEEN = "either", "between"
-# And against the one of single images.
+# Readings against the distribution of single images.
 MORE, LESS, USUAL = "above the reference images", "below the reference images", "as the reference images"
-# A percentile's limits cut TAIL off each end, and n scenes resolve no share below 1 / n: of fewer scenes than this not
-# even one lies beyond a limit. Further pairs of the same scenes are not further scenes.
+# A percentile's limits cut TAIL off each end, and n scenes resolve no share below 1 / n: with fewer scenes than this,
+# not one lies beyond a limit. More pairs of the same scenes do not add scenes.
 SCENES = round(1 / TAIL)
 MOST = 400  # scenes that a domain stores
-WIDTH = 128  # numbers of a scene: longer vectors are projected at random, which keeps their distances
-COLOURS = "colour-histogram"  # the model whose domains hold for the images of all models
+WIDTH = 128  # dimensions per scene; longer vectors are projected at random, which preserves distances
+COLOURS = "colour-histogram"  # the model whose domains apply to the images of all models
 TITLES = {"drawn": "drawn scenes", "photographs": "photographs", "sentences": "English sentences"}
 OUTSIDE = "outside what this model was calibrated on"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Reference:
-    """One model's own scores of one pairing, as evenly spaced quantiles from the lowest score to the highest.
+    """One model's scores for one pairing, as evenly spaced quantiles from the lowest score to the highest.
 
-    Raises BadInput for quantiles that are not finite, do not rise, or are fewer than two.
+    Raises BadInput if there is only one quantile, or quantiles are not finite or not ascending.
     """
 
     model: str
     pairing: str  # two modalities, `image-text`, or the question about single images
-    unrelated: Floats  # (quantiles,) of unrelated pairs; of single images, of the reference images
-    matching: Floats  # (quantiles,) of matching pairs; (0,) of single images
+    unrelated: Floats  # (quantiles,) of unrelated pairs, or of reference images
+    matching: Floats  # (quantiles,) of matching pairs; (0,) for single images
     n_unrelated: int  # pairs, or images
     n_matching: int
-    separation: float | None  # as `separation` has it, of the scores themselves; None of single images
-    source: str  # the tasks whose items were scored, or what else they are
+    separation: float | None  # see `separation`, from the scores themselves; None for single images
+    source: str  # the tasks or other data whose items were scored
     synthetic: bool  # a program drew the items
-    domain: str  # what kind of input it speaks for: drawn, photographs, sentences or tasks
-    scenes: int  # whole scenes behind the pairs or images: those of one scene are not independent
+    domain: str  # the kind of input it covers: drawn, photographs, sentences or tasks
+    scenes: int  # distinct scenes behind the pairs or images; pairs of one scene are not independent
 
     def __post_init__(self) -> None:
         for side in ("unrelated", "matching"):
@@ -80,18 +82,18 @@ class Reference:
 
     @property
     def alone(self) -> bool:
-        """Whether it is of single images."""
+        """Whether it describes single images."""
         return not len(self.matching)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Place:
-    """Where one score stands."""
+    """The place of one score in its distributions."""
 
-    percentile: float  # 0..100, in an even mixture of both distributions; of single images in the one
-    above_unrelated: float  # 0..1, the share of unrelated pairs (of reference images) that score lower
-    above_matching: float | None  # 0..1, of matching pairs; None of single images
-    reading: str  # one of the above
+    percentile: float  # 0..100, in an even mixture of both distributions, or in the one of single images
+    above_unrelated: float  # 0..1, the share of unrelated pairs (or reference images) that score lower
+    above_matching: float | None  # 0..1, the share of matching pairs that score lower; None for single images
+    reading: str  # one of the readings above
 
 
 def measured(
@@ -105,9 +107,9 @@ def measured(
     domain: str,
     scenes: int,
 ) -> Reference:
-    """A reference from raw scores (n,) of unrelated and of matching pairs, or of reference images alone.
+    """Builds a reference from raw scores (n,) of unrelated and matching pairs, or of reference images only.
 
-    An infinite score counts as the largest or smallest finite one. Raises Undefined where no score is finite or one is
+    An infinite score counts as the largest or smallest finite one. Raises Undefined if no score is finite or one is
     NaN.
     """
     low, high = np.asarray(unrelated, dtype=float), np.asarray(matching, dtype=float)
@@ -135,15 +137,15 @@ def measured(
 
 
 def rounded(values: ArrayLike) -> Floats:
-    """To DIGITS significant digits; infinite ones stay."""
+    """Rounds to DIGITS significant digits; infinite values stay."""
     array = np.asarray(values, dtype=float)
     return np.array([float(f"{value:.{DIGITS}g}") for value in array.ravel().tolist()]).reshape(array.shape)
 
 
 def separation(*, unrelated: ArrayLike, matching: ArrayLike) -> float:
-    """The chance that a matching pair (n,) scores above an unrelated one (m,); ties count half.
+    """Returns the probability that a matching pair (n,) scores above an unrelated one (m,); ties count half.
 
-    The area under the ROC curve: 1 tells all of them apart, 0.5 none.
+    This is the area under the ROC curve: 1 is perfect separation, 0.5 is chance.
     """
     low, high = np.sort(np.asarray(unrelated, dtype=float)), np.asarray(matching, dtype=float)
     below = np.searchsorted(low, high, side="left") + np.searchsorted(low, high, side="right")
@@ -151,15 +153,14 @@ def separation(*, unrelated: ArrayLike, matching: ArrayLike) -> float:
 
 
 def place(reference: Reference, score: float) -> Place:
-    """Where a score falls in a reference distribution: shares are linear between quantiles, ties count half, ends are 0
-    and 1.
+    """Places a score in a reference distribution. Shares are interpolated linearly between quantiles; ties count half.
 
     The reading follows from two limits: `low`, which 97.5% of the matching pairs reach, and `high`, which 97.5% of the
-    unrelated ones do not exceed. "as matching pairs": at or above `low` and above `high`, also above all of them; "as
-    unrelated pairs": below `low` and at or below `high`, also below all of them; "either": at or above `low` and at or
-    below `high`, where the distributions overlap; "between": below `low` and above `high`, where they leave a gap. Of
-    single images it is "above", "below" or "as the reference images": outside or inside of their middle 95%. An
-    infinite score is above or below all; Undefined is raised for NaN.
+    unrelated pairs do not exceed. "as matching pairs": at or above `low` and above `high`. "as unrelated pairs": below
+    `low` and at or below `high`. "either": at or above `low` and at or below `high`, where the distributions overlap.
+    "between": below `low` and above `high`, where they leave a gap. For single images the reading is "above", "below"
+    or "as the reference images", by the middle 95% of those. An infinite score is above or below all. Raises Undefined
+    for NaN.
     """
     if np.isnan(score):
         raise Undefined(f"{reference.model} gave no number: it cannot be compared with its scores")
@@ -179,7 +180,7 @@ def place(reference: Reference, score: float) -> Place:
 
 
 def _share(quantiles: Floats, value: float) -> float:
-    """The share 0..1 of the distribution below a value, and half of what equals it."""
+    """Returns the share 0..1 of the distribution below a value, plus half of what equals it."""
     left, right = (int(np.searchsorted(quantiles, value, side=side)) for side in ("left", "right"))
     last = len(quantiles) - 1
     if right > left:  # quantiles left..right - 1 equal the value
@@ -191,30 +192,30 @@ def _share(quantiles: Floats, value: float) -> float:
 
 
 class Seen(NamedTuple):
-    """One input by a model's own vector, or by that of COLOURS."""
+    """One input as a vector of the model or of COLOURS."""
 
-    by: str  # the model that the vector is of
+    by: str  # the model that produced the vector
     modality: str
     vector: Floats  # (d,)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Domain:
-    """One model's domain for one modality: the vectors of its scenes, and how far from them is still inside.
+    """One model's domain for one modality: the vectors of its scenes and the largest distance that counts as inside.
 
-    Earlier versions stored one middle, with axes and widths in which distances are measured.
+    Earlier versions stored one mean, with the axes and widths in which distances are measured.
     """
 
     model: str
-    name: str  # of the set that the scenes are of: drawn, photographs, sentences
+    name: str  # of the set of scenes: drawn, photographs, sentences
     modality: str
-    limit: float  # the longest distance to the nearest scene that is inside
-    vectors: Floats  # (n, d) as `reduced`
-    axes: Floats | None = None  # (r, d), each of length 1
+    limit: float  # the largest distance to the nearest scene that is still inside
+    vectors: Floats  # (n, d), `reduced`
+    axes: Floats | None = None  # (r, d), unit length
     widths: Floats | None = None  # (r + 1,) standard deviations along the axes, and in every other direction
 
     def distance(self, vector: Floats) -> float:
-        """The distance of a vector (d,) to the nearest scene, over the limit: outside above 1."""
+        """Returns the distance of a vector (d,) to the nearest scene, divided by the limit: above 1 is outside."""
         if self.axes is None:
             return float(_apart(reduced(vector[None]), self.vectors).min() / self.limit)
         apart = unit(vector[None].astype(float)) - self.vectors
@@ -223,7 +224,7 @@ class Domain:
         return math.sqrt(((along / self.widths[:-1]) ** 2).sum() + beyond / self.widths[-1] ** 2) / self.limit
 
     def record(self) -> dict[str, Any]:
-        """As JSON: the vectors are base64 of whole numbers, times `scale`."""
+        """Returns a JSON-ready record: the vectors are base64 of int8, to be multiplied by `scale`."""
         scale = _scale(self.vectors)
         plain = {name: getattr(self, name) for name in ("model", "name", "modality", "limit")}
         levels = np.round(self.vectors / scale).astype(np.int8)
@@ -231,13 +232,13 @@ class Domain:
 
 
 def restored(record: Mapping[str, Any]) -> Domain:
-    """The domain of a record, also of an earlier version's. Raises BadInput for anything else."""
+    """Restores a domain from its record, also from an earlier version's. Raises BadInput for anything else."""
     try:
         names = {name: record[name] for name in ("model", "name", "modality", "limit")}
         if "scale" in record:
             levels = np.frombuffer(base64.b64decode(record["vectors"]), dtype=np.int8)
             return Domain(**names, vectors=levels.reshape(record["items"], -1) * record["scale"])
-        if "shape" not in record:  # of a metric on pixels, whose domain was a range of sizes
+        if "shape" not in record:  # of a pixel metric, whose domain was a range of sizes
             return Domain(**names, vectors=np.zeros((0, 0)))
         rows, width = record["shape"]
         mean, axes, widths = (
@@ -250,9 +251,9 @@ def restored(record: Mapping[str, Any]) -> Domain:
 
 
 def of_vectors(vectors: ArrayLike, *, model: str, name: str, modality: str) -> Domain:
-    """The domain of vectors (n, d), one a scene; MOST of them are stored.
+    """Builds the domain of vectors (n, d), one per scene, at most MOST of which are stored.
 
-    Raises Undefined for fewer than SCENES scenes, and for vectors that are not finite.
+    Raises Undefined if there are fewer than SCENES scenes or a vector is not finite.
     """
     rows = np.asarray(vectors, dtype=float)
     if len(rows) < SCENES or not np.isfinite(rows).all():
@@ -262,19 +263,19 @@ def of_vectors(vectors: ArrayLike, *, model: str, name: str, modality: str) -> D
     apart = _apart(items, items)
     np.fill_diagonal(apart, np.inf)
     rank = math.ceil((len(items) + 1) * (1 - TAIL))
-    limit = max(float(np.sort(apart.min(axis=1))[rank - 1]), 1e-6)  # of scenes that are all the same it would be 0
+    limit = max(float(np.sort(apart.min(axis=1))[rank - 1]), 1e-6)  # identical scenes would give 0
     return Domain(model=model, name=name, modality=modality, limit=limit, vectors=items)
 
 
 def reduced(vectors: Floats) -> Floats:
-    """(n, d) vectors of length 1, projected to WIDTH numbers by random signs where they are longer."""
+    """Returns vectors (n, d) with unit length, projected to WIDTH dimensions by random signs if they are longer."""
     whole = unit(vectors.astype(float))
     return whole if whole.shape[1] <= WIDTH else whole @ _signs(whole.shape[1])
 
 
 @cache
 def _signs(width: int) -> Floats:
-    """(width, WIDTH) the same on every machine (Achlioptas 2003)."""
+    """Returns the signs (width, WIDTH), the same on every machine (Achlioptas 2003)."""
     bits = np.frombuffer(hashlib.shake_256(b"domain").digest(width * WIDTH // 8), dtype=np.uint8)
     return (np.unpackbits(bits).reshape(width, WIDTH) * 2.0 - 1) / math.sqrt(WIDTH)
 
@@ -284,16 +285,16 @@ def _scale(vectors: Floats) -> float:
 
 
 def _apart(first: Floats, second: Floats) -> Floats:
-    """(n, m) distances."""
+    """Returns the distances (n, m)."""
     squares = (first**2).sum(axis=1)[:, None] + (second**2).sum(axis=1) - 2 * first @ second.T
     return np.sqrt(np.maximum(squares, 0))
 
 
 @dataclass(frozen=True, kw_only=True)
 class DomainCheck:
-    """Whether inputs are within a model's calibration: the distribution that speaks for them, or why none does.
+    """Whether inputs are within a model's calibration: the distribution that applies to them, or why none does.
 
-    `few`: the distribution speaks for them, and has too few scenes for a percentile; `why` says so then.
+    If `few`, the distribution applies but has too few scenes for a percentile, and `why` says so.
     """
 
     reference: Reference | None = None
@@ -308,27 +309,27 @@ class DomainCheck:
 
 @dataclass(frozen=True, kw_only=True)
 class Calibrations:
-    """Distributions and their domains, of any models."""
+    """Distributions and their domains, of any number of models."""
 
     references: tuple[Reference, ...] = ()
     domains: tuple[Domain, ...] = ()
 
     @property
     def key(self) -> tuple:
-        """Equal for equal distributions, as far as their names and sizes tell."""
+        """Equal for equal distributions, judged by their names and sizes."""
         return tuple((one.model, one.pairing, one.domain, one.n_unrelated, one.separation) for one in self.references)
 
     def of(self, model: str, pairing: str) -> Calibrations:
-        """Those of one model and pairing, with the domains of COLOURS."""
+        """Returns those of one model and pairing, with the domains of COLOURS."""
         return Calibrations(
             references=tuple(one for one in self.references if (one.model, one.pairing) == (model, pairing)),
             domains=tuple(one for one in self.domains if one.model in (model, COLOURS)),
         )
 
     def judged(self, model: str, pairing: str, inputs: Sequence[Seen]) -> DomainCheck:
-        """The distribution whose domain holds all inputs, the one that they are deepest in; else why there is none.
+        """Returns the distribution whose domain contains all inputs, the one they are deepest in, or why there is none.
 
-        A model without any distribution of the pairing has no reason either.
+        If the model has no distribution of this pairing, no reason is given.
         """
         own = self.of(model, pairing)
         depths = {one.domain: max((own._depth(one, seen) for seen in inputs), default=0.0) for one in own.references}
@@ -342,7 +343,7 @@ class Calibrations:
         return DomainCheck()
 
     def _depth(self, reference: Reference, seen: Seen) -> float:
-        """How far outside an input is; 1 where nothing tells."""
+        """Returns how far outside an input is, relative to the limit; 1 if nothing is known."""
         if reference.scenes < SCENES:
             return 1.0
         names = (seen.by, reference.domain, seen.modality)
@@ -353,10 +354,10 @@ class Calibrations:
 
 
 def described(reference: Reference) -> str:
-    """What a distribution was made of, in words."""
+    """Describes in words the data of a distribution."""
     return TITLES.get(reference.domain, f"the items of {reference.source}")
 
 
 def too_few(reference: Reference) -> str:
-    """Why a distribution carries no percentile."""
+    """Returns why a distribution gives no percentile."""
     return f"calibrated on {reference.scenes} {described(reference)}, and a percentile needs {SCENES}"

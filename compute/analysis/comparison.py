@@ -1,4 +1,4 @@
-"""Two models side by side: the mean difference over the tasks that both have, and whether it is significant."""
+"""Compares two models: the mean difference over the tasks that both have, and whether it is significant."""
 
 from __future__ import annotations
 
@@ -40,25 +40,26 @@ class Comparison(ShowsItself):
 
     a: str
     b: str
-    over: Literal["tasks", "items"]  # what the two were measured on together
+    over: Literal["tasks", "items"]  # what both were measured on
     n: int  # shared tasks or items
-    of: int  # tasks that count, whether both have them or not
-    difference: float  # a minus b; NaN: nothing is shared, or the tasks do not mix
+    of: int  # tasks that count, whether or not both have them
+    difference: float  # a minus b; NaN if nothing is shared or the tasks have no common mean
     low: float  # of the 95% interval
     high: float
-    p: float  # two-sided, of this pair by itself
-    about: Literal["tasks", "items"] = "tasks"  # interval and p: other tasks of these kinds, or other items of these
+    p: float  # two-sided, for this pair by itself
+    about: Literal["tasks", "items"] = "tasks"  # interval and p refer to other tasks, or to other items
     higher_is_better: bool
-    reason: str  # why the difference or its interval is not known; empty if both are
-    notes: tuple[str, ...] = ()  # what to know of the scores, in sentences
-    only: tuple[str, ...] = ()  # the categories of a mean that both have scores in, where others count too
-    decided: Reading | None = None  # what several pairs, tested together, say of this one
-    parts: pd.DataFrame  # a row per task or item: what, a, b, difference
+    reason: str  # why the difference or its interval is unknown; empty if both are known
+    notes: tuple[str, ...] = ()  # about the scores, in sentences
+    only: tuple[str, ...] = ()  # the categories in which both have scores, if the mean has others too
+    decided: Reading | None = None  # the verdict on this pair if several pairs were tested together
+    parts: pd.DataFrame  # one row per task or item: what, a, b, difference
 
     @property
     def reading(self) -> Reading:
-        """What holds of a at 5%: significantly better or worse than b, the same as far as can be told, unknown, or none
-        where nothing can be subtracted; by itself unless several pairs were tested together."""
+        """What holds of a at 5%: significantly better or worse than b, the same (no significant difference), unknown,
+        or none if the difference is undefined. For the pair by itself unless several pairs were tested together.
+        """
         if math.isnan(self.difference):
             return "none"
         if self.decided or not self.better:
@@ -67,17 +68,19 @@ class Comparison(ShowsItself):
 
     @property
     def better(self) -> str:
-        """The model that is significantly better at 5% by itself, empty if neither is."""
+        """The model that is significantly better at 5% for this pair by itself; empty if neither is."""
         return (self.a if (self.difference > 0) == self.higher_is_better else self.b) if self.p <= ALPHA else ""
 
     def on_board(self, board: Ranking, a: int, b: int) -> Comparison:
-        """The same, read as a ranking of all models decides, with a and b in these rows; where it does, that is."""
+        """Returns the comparison with the verdict of a ranking of all models, if it tested rows a and b; else
+        unchanged.
+        """
         if not board.decided[a, b]:
             return self
         return replace(self, decided="better" if board.better[a, b] else "worse" if board.better[b, a] else "same")
 
     def frame(self) -> pd.DataFrame:
-        """Returns a row per task or item: `parts`."""
+        """Returns `parts`: one row per task or item."""
         return self.parts
 
     def shown_table(self) -> ShownTable:
@@ -109,7 +112,7 @@ class Comparison(ShowsItself):
         )
 
     def plot(self) -> Any:
-        """Returns the dumbbells of plotly: a line per part, from one model's value to the other's."""
+        """Returns a plotly dumbbell chart with a row per part, from one model's value to the other's."""
         from compute.analysis.figures.ranked import strip
 
         parts = self.parts[self.parts["difference"].notna()]
@@ -126,16 +129,16 @@ class Comparison(ShowsItself):
 
     @property
     def p_text(self) -> str:
-        """The p value with three digits, empty if it is not known."""
+        """The p value with three digits; empty if unknown."""
         return "" if math.isnan(self.p) else "< 0.001" if self.p < 0.001 else rounded(self.p, 3)
 
     def sentence(
         self, where: str = "", *, text: Callable[[float], str] = "{:+.4g}".format, unit: str = "", counts: bool = True
     ) -> str:
-        """Says which is better, by how much and with what certainty.
+        """Returns a sentence that says which model is better, by how much, and how certain this is.
 
-        where: what they are compared in; text: writes a difference with its sign; unit: of the difference, after it;
-        counts: whether to say how many tasks or items they share.
+        where: what they are compared on; text: formats a signed difference; unit: appended to it; counts: whether to
+        state how many tasks or items they share.
         """
         where = f"the mean over {listed(self.only)}, all that both have" if self.only else where
         where = f" in {where}" * bool(where)
@@ -162,15 +165,16 @@ class Comparison(ShowsItself):
 
 
 def compared(table: ScoreTable, a: int, b: int, *, stands_in: Bools | None = None) -> Comparison:
-    """Row `a` of a table minus row `b`, over the tasks that count and that both have, by the table's rule.
+    """Compares rows `a` and `b` of a table over the counted tasks that both have, by the table's aggregation rule.
 
-    A category that shares no task is skipped. The interval and p are those of `significance.of_pair`; of tasks from
-    fewer than FEWEST_SETS data sets, those of a normal test about other items of these tasks, by the standard errors,
-    where these are known. No interval reaches beyond the bounds of the scores. stands_in bool [categories]: whether the
-    scores of one of the two stand for a printed mean.
-    `parts` has a row per task: task, category, a, b, difference, low, high; its interval is Gaussian, from both
-    standard errors, taken as independent. Tasks that do not mix leave only the mean undefined. Differences are of
-    scores less the bias that both are known to have (`ScoreTable.excess`).
+    A category without a shared task is skipped. The interval and p come from `significance.of_pair`. If the tasks come
+    from fewer than FEWEST_SETS data sets, they come from a normal test about other items of these tasks, if the
+    standard errors are known. No interval exceeds the bounds of the scores. stands_in bool [categories]: whether scores
+    of either model stand for a printed mean.
+
+    `parts` has a row per task: task, category, a, b, difference, low, high. Its interval is Gaussian, from both
+    standard errors, which are taken as independent. If tasks have no common mean, only the mean is undefined.
+    Differences are of scores less the bias that both are known to have (`ScoreTable.excess`).
     """
     x, errors = table.values[[a, b]] - table.excess([a, b]), table.stderr[[a, b]]
     names, blocks = (*table.categories, ""), table.blocks
@@ -233,12 +237,12 @@ def of_error(difference: float, error: float) -> Difference:
 
 
 def paired_difference(first: pd.DataFrame, second: pd.DataFrame, *, metric: str) -> Difference:
-    """The mean of the first's values less that of the second's, with the interval and p of flipped signs of items
-    (`significance.of_pair`); `reason` says why difference, interval or p are missing.
+    """Returns the mean of the first's values minus that of the second's, with interval and p by sign flips of items
+    (`significance.of_pair`); `reason` says why the difference, the interval or p is missing.
 
-    Frames as `run_folders.table` makes them: `item` (with its subset before it, if there are several), `subset`, and
-    a column of the metric, which is a mean over items. Of several subsets each counts once; an item of the same name in
-    several moves together in all.
+    Frames are as `run_folders.table` makes them: `item` (prefixed by its subset if there are several), `subset`, and a
+    column of the metric, which is a mean over items. Subsets are weighted equally. An item with the same name in
+    several subsets flips its sign in all of them together.
     """
     columns = ["item", "subset", metric]
     joined = first[columns].merge(second[columns], on=["item", "subset"], suffixes=("_a", "_b")).dropna()

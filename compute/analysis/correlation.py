@@ -1,4 +1,4 @@
-"""Correlations between tasks over models, with gaps in the table and an interval on every cell."""
+"""Correlations between tasks over models, with missing scores and an interval for every cell."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from compute.arrays import Floats, Floats32, Ints
 from compute.types import BadInput
 
 METHODS = ("kendall", "spearman", "pearson")
-ENOUGH = 10  # models a pair needs to be named as one of the extremes
-PAIRS_AT_ONCE = 4096  # columns of the sign matrix computed at a time, in units of one model against another
+ENOUGH = 10  # models that a pair needs to be named as an extreme
+PAIRS_AT_ONCE = 4096  # of rows of the sign matrix, in units of one model against another
 
 
 @dataclass(frozen=True, kw_only=True)
 class Correlation:
-    """Pairwise correlations of tasks. NaN: too few models, a constant column, or no interval at that n."""
+    """Pairwise correlations of tasks. NaN if there are too few models, a constant column, or no interval at that n."""
 
     r: Floats  # [tasks, tasks], symmetric
     n: Ints  # [tasks, tasks], models with both scores
@@ -29,20 +29,20 @@ class Correlation:
 
 
 def _signs(x: Floats, rows: slice) -> Floats32:
-    """sign(x_i - x_j) for i in `rows` and every j, 0 if either is missing: [rows, models, tasks]."""
+    """Returns sign(x_i - x_j) for i in `rows` and every j, 0 if either is missing: [rows, models, tasks]."""
     return np.nan_to_num(np.sign(x[rows, None, :] - x[None, :, :]), nan=0.0).astype(np.float32)
 
 
 def _kendall(x: Floats) -> Floats:
-    """tau-b: concordant minus discordant pairs, over the root of pairs untied in x times in y.
+    """Returns tau-b: concordant minus discordant pairs, over the root of pairs untied in x times pairs untied in y.
 
-    As scipy.stats.kendalltau of every two columns, which takes a hundred times as long.
+    Equals scipy.stats.kendalltau of every two columns, which takes a hundred times as long.
     """
     models, tasks = x.shape
     if not tasks:
         return np.empty((0, 0))
     packed, which = np.unique(np.packbits(~np.isnan(x), axis=0), axis=1, return_inverse=True)
-    patterns = np.unpackbits(packed, axis=0, count=models).astype(np.float32)  # of gaps: few are distinct, mostly
+    patterns = np.unpackbits(packed, axis=0, count=models).astype(np.float32)  # of gaps: usually few are distinct
     score = np.zeros((tasks, tasks))
     untied = np.zeros((tasks, patterns.shape[1]))
     step = max(1, PAIRS_AT_ONCE // max(models, 1))
@@ -58,13 +58,12 @@ def _kendall(x: Floats) -> Floats:
 
 
 def interval(*, r: ArrayLike, n: ArrayLike, method: str, quantile: float = Z95) -> tuple[Floats, Floats]:
-    """Interval of a correlation through Fisher's z, 95% unless told: two arrays shaped as `r`, NaN if undefined.
+    """Returns the interval of a correlation by Fisher's z, 95% by default: two arrays shaped like `r`, NaN if
+    undefined.
 
-    `quantile` is the normal quantile of its upper end.
-
-    Variance of z: 1 / (n - 3) for pearson (Fisher 1915), (1 + r^2 / 2) / (n - 3) for spearman (Bonett and
-    Wright 2000), 0.437 / (n - 4) for kendall (Fieller, Hartley and Pearson 1957). At |r| = 1 these
-    formulas have no width, which is not to know r exactly: there it is NaN.
+    `quantile` is the normal quantile of its upper end. Variance of z: 1 / (n - 3) for pearson (Fisher 1915), (1 + r^2 /
+    2) / (n - 3) for spearman (Bonett and Wright 2000), 0.437 / (n - 4) for kendall (Fieller, Hartley and Pearson 1957).
+    At |r| = 1 these formulas give zero width, although r is not known exactly, so the interval is NaN.
     """
     value, count = np.asarray(r, float), np.asarray(n, float)
     top, taken = {
@@ -85,12 +84,12 @@ def _known(method: str) -> str:
 
 
 def correlate(*, scores: ArrayLike, method: str = "kendall", minimum: int = 4) -> Correlation:
-    """Correlation of every two columns over the rows that have both.
+    """Correlates every two columns over the rows that have both.
 
-    scores [models, tasks], NaN missing; turn lower-is-better columns first. `method` kendall (tau-b, as
-    UniSim-Bench Figure 3), spearman (average ranks) or pearson. Ranks are taken again among the models of
-    each pair. A cell with fewer than `minimum` models, or with a column constant over them, is NaN. Raises
-    BadInput for an unknown method.
+    scores [models, tasks], NaN if missing; negate lower-is-better columns first. `method`: kendall (tau-b, as in
+    UniSim-Bench Figure 3), spearman (average ranks) or pearson. Ranks are recomputed among the models of each pair. A
+    cell with fewer than `minimum` models, or with a column that is constant over them, is NaN. Raises BadInput for an
+    unknown method.
     """
     x = np.asarray(scores, float)
     scored = (~np.isnan(x)).astype(float)
@@ -107,19 +106,19 @@ def correlate(*, scores: ArrayLike, method: str = "kendall", minimum: int = 4) -
 
 @dataclass(frozen=True, kw_only=True)
 class ExtremePairs:
-    """The pairs of tasks (indices, the lower first) of which it is surest that they are most and least similar."""
+    """The pairs of tasks (indices, the lower first) that are most certainly the most and the least similar."""
 
     most: tuple[int, int]
     least: tuple[int, int]
-    pairs: int  # that were compared
+    pairs: int  # compared
 
 
 def extreme_pairs(*, correlation: Correlation, method: str) -> ExtremePairs | None:
-    """The pair with the highest lower end of its interval, and that with the lowest upper end.
+    """Returns the pair whose interval has the highest lower end, and the pair whose interval has the lowest upper end.
 
-    A correlation over few models is extreme by chance more often than one over many, so ends of intervals are compared,
-    not correlations; the intervals are wide enough to hold for all pairs at once (Bonferroni, 95%). Pairs with fewer
-    than ENOUGH models or without an interval take no part. None if fewer than two pairs are left.
+    A correlation over few models is extreme by chance more often than one over many, so ends of intervals are compared
+    instead of correlations. The intervals hold for all pairs at once (Bonferroni, 95%). Pairs with fewer than ENOUGH
+    models or without an interval are skipped. Returns None if fewer than two pairs remain.
     """
     first, second = np.triu_indices(len(correlation.r), 1)
     r, n = correlation.r[first, second], correlation.n[first, second]
@@ -146,9 +145,8 @@ def off_diagonal(matrix: ArrayLike) -> Floats:
 def order(*, matrix: ArrayLike) -> Ints:
     """Returns an order of the tasks that puts similar tasks next to each other: a permutation int [tasks].
 
-    Average linkage on the distance 1 - r, then the leaf order with the smallest sum of neighbouring
-    distances. An undefined cell counts as a zero correlation, here only; tasks without any defined cell next to
-    their own come last.
+    Uses average linkage on the distance 1 - r, then the leaf order with the smallest sum of neighbouring distances. An
+    undefined cell counts as zero correlation, here only. Tasks without any defined cell off the diagonal come last.
     """
     from scipy.cluster.hierarchy import leaves_list, linkage, optimal_leaf_ordering  # slow to import: not at start
     from scipy.spatial.distance import squareform

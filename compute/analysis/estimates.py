@@ -1,12 +1,13 @@
-"""Where a model with missing tasks would stand: its missing scores from those that it has, with intervals that hold.
+"""Estimates the overall standing of a model with missing tasks: its missing scores, predicted from those it has, with
+calibrated intervals.
 
-A ridge on the complete models predicts the missing scores, all at once (a Gaussian's conditional mean). Residuals of
-the complete models, each predicted without its own family, give the intervals: one factor for all of them, scaled by
-how far a model's scores lie from those of the others (conformal prediction with studentised residuals). The same steps
-without each family, on residuals that do not know it, say how often such intervals hold. Where that is less than 95% of
-the models, of the families, of the best or of the newest, they are widened until it is.
+A ridge regression on the complete models predicts all missing scores at once (the conditional mean of a Gaussian). The
+intervals come from residuals of the complete models, each predicted without its own family: one factor for all, scaled
+by the distance of a model's scores from those of the others (conformal prediction with studentised residuals). The same
+steps without each family, on residuals of other families only, give the coverage of such intervals. If the coverage is
+below 95% for the models, the families, the best or the newest, the intervals are widened until it is reached.
 
-Assumed: the tasks that a model has were not chosen by their scores, and a model that is estimated is like the complete
+Assumptions: the tasks that a model has were not chosen by their scores, and an estimated model resembles the complete
 ones. docs/ranks.md has the coverage.
 """
 
@@ -26,38 +27,38 @@ from compute.arrays import Bools, Floats, Ints
 from compute.types import CannotDo
 
 LEVEL, TINY = 0.95, 1e-9
-FOLDS = 25  # of families, for the check: as many as there are, on the shipped suites
-MOST_MODELS = 100  # that predictions rest on: more would take long and hardly narrow them
-FEWEST_MODELS = 30  # complete ones: of fewer, intervals held too seldom (docs/ranks.md)
-FEWEST_TASKS, FEWEST_SHARE = 5, 0.3  # that a model has: of a tenth of MIEB, 9 in 10 intervals of those given hold
-GRID = (0.01, 0.03, 0.1, 0.3, 1.0)  # of the ridge's penalty, per task that is seen
-RIDGE = 30.0  # in variances of a task. Much less chooses what fits these models, whose errors then flatter
-EDGE = 5  # models that are the best, and the newest
-WIDEST = 3.0  # times that an interval may be widened
-KINDS = ("image", "text")  # of what goes into a model
+FOLDS = 25  # of families, for the check; the shipped suites have no more
+MOST_MODELS = 100  # for predictions: more would take long and hardly narrow the intervals
+FEWEST_MODELS = 30  # that are complete: with fewer, intervals covered too rarely (docs/ranks.md)
+FEWEST_TASKS, FEWEST_SHARE = 5, 0.3  # that a model has: from a tenth of MIEB, 9 in 10 intervals hold
+GRID = (0.01, 0.03, 0.1, 0.3, 1.0)  # of the ridge's penalty, per observed task
+RIDGE = 30.0  # in variances of a task; much less overfits these models, whose errors are then too small
+EDGE = 5  # size of the groups of the best and of the newest models
+WIDEST = 3.0  # largest factor by which an interval may be widened
+KINDS = ("image", "text")  # input modalities
 UNLIKE = "its scores are unlike those of every complete model"
 TOO_FEW = "an estimate needs {} tasks"
 TOO_WIDE = "from its tasks it could stand almost anywhere"
-MOST, LARGEST = 0.5, 1.0  # share of the places that a range may hold; half an interval, in deviations of the means
+MOST, LARGEST = 0.5, 1.0  # share of ranks that a range may cover; half an interval, in standard deviations of the means
 CANNOT = "it cannot do {} of the missing tasks"
 
 
 class Estimated(NamedTuple):
-    """Where one model would stand with all tasks of the suite: mean and scores with 95% intervals, and its place."""
+    """The standing of one model with all tasks of the suite: mean and scores with 95% intervals, and its rank."""
 
     tasks: int  # that it has
     mean: float
     low: float
     high: float
-    rank_low: int  # the best place that it could have among the complete models
+    rank_low: int  # the best possible rank among the complete models
     rank_high: int
-    complete: int  # how many these are
-    scores: Floats  # [tasks, 3]: of a missing task its estimate, low and high end; else NaN
+    complete: int  # number of complete models
+    scores: Floats  # [tasks, 3]: estimate, low and high end for a missing task, else NaN
     categories: Floats  # [categories, 3]: means
 
 
 class Check(NamedTuple):
-    """How often intervals from some tasks held for complete models, by residuals that did not know them."""
+    """Coverage of intervals from some tasks on complete models, by residuals of other families."""
 
     tasks: int
     error: float  # root mean square of the errors of means
@@ -65,14 +66,14 @@ class Check(NamedTuple):
     families: float
     best: float  # of the EDGE best
     newest: float
-    widened: float  # the factor that the intervals were widened by, so that each of these shares reaches LEVEL
+    widened: float  # the factor that widened the intervals so that each of these shares reaches LEVEL
 
 
 class Complete(NamedTuple):
-    """The complete models of a table; of many, MOST_MODELS spread over their ranks."""
+    """The complete models of a table; if there are many, MOST_MODELS of them, spread over the ranks."""
 
     values: Floats  # [models, tasks]
-    weights: Floats  # [tasks, 1 + categories]: of the mean and of the means of categories
+    weights: Floats  # [tasks, 1 + categories]: of the mean and of the category means
     families: Ints  # [models]
     edges: tuple[Ints, Ints]  # rows of the best and of the newest
     means: Floats  # of all complete models of the table, higher is better
@@ -80,12 +81,13 @@ class Complete(NamedTuple):
 
     @property
     def needed(self) -> int:
-        """The fewest tasks of which there is an estimate."""
+        """The fewest tasks that an estimate needs."""
         return max(FEWEST_TASKS, math.ceil(FEWEST_SHARE * self.values.shape[1]))
 
     def residuals(self, seen: Ints, penalty: float, *, without: Bools | bool = False) -> tuple[Floats, Floats]:
-        """Errors of the unseen tasks [models, unseen] and their scales [models], of every model predicted by those of
-        other families; `without` some models altogether, whose rows are NaN."""
+        """Returns errors of the unseen tasks [models, unseen] and their scales [models]; every model is predicted from
+        models of other families. Models in `without` are excluded altogether, and their rows are NaN.
+        """
         rows = ~np.broadcast_to(without, len(self.values))
         errors = np.full((len(rows), self.values.shape[1] - len(seen)), np.nan)
         scales = np.full(len(rows), np.nan)
@@ -94,17 +96,19 @@ class Complete(NamedTuple):
         return errors, scales
 
     def predict(self, scores: Floats, seen: Ints, penalty: float) -> tuple[Floats, float]:
-        """The unseen tasks of another model, with `scores` [tasks] on those `seen`, and the scale of its errors."""
+        """Predicts the unseen tasks of another model from its `scores` [tasks] on those `seen`; also returns the scale
+        of its errors.
+        """
         values = np.vstack([self.values, np.where(np.isin(np.arange(len(scores)), seen), scores, 0.0)])
         errors, scales = left_out(values, self.values.std(axis=0), np.arange(len(values)), seen, penalty)
         return -errors[-1], float(scales[-1])
 
 
 def left_out(values: Floats, spread: Floats, groups: Ints, seen: Ints, penalty: float) -> tuple[Floats, Floats]:
-    """Errors of the unseen tasks [models, unseen] of each model, predicted from its seen ones by a ridge on the models
-    of other groups; and their scales [models], the ridge's own standard error but for one factor.
+    """Returns errors of the unseen tasks [models, unseen] of each model, predicted from its seen tasks by a ridge on
+    the models of other groups, and their scales [models], the ridge's standard error up to a common factor.
 
-    One inverse serves all groups: the block of it that belongs to a group, inverted, is the covariance of its errors.
+    One inverse serves all groups: the inverse of a group's diagonal block is the covariance of the group's errors.
     """
     x, y = (values[:, seen] - values[:, seen].mean(axis=0)) / (spread[seen] + TINY), np.delete(values, seen, axis=1)
     inverse = np.linalg.inv(x @ x.T + penalty * len(seen) * np.eye(len(x)))
@@ -120,7 +124,7 @@ def left_out(values: Floats, spread: Floats, groups: Ints, seen: Ints, penalty: 
 
 @dataclass(frozen=True)
 class Pattern:
-    """What is known of estimates from one set of tasks."""
+    """The fit for one set of observed tasks."""
 
     of: Complete
     seen: Ints
@@ -130,21 +134,21 @@ class Pattern:
 
     @classmethod
     def fit(cls, of: Complete, seen: Ints) -> Pattern:
-        """Returns the pattern with the penalty of least error."""
+        """Returns the pattern whose penalty has the smallest error."""
         fits = [cls(of, seen, penalty, *of.residuals(seen, penalty)) for penalty in GRID]
         return min(fits, key=lambda one: float(np.mean(one.project(one.errors)[:, 0] ** 2)))
 
     def project(self, errors: Floats) -> Floats:
-        """Errors of the mean and of the means of categories [..., 1 + categories]."""
+        """Returns errors of the mean and of the category means [..., 1 + categories]."""
         return errors @ np.delete(self.of.weights, self.seen, axis=0)
 
     def half(self, errors: Floats, scale: float) -> Floats:
-        """Half the 95% intervals [...] of a model whose errors have this scale, by errors [complete, ...]."""
+        """Returns half the 95% interval [...] of a model whose errors have this scale, from errors [complete, ...]."""
         return scale * self.check.widened * np.array([quantile(one / self.scales) for one in errors.T])
 
     @cached_property
     def check(self) -> Check:
-        """How often the intervals hold for complete models, each family left out of everything."""
+        """The coverage of the intervals on complete models, with each family excluded from every step."""
         families, error = self.of.families, self.project(self.errors)[:, 0]
         ratios = np.empty(len(error))
         for fold in range(FOLDS):
@@ -162,8 +166,9 @@ class Pattern:
 
 
 def _enough(ratios: Floats, weights: Floats | None) -> float:
-    """Returns the least factor by which intervals with these errors over half widths hold for LEVEL of the weight, and
-    one more that is not among them."""
+    """Returns the smallest factor by which intervals must be widened to cover LEVEL of the weight including one more
+    model. `ratios` are errors over half widths.
+    """
     order = np.argsort(ratios)
     each = np.ones(len(order)) if weights is None else weights[order]
     share = np.cumsum(each)
@@ -171,13 +176,13 @@ def _enough(ratios: Floats, weights: Floats | None) -> float:
 
 
 def quantile(ratios: Floats) -> float:
-    """Returns the conformal quantile of the sizes of errors over their scales: of fewer than 19, the largest."""
+    """Returns the conformal quantile of the absolute errors over their scales; with fewer than 19, the largest."""
     at = min(math.ceil(LEVEL * (len(ratios) + 1)), len(ratios))
     return float(np.sort(np.abs(ratios))[at - 1])
 
 
 def complete(table: ScoreTable, models: pd.DataFrame | None = None) -> Complete | str:
-    """The complete models of a table; or why they are too few. `models` as of `estimates`; None: nothing is known."""
+    """Returns the complete models of a table, or why they are too few. `models` as in `estimates`; None if unknown."""
     used = table.counted
     whole = np.flatnonzero(~np.isnan(table.values[:, used]).any(axis=1))
     if len(whole) < FEWEST_MODELS:
@@ -201,10 +206,12 @@ def complete(table: ScoreTable, models: pd.DataFrame | None = None) -> Complete 
 def estimates(
     table: ScoreTable, models: pd.DataFrame | None = None, *, possible: Bools | None = None
 ) -> tuple[dict[int, Estimated], dict[int, str], list[Check]]:
-    """Estimates of the incomplete rows of a table of one origin, why others have none, and the check of each pattern.
+    """Estimates the incomplete rows of a table of one origin. Also returns why other rows have no estimate, and the
+    check of each pattern.
 
-    models: their family, of which none says anything of another, and date of release, by key. possible [models, tasks]:
-    whether a model can do a task. Scores and means are in stored units. Raises BadInput as `ScoreTable.blocks` does.
+    models: family and release date by key; families are predicted independently of each other. possible [models,
+    tasks]: whether a model can do a task. Scores and means are in stored units. Raises BadInput as `ScoreTable.blocks`
+    does.
     """
     values = table.values[:, table.counted]
     missing = np.isnan(values)
@@ -229,7 +236,7 @@ def estimates(
 
 
 def _weights(table: ScoreTable) -> Floats:
-    """The weights of the tasks that count in the mean, and in the mean of each category [counted, 1 + categories]."""
+    """Returns the weights of the counted tasks in the mean and in each category mean [counted, 1 + categories]."""
     mean = np.zeros(len(table.tasks))
     for block in table.blocks:
         mean[block.columns] += block.share * block.task_weights / block.task_weights.sum()
@@ -241,7 +248,7 @@ def _weights(table: ScoreTable) -> Floats:
 
 
 def _estimate(pattern: Pattern, scores: Floats) -> Estimated | str:
-    """The estimate of a model with `scores` [tasks], NaN missing, among the complete ones; or why there is none."""
+    """Estimates a model with `scores` [tasks], NaN if missing, among the complete ones; or returns why it cannot."""
     of, seen, means, sign = pattern.of, pattern.seen, pattern.of.means, pattern.of.sign
     found, scale = of.predict(scores, seen, pattern.penalty)
     if scale > pattern.scales.max():
@@ -272,7 +279,7 @@ def _estimate(pattern: Pattern, scores: Floats) -> Estimated | str:
 
 
 class Held(NamedTuple):
-    """How well some tasks tell the means of complete models that took no part in the prediction."""
+    """How well some tasks predict the means of complete models that were excluded from the fit."""
 
     models: int
     error: float  # root mean square, in stored units
@@ -282,7 +289,7 @@ class Held(NamedTuple):
 
 
 def held_out(of: Complete, seen: Ints) -> Held:
-    """Predicts each complete model's mean from the tasks `seen`, by the models of other families."""
+    """Predicts each complete model's mean from the tasks `seen`, with the models of other families."""
     pattern = Pattern.fit(of, seen)
     error, means = pattern.project(pattern.errors)[:, 0], of.values @ of.weights[:, 0]
     above = (means[None, :] > means[:, None]).sum(axis=1)
@@ -291,15 +298,15 @@ def held_out(of: Complete, seen: Ints) -> Held:
 
 
 class Order(NamedTuple):
-    """Which missing tasks of a model to run, one after another."""
+    """The missing tasks of a model to run, in order."""
 
     of: Complete
-    scores: Floats  # of the model [tasks], those that count; NaN missing
-    hours: Floats  # what each of these takes
-    tasks: list[int]  # to run, of these
+    scores: Floats  # of the model on the counted tasks [tasks]; NaN if missing
+    hours: Floats  # that each of these takes
+    tasks: list[int]  # to run, as indices into these
 
     def halves(self, after: Iterable[int]) -> list[float]:
-        """Half the interval of the mean after some numbers of the tasks; NaN if that is not an estimate yet."""
+        """Returns half the interval of the mean after the given numbers of tasks; NaN if there is no estimate yet."""
         of, seen, ratio, out = self.of, np.flatnonzero(~np.isnan(self.scores)), 1.0, []
         if len(seen) >= of.needed:
             pattern = Pattern.fit(of, seen)
@@ -316,15 +323,15 @@ class Order(NamedTuple):
 
 
 def next_tasks(of: Complete, scores: Floats, *, hours: Floats, budget: float, among: Bools) -> Order:
-    """Returns the missing tasks `among` which are to be run [tasks], in the order that narrows the interval of the mean
-    most per hour, as many as a budget of hours has room for.
+    """Returns the missing tasks `among` [tasks] in the order that narrows the interval of the mean most per hour, as
+    many as fit into a budget of hours.
 
-    scores [tasks], NaN missing; hours [tasks]: what each takes. Each step takes the task of which, in the Gaussian of
-    the complete models' scores with a ridge of RIDGE, the mean's variance falls most per hour. Deterministic.
+    scores [tasks], NaN if missing; hours [tasks] that each takes. Each step takes the task that reduces the variance of
+    the mean most per hour, in the Gaussian of the complete models' scores with a ridge of RIDGE. Deterministic.
     """
     spread = of.values.std(axis=0) + TINY
     z, weights = (of.values - of.values.mean(axis=0)) / spread, of.weights[:, 0] * spread
-    covariance = z.T @ z / len(z) + RIDGE * np.eye(len(spread))  # of the tasks, given those that are known
+    covariance = z.T @ z / len(z) + RIDGE * np.eye(len(spread))  # of the tasks, conditional on the known ones
 
     def know(task: int) -> Floats:
         return covariance - np.outer(covariance[:, task], covariance[task]) / covariance[task, task]
@@ -341,11 +348,10 @@ def next_tasks(of: Complete, scores: Floats, *, hours: Floats, budget: float, am
 
 
 def first_next(table: ScoreTable, models: pd.DataFrame, *, possible: Bools, among: Bools, budget: float) -> Order:
-    """Returns the tasks that the first model of a table is to run next, as `next_tasks`: of those that it can do the
-    ones
-    `among` these [tasks]. A task takes the hours of the table, or else the median of the others.
+    """Returns the tasks `among` [tasks] that the first model of a table should run next, as `next_tasks` orders them.
 
-    Raises CannotDo if nothing tells an order.
+    A task takes the hours of the table, or the median of the others if unknown. Raises CannotDo if no order can be
+    determined.
     """
     of, used = complete(table, models), table.counted
     hours, never = table.hours[used], int((np.isnan(table.values[0]) & ~possible)[used].sum())
@@ -363,9 +369,11 @@ def possible(
     late: Sequence[bool],
     one_vector: Sequence[bool],
 ) -> Bools:
-    """Returns whether models can do tasks, if stated [models, tasks]: one without a text encoder has no score on a
-    task with texts, and one of many vectors per item (`late`) none if one vector is compared, by any effort. Of a
-    model whose abilities nobody states it is taken that it can."""
+    """Returns whether models can do tasks [models, tasks].
+
+    A model without a text encoder cannot do a task with texts, and one with many vectors per item (`late`) cannot do a
+    task that compares single vectors. A model with unstated abilities is assumed to be able to do all.
+    """
     lacks = np.array([[bool(own) and f"embed_{kind}" not in own for kind in KINDS] for own in abilities], bool)
     needs = np.array([[kind in task for kind in KINDS] for task in modalities], bool)
     judges = np.array(["compare" in own or "choose" in own or "score_pair" in own for own in abilities], bool)

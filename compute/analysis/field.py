@@ -1,4 +1,4 @@
-"""One model against the field: how far it stands from the others on every task, and which models are like it."""
+"""Compares one model with the others: its distance from them on every task, and the most similar models."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ import pandas as pd
 
 from compute.arrays import Floats, Ints
 
-FEWEST = 4  # other models with a score, below which a spread says nothing
+FEWEST = 4  # other models with a score; with fewer, a spread is meaningless
 
 
 @dataclass(frozen=True, kw_only=True)
 class Standing:
-    """Where one model is on every task among the others that have a score there. Arrays [tasks]."""
+    """The place of one model on every task among the others with a score. Arrays [tasks]."""
 
     z: Floats  # own score minus the others' mean, in their standard deviations; positive is better
-    percentile: Floats  # share of the others that are worse, ties count half
+    percentile: Floats  # share of the others that are worse; ties count half
     place: Ints  # 1 is best, among the others and itself; -1 without a score
     others: Ints  # other models with a score
 
 
 @dataclass(frozen=True, kw_only=True)
 class Neighbours:
-    """How far every other model is from one. Arrays [models]; NaN for itself and for too few shared tasks."""
+    """Distances of all other models from one. Arrays [models]; NaN for itself and for too few shared tasks."""
 
     distance: Floats  # root mean square difference of standardised scores
     correlation: Floats  # Pearson of the same standardised scores
@@ -32,9 +32,9 @@ class Neighbours:
 
 
 def standing(scores: Floats, *, row: int) -> Standing:
-    """Stands `row` of scores [models, tasks] (NaN missing, higher is better) among the others, task by task.
+    """Places `row` of scores [models, tasks] (NaN if missing, higher is better) among the others on each task.
 
-    A task is NaN if the model has no score, fewer than four others have one, or their scores are all equal.
+    A task is NaN if the model has no score, fewer than four others have one, or the others' scores are all equal.
     """
     own, field = scores[row], pd.DataFrame(np.delete(scores, row, axis=0))
     others, sd = field.count().to_numpy(), field.std().to_numpy()
@@ -47,11 +47,10 @@ def standing(scores: Floats, *, row: int) -> Standing:
 
 
 def neighbours(scores: Floats, *, row: int, minimum: int = 5) -> Neighbours:
-    """Returns how far the other models are from `row`: scores [models, tasks] (NaN missing) put on one scale task by
-    task.
+    """Returns the distances of the other models from `row`, from scores [models, tasks] (NaN if missing).
 
-    Each task is standardised over all models that have it (population standard deviation); a constant task is left
-    out. Models that share fewer than `minimum` tasks with it have no distance.
+    Each task is standardised over all models that have it (population standard deviation); a constant task is excluded.
+    Models that share fewer than `minimum` tasks with it have no distance.
     """
     z = standardised(scores)
     both = ~np.isnan(z) & ~np.isnan(z[row])
@@ -66,9 +65,9 @@ def neighbours(scores: Floats, *, row: int, minimum: int = 5) -> Neighbours:
 
 
 def standardised(scores: Floats) -> Floats:
-    """Scores [models, tasks] (NaN missing) in standard deviations from each task's mean over the models that have it.
+    """Standardises scores [models, tasks] (NaN if missing) per task over the models that have it.
 
-    Population standard deviation. A task on which all scores are equal is NaN throughout.
+    Uses the population standard deviation. A task on which all scores are equal is NaN throughout.
     """
     frame = pd.DataFrame(scores)
     sd = frame.std(ddof=0)

@@ -1,7 +1,7 @@
-"""Maps of tasks and of models as frames: what is shown, with which settings, and what is shipped.
+"""Maps of tasks and of models as frames: contents, settings, and shipped maps.
 
-UMAP keeps neighbours, not distances: how near two far groups lie says nothing. `trustworthiness` says how far even the
-neighbours can be believed.
+UMAP preserves neighbours, not distances: the distance between two far groups is meaningless. `trustworthiness` measures
+how reliable even the neighbours are.
 """
 
 from __future__ import annotations
@@ -20,28 +20,28 @@ from compute.analysis.table import ALL, USUAL, ScoreTable
 from compute.arrays import Bools, Floats, Floats32
 from compute.types import BadInput, Undefined, is_origin
 
-FEWEST = 5  # points; a map of fewer has no neighbourhoods
-CLUSTER_SIZE, TRUST_NEIGHBORS = 3, 5  # least points of a cluster, and neighbours that `trustworthiness` is over
+FEWEST = 5  # points; fewer have no neighbourhoods
+CLUSTER_SIZE, TRUST_NEIGHBORS = 3, 5  # smallest cluster, and the neighbours of `trustworthiness`
 COLUMNS = ("kind", "key", "x", "y", "cluster", "settings")
 NOUNS = ("tasks", "models")
-# What is shipped: the name of a kind, and its suites.
+# Shipped maps: name and suites.
 SHIPPED = {
     "unisim": ("unisim-core", "unisim-ood"),
     "pairbench": ("pairbench",),
     "mieb": ("mieb",),
 }
 METHOD = "spearman"  # of the correlation vectors that position tasks
-LEAST_SHARE = 0.2  # of the tasks, that a model needs to be on a map of models
-LEAST_MODELS = 4  # of a pair of tasks whose correlation counts
+LEAST_SHARE = 0.2  # of the tasks that a model needs to be on a map of models
+LEAST_MODELS = 4  # for a correlation of two tasks
 
 
 def distances(scores: Floats, *, noun: str) -> tuple[Floats, Floats, int]:
-    """Returns how far tasks or models are from one another in the data [rows, rows], NaN if they share nothing.
+    """Returns distances between tasks or models in the data [rows, rows], NaN if two share nothing.
 
-    scores [models, tasks], NaN missing. Tasks: between their vectors of rank correlations with all tasks; those come
-    second. Models: between their scores, every task standardised over the models that have it and those without spread
-    excluded; different units and directions do no harm, and gaps have no weight. A distance is over what both rows
-    have, scaled up to all columns, whose number comes last.
+    scores [models, tasks], NaN if missing. Tasks: distances between their vectors of rank correlations with all tasks,
+    which are returned second. Models: distances between their scores, each task standardised over the models that have
+    it and constant tasks excluded, so units and directions do not matter and gaps have no weight. A distance covers
+    what both rows have, scaled up to all columns; their number is returned last.
     """
     from sklearn.metrics.pairwise import nan_euclidean_distances
 
@@ -57,7 +57,7 @@ def distances(scores: Floats, *, noun: str) -> tuple[Floats, Floats, int]:
 
 
 def _placeable(distances: Floats) -> Bools:
-    """Rows whose distances to one another are all defined: the row with the most gaps goes first."""
+    """Returns rows whose distances to one another are all defined; rows with the most gaps are removed first."""
     rows = ~np.isnan(np.diagonal(distances))
     while True:
         gaps = np.isnan(distances) & rows & rows[:, None]
@@ -67,7 +67,7 @@ def _placeable(distances: Floats) -> Bools:
 
 
 def _start(distances: Floats) -> Floats32:
-    """Classical scaling to [rows, 2], each axis from 0 to 10: a start that needs no random eigenvector."""
+    """Returns classical scaling to [rows, 2], each axis from 0 to 10: a start that needs no random eigenvector."""
     squared = distances**2
     centred = -(squared - squared.mean(axis=0) - squared.mean(axis=1)[:, None] + squared.mean()) / 2
     values, vectors = np.linalg.eigh(centred)
@@ -79,7 +79,7 @@ def _start(distances: Floats) -> Floats32:
 
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
-    """What a map is made of and with which settings."""
+    """The contents and settings of a map."""
 
     noun: str = "tasks"  # one of NOUNS
     suites: tuple[str, ...] = ("mieb",)
@@ -102,7 +102,7 @@ class Recipe:
 
     @property
     def kind(self) -> str:
-        """The name of the map: `tasks:mieb`; of suites that are not shipped together, their keys joined."""
+        """The name of the map, e.g. `tasks:mieb`; for suites that are not shipped together, their keys joined."""
         known = {suites: name for name, suites in SHIPPED.items()}
         return f"{self.noun}:{known.get(self.suites, '+'.join(self.suites))}"
 
@@ -110,20 +110,21 @@ class Recipe:
 def project(
     parts: list[ScoreTable], recipe: Recipe, *, progress: Callable[[str], None] = lambda stage: None
 ) -> pd.DataFrame:
-    """One row per point that could be placed: COLUMNS, settings as JSON; clusters are of HDBSCAN on the map.
+    """Projects tasks or models to a map: one row per placed point, with COLUMNS, settings as JSON, and HDBSCAN clusters
+    of the map.
 
-    Deterministic for the recipe and the versions of libraries in the settings. Raises Undefined for too few points.
-    Source: MIEB section 6.3, which gives neither parameters nor seed: these defaults are ours.
+    Deterministic for the recipe and the library versions in the settings. Raises Undefined for too few points. Source:
+    MIEB section 6.3, which gives neither parameters nor a seed: these defaults are ours.
     """
     models, tasks, scores = join(parts)
     keys, of = (tasks, len(models)) if recipe.noun == "tasks" else (models, len(tasks))
     everyone = len(keys)
-    if recipe.noun == "models":  # who has few of the tasks shares none with some, which then could not be placed
+    if recipe.noun == "models":  # with few of the tasks, a model shares none with some, and cannot be placed
         known = (~np.isnan(scores)).mean(axis=1) >= LEAST_SHARE
         keys, scores = np.array(models)[known].tolist(), scores[known]
     progress("loading UMAP")
 
-    import umap  # slow: reported before, so that the wait has a name
+    import umap  # slow: reported before, so that the wait is explained
 
     progress(f"placing {len(keys)} {recipe.noun}")
     every, _, _ = distances(scores, noun=recipe.noun)
@@ -143,7 +144,7 @@ def project(
         n_neighbors=near,
         min_dist=recipe.min_dist,
         random_state=recipe.seed,
-        n_jobs=1,  # what a seed implies anyway
+        n_jobs=1,  # implied by a seed anyway
     )
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="using precomputed metric", category=UserWarning)
@@ -180,9 +181,9 @@ def project(
 
 
 def join(parts: Sequence[ScoreTable]) -> tuple[tuple[str, ...], tuple[str, ...], Floats]:
-    """Models, tasks and scores [models, tasks] of several suites side by side, every task once.
+    """Joins several suites: models, tasks and scores [models, tasks], every task once.
 
-    Lower-is-better columns are turned. Models are the same where their keys are.
+    Lower-is-better columns are negated. Models are matched by key.
     """
     models = tuple(sorted({model for part in parts for model in part.models}))
     tasks = tuple(dict.fromkeys(task for part in parts for task in part.tasks))
@@ -197,8 +198,11 @@ def join(parts: Sequence[ScoreTable]) -> tuple[tuple[str, ...], tuple[str, ...],
 
 @dataclass(frozen=True, kw_only=True)
 class Neighbour:
-    """A point near another: `distance` is the root mean square difference of a correlation (tasks) or of a standardised
-    score (models); `r` the rank correlation of two tasks, NaN for models."""
+    """A point near another.
+
+    `distance` is the root mean square difference of a correlation (tasks) or of a standardised score (models); `r` is
+    the rank correlation of two tasks, NaN for models.
+    """
 
     key: str
     distance: float
@@ -208,9 +212,9 @@ class Neighbour:
 def neighbours(
     parts: list[ScoreTable], recipe: Recipe, *, among: Collection[str], most: int = 6
 ) -> dict[str, list[Neighbour]]:
-    """For each point of `among` the nearest others of it in the data that the map is made from, nearest first.
+    """Returns, for each point of `among`, its nearest other points in the data of the map, nearest first.
 
-    Near on the map is not always near in the data: UMAP keeps most neighbours, not all.
+    Points that are near on the map are not always near in the data: UMAP preserves most neighbours, not all.
     """
     models, tasks, scores = join(parts)
     keys = tasks if recipe.noun == "tasks" else models
@@ -236,7 +240,7 @@ def shipped(
     seed: int = 0,
     progress: Callable[[str], None] = lambda stage: None,
 ) -> pd.DataFrame:
-    """Returns every shipped map, one below the other; `read` gives some suites' published scores."""
+    """Returns all shipped maps, concatenated; `read` returns the published scores of some suites."""
     frames = []
     for suites in SHIPPED.values():
         parts = read(suites)
@@ -247,7 +251,7 @@ def shipped(
 
 
 def lines(frame: pd.DataFrame) -> Iterator[str]:
-    """One line per map: how many points and clusters, and how far its neighbourhoods can be believed."""
+    """Yields one line per map: its points, its clusters, and its trustworthiness."""
     for kind, rows in frame.groupby("kind", sort=False):
         settings = json.loads(rows["settings"].iloc[0])
         clusters = len(set(rows["cluster"]) - {-1})

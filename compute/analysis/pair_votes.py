@@ -1,13 +1,13 @@
-"""Judges of pairs against people's votes: how often they agree, and whether they look at more than the position.
+"""Compares judges of pairs with people's votes: their agreement, and whether they answer by more than position.
 
-A vote is `first`, `second` or a tie. People decided a question where their vote is for a side. Accuracy balanced over
-the sides is the mean of the two accuracies on the questions where people chose the first, and the second: a judge that
-always says the same has 50%. It is taken on the questions that people and the judge decided, which flatters one that
-answers the easy ones, and on all that people decided, with ties and unreadable answers counted as wrong, which does the
-opposite.
+A vote is `first`, `second` or a tie. People decided a question if their vote is for a side. Balanced accuracy is the
+mean of the accuracies on the questions for which people chose the first and the second side: a judge with a constant
+answer has 50%. It is computed in two ways. On the questions that both people and the judge decided, it favours a judge
+that answers only the easy ones. On all questions that people decided, with ties and unreadable answers counted as
+wrong, it penalises such a judge.
 
-A judge answers by position where, whichever side people chose, it chose the same side significantly more often than
-not: both intervals are on that side of 50%. It may still be better than chance.
+A judge answers by position if it chooses the same side significantly more often than not, whichever side people chose:
+both intervals are on that side of 50%. Its accuracy may still be better than chance.
 """
 
 from __future__ import annotations
@@ -27,37 +27,37 @@ from compute.metrics.figures import Figure
 from compute.metrics.resampling import DRAWS
 
 SIDES = ANSWERS[:2]
-MEASURES = ("decided", "all")  # balanced accuracy on questions that both decided, and on those that people did
+MEASURES = ("decided", "all")  # balanced accuracy on questions that both decided, and on all that people decided
 
 
 class Judged(NamedTuple):
-    """A judge of pairs on one task; shares with 95% intervals over questions, and the number `n` each is of."""
+    """A judge of pairs on one task; shares with 95% intervals over questions, and the number `n` of each."""
 
     judge: str
-    accuracy: Figure  # of the questions that people and it decided
+    accuracy: Figure  # on the questions that people and the judge decided
     decided: Figure  # the same, balanced over sides
-    all: Figure  # balanced, of the questions that people decided; ties and unreadable answers are wrong
-    exact: Figure  # of all questions, of the same answer of all that there are: ties of one kind too
+    all: Figure  # balanced, on the questions that people decided; ties and unreadable answers are wrong
+    exact: Figure  # share of all questions with the identical answer, including the kind of tie
     readable: Figure
     first: Figure  # of its answers for a side
     ties: Figure  # of its readable answers
     kappa: Figure  # Cohen's, of its readable answers: first, second or tie
-    by_position: str  # the side it takes whichever people chose; empty: neither
-    p: float  # that its sides have nothing to do with people's: Fisher's exact test
+    by_position: str  # the side it prefers regardless of people's choice; empty if none
+    p: float  # of independence between its sides and people's: Fisher's exact test
 
 
 class Judges(NamedTuple):
-    """The judges on one task, by balanced accuracy where both decided, the best first."""
+    """The judges on one task, sorted by balanced accuracy on questions that both decided, the best first."""
 
     judges: tuple[Judged, ...]
     first: Figure  # of people's votes for a side
     ties: Figure  # of people's votes
-    informed: frozenset[str]  # significantly better than chance, of all judges together
-    tested: frozenset[str]  # against each other: those asked at least half as many questions as the one asked most
-    better: dict[str, frozenset[tuple[str, str]]]  # by measure, who is significantly better than whom, of all together
+    informed: frozenset[str]  # significantly better than chance, tested over all judges together
+    tested: frozenset[str]  # against each other: asked at least half as many questions as the judge asked most
+    better: dict[str, frozenset[tuple[str, str]]]  # by measure: pairs (better, worse), tested over all judges together
 
     def lead(self, measure: str) -> tuple[Judged, list[str]]:
-        """Returns the best judge by a measure, and those than which it is not significantly better."""
+        """Returns the best judge by a measure, and the judges that it is not significantly better than."""
         tested = [one for one in self.judges if one.judge in self.tested]
         best = max(tested, key=lambda one: float(np.nan_to_num(getattr(one, measure).value)))
         others = [one.judge for one in tested if one is not best]
@@ -67,8 +67,9 @@ class Judges(NamedTuple):
 def judged(votes: pd.DataFrame) -> Judges:
     """Compares the judges of one task with people: `votes` has judge, item, human and answer, None if unreadable.
 
-    Judges are tested against each other as models on a board, question by question, on those that both have
-    (`significance.decisions`); one that was asked little would decide how large a difference must be.
+    Judges are tested against each other like models on a board, on the questions that both have
+    (`significance.decisions`). Judges with few questions are excluded because they would determine how large a
+    difference must be.
     """
     found = sorted(
         (_judged(str(name), own) for name, own in votes.groupby("judge")),
@@ -123,7 +124,7 @@ def _share(hits: pd.Series) -> Figure:
 
 
 def _mean(first: Figure, second: Figure) -> Figure:
-    """The mean of two independent shares, with the interval of Newcombe (1998) from theirs."""
+    """Returns the mean of two independent shares, with the interval of Newcombe (1998) from their intervals."""
     value = (first.value + second.value) / 2
     below, above = (
         math.hypot(*(getattr(one, end) - one.value for one in (first, second))) / 2 for end in ("low", "high")
@@ -136,7 +137,7 @@ def _kinds(votes: pd.Series) -> Ints:
 
 
 def _kappa(cells: Ints) -> Figure:
-    """Cohen's kappa of answers in the cells of a table of three by three; its interval is by resampling questions."""
+    """Returns Cohen's kappa of answers, given as cells of a 3 x 3 table, with an interval by resampling questions."""
     n, counts = len(cells), np.bincount(cells, minlength=9)
 
     def kappa(counts: Ints) -> Floats:
@@ -151,7 +152,7 @@ def _kappa(cells: Ints) -> Figure:
 
 
 def _better(votes: pd.DataFrame, *, decided: bool) -> frozenset[tuple[str, str]]:
-    """Returns which judge is significantly better than which by balanced accuracy."""
+    """Returns which judges are significantly better than which by balanced accuracy."""
     asked = votes[votes["human"].isin(SIDES) & (votes["answer"].isin(SIDES) | (not decided))]
     right = asked.assign(right=(asked["answer"] == asked["human"]).astype(float))
     scores = right.pivot(index="judge", columns="item", values="right")

@@ -1,7 +1,8 @@
-"""The smallest difference between two models that a test over n items can be expected to see.
+"""The smallest difference between two models that a test over n items can be expected to detect.
 
-Both models answer the same items, so the test is paired. A difference is seen where the test finds it at 5%, two-sided,
-in 80% of such data sets. A smaller one may be real, yet a data set of this size does not tell.
+Both models answer the same items, so the test is paired. A difference is detected if the test finds it at 5%,
+two-sided, in 80% of such data sets. Smaller differences may be real, but a data set of this size is too small to detect
+them.
 """
 
 from __future__ import annotations
@@ -16,21 +17,21 @@ import numpy as np
 from compute.types import Undefined
 
 LEVEL, POWER = 0.05, 0.8
-# Share of items that exactly one of two models has right, where no runs say it: two models at 75% whose errors
+# Default share of items that exactly one of two models has right, if no runs are known: two models at 75% whose errors
 # correlate by 0.5 differ on 19%, at 90% on 9%.
 DISCORDANCE = 0.2
 _BY_LEVEL, _BY_POWER = NormalDist().inv_cdf(1 - LEVEL / 2), NormalDist().inv_cdf(POWER)
 
 
 def of_proportions(n: int, *, discordance: float = DISCORDANCE) -> float:
-    """Returns the smallest difference between two shares of right answers over n items, as a fraction.
+    """Returns the smallest detectable difference between two shares of right answers over n items, as a fraction.
 
-    `discordance` is the share of items that exactly one of the models has right. Solves
-    difference √n = 1.96 √discordance + 0.84 √(discordance - difference²), the size of McNemar's test (Miettinen 1968,
-    Biometrics 24; Connor 1987, Biometrics 43), for the difference. Raises
-    Undefined where even a model that wins every such item is not seen.
+    `discordance` is the share of items that exactly one of the models has right. Solves difference √n = 1.96
+    √discordance + 0.84 √(discordance - difference²), the sample size of McNemar's test (Miettinen 1968, Biometrics 24;
+    Connor 1987, Biometrics 43), for the difference. Raises Undefined if not even a model that wins all such items would
+    be detected.
     """
-    # With d the difference: (d √n - a)² = b² (discordance - d²), of whose roots the larger has d √n >= a.
+    # With d the difference: (d √n - a)² = b² (discordance - d²). The larger root has d √n >= a.
     a, b = _BY_LEVEL * math.sqrt(discordance), _BY_POWER
     square, half, constant = n + b**2, a * math.sqrt(n), a**2 - b**2 * discordance
     root = half**2 - square * constant
@@ -41,11 +42,11 @@ def of_proportions(n: int, *, discordance: float = DISCORDANCE) -> float:
 
 
 def of_means(n: int, *, deviation: float) -> float:
-    """The smallest difference between two means over n items, in the unit of `deviation`.
+    """Returns the smallest detectable difference between two means over n items, in the unit of `deviation`.
 
-    `deviation` is the standard deviation of the differences, item by item. Solves the power of the paired t test, which
-    follows a noncentral t distribution (Cohen 1988, section 2.3), for the difference. Raises
-    Undefined for fewer than 2 items.
+    `deviation` is the standard deviation of the per-item differences. Solves the power of the paired t test, which
+    follows a noncentral t distribution (Cohen 1988, section 2.3), for the difference. Raises Undefined for fewer than 2
+    items.
     """
     from scipy.optimize import brentq
     from scipy.stats import nct, t
@@ -55,7 +56,7 @@ def of_means(n: int, *, deviation: float) -> float:
     bound = float(t.ppf(1 - LEVEL / 2, n - 1))
 
     def missing(shift: float) -> float:
-        """Returns what the power lacks where the mean is so many of its standard errors above 0."""
+        """Returns by how much the power falls short if the mean is `shift` standard errors above 0."""
         return POWER - float(nct.sf(bound, n - 1, shift))
 
     shift = brentq(missing, 0.0, 4 * bound, xtol=1e-10)
@@ -63,20 +64,20 @@ def of_means(n: int, *, deviation: float) -> float:
 
 
 def spread(scores: Sequence[np.ndarray]) -> float:
-    """Returns how much two models differ item by item: the median over all pairs of models of the root mean square of
-    the differences about their mean. Of answers that are right or wrong, the root of the discordance less the squared
-    difference.
+    """Returns the spread of per-item differences between two models: the median over all pairs of models of their
+    standard deviation.
 
-    `scores` holds a row [items] a model, of the same items; NaN is an item without an answer, which the pair leaves
-    out. Raises Undefined for fewer than two models, or where no pair shares two items.
+    For right-or-wrong answers this is the root of the discordance minus the squared difference. `scores` holds one row
+    [items] per model, over the same items; items that are NaN for either model are skipped. Raises Undefined for fewer
+    than two models, or if no pair shares two items.
     """
     return _median(float(gaps.std(ddof=1)) for gaps in _differences(scores) if len(gaps) > 1)
 
 
 def discordance(scores: Sequence[np.ndarray]) -> float:
-    """The share of items that exactly one of two models has right: the median over all pairs of models.
+    """Returns the share of items that exactly one of two models has right: the median over all pairs of models.
 
-    `scores` as in `spread`, of 0 and 1. Raises Undefined for fewer than two models, or where no pair shares an item.
+    `scores` as in `spread`, of 0 and 1. Raises Undefined for fewer than two models, or if no pair shares an item.
     """
     return _median(float(np.abs(gaps).mean()) for gaps in _differences(scores) if len(gaps))
 
@@ -95,10 +96,11 @@ def _median(values: Iterable[float]) -> float:
 
 
 def more_items(n: int, *, z: float, bound: float = _BY_LEVEL) -> int:
-    """Returns how many further items a difference needs that is z standard errors large after n, if it stays as large.
+    """Returns how many more items are needed to detect a difference that is z standard errors large after n items and
+    stays as large.
 
-    The statistic grows with the root of the items, and is found with POWER where it is 0.84 above `bound`: that of one
-    test at LEVEL unless given. Raises Undefined for a difference of 0.
+    The statistic grows with the root of the number of items. It is detected with POWER if it is 0.84 above `bound`, by
+    default that of one test at LEVEL. Raises Undefined for a difference of 0.
     """
     if z == 0:
         raise Undefined("there is no difference to find")

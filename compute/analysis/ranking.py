@@ -1,17 +1,17 @@
-"""Who stands where in a table of scores, and how sure that is: would it hold on other tasks of these kinds?
+"""Ranks the models of a table of scores, with the uncertainty about other tasks of the same kinds.
 
-What is estimated is every model's mean over all tasks of each category's kind; the suite's tasks are a sample. The
-interval of a mean is the mean plus and minus the t quantile times the root of its variance (`ranks.variance`), within
-the bounds of the metrics; a category of one task is there about that task alone, with other items.
+The estimand is every model's mean over all tasks of each category's kind; the suite's tasks are a sample. The interval
+of a mean is the mean plus and minus the t quantile times the root of its variance (`ranks.variance`), within the bounds
+of the metrics. A category with one task contributes only the uncertainty about other items of that task.
 
 The interval of a rank runs from one place below the models that are significantly better (`significance.decisions`) to
-one above those that are significantly worse. There a category of one task counts as one of a kind. On at least 95
-percent of boards all of these intervals hold, however close the models are (docs/significance.md). The true
-rank is that of the true means, no two of which are equal. (Ranks of means over resampled tasks would be narrower,
-and hold the true rank of the best of many close models in fewer than half of all samples.)
+one above those that are significantly worse. Here a category with one task counts as a sample of one. On at least 95
+percent of boards all of these intervals hold, however close the models are (docs/significance.md). The true rank is
+that of the true means, no two of which are equal. (Ranks of means over resampled tasks would be narrower, and contain
+the true rank of the best of many close models in fewer than half of all samples.)
 
-A model that lacks more tasks than the rule allows is not ranked, since a mean over the tasks it has may be one over the
-easy ones. One that lacks fewer is ranked by its mean as if it had all (`means.adjusted_mean`).
+A model with more missing tasks than the rule allows is not ranked, since it may only have the easy tasks. A model with
+fewer missing tasks is ranked by its mean as if it had all (`means.adjusted_mean`).
 """
 
 from __future__ import annotations
@@ -37,21 +37,22 @@ from compute.pages.shown import WIDTH, Cell, Mark, ShownTable, ShowsItself, axis
 from compute.rounding import decimals, printed_decimals, rounded
 from compute.types import SELF_REPORTED, BadInput, argument, printable
 
-SLACK = 1e-9  # of a share of tasks, which is a quotient
-INTERVALS, CRITICAL_DIFFERENCE = "intervals", "critical-difference"  # figures of a ranking
+SLACK = 1e-9  # tolerance of a share of tasks, which is a quotient
+INTERVALS, CRITICAL_DIFFERENCE = "intervals", "critical-difference"  # kinds of figures
 ALONE = "only one model has a rank"
 OF_TASKS = "Intervals are about other tasks of these kinds; these tasks count as a sample of them."
 ON_ITEMS = "Ranges and classes are about other items of these few tasks; other tasks of the kinds were not tried."
 NOTHING = "–"
-MOST_CELLS = 50_000  # scores in one page: beyond that a browser takes a second to sort, so it has the means alone
-NAMED = 3  # models that a note names; it counts the others
+MOST_CELLS = 50_000  # scores per page: with more, a browser takes a second to sort, so the page has only the means
+NAMED = 3  # models named in a note, which counts the others
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Ranking(ShowsItself):
-    """Ranks, means and classes of a table by its rule, with their uncertainty. Arrays are [models], in its order.
+    """Ranks, means and classes of a table by its rule, with their uncertainty. Arrays are [models], in the table's
+    order.
 
-    An interval that is not known is UNRANKED (-1) or NaN, and `unknown` says why; so does `why` for a missing rank.
+    An unknown interval is UNRANKED (-1) or NaN, and `unknown` says why. `why` gives the reason for a missing rank.
     """
 
     table: ScoreTable
@@ -59,29 +60,32 @@ class Ranking(ShowsItself):
     rank_low: Ints  # best rank of the interval, which covers at least 95%
     rank_high: Ints
     mean: Floats  # in the unit of the scores
-    mean_low: Floats  # of the 95% interval, which like the rank is of the mean less its excess
+    mean_low: Floats  # of the 95% interval, which, like the rank, refers to the mean minus its excess
     mean_high: Floats
-    excess: Floats  # what the mean has too much for few items, if known of all, and for easy tasks where some lack
-    better: Bools  # [models, models], the row is significantly better than the column, on the board as a whole
-    decided: Bools  # [models, models], whether the board says if they differ
-    on_items: bool  # of too few data sets: ranks differ for other items of these tasks, other tasks were not tried
-    classes: tuple[str, ...]  # A, B, ...: no model of a class is significantly better than another; empty: none
+    excess: Floats  # excess of the mean due to few items, if known for all, and to missing hard tasks
+    better: Bools  # [models, models], the row is significantly better than the column, for all pairs together
+    decided: Bools  # [models, models], whether a pair was tested
+    on_items: bool  # too few data sets: ranks refer to other items of these tasks, not to other tasks
+    classes: tuple[str, ...]  # A, B, ...: no model of a class is significantly better than another; empty if none
     few: Bools  # the interval of the mean rests on few tasks of a category, and covers at least 95%
-    fixed: tuple[str, ...]  # categories that count and have one task: intervals of means are about that task alone
-    scores: Floats  # [models, tasks] behind the means: printed means replace scores that are lost
-    stands_in: Bools  # [models, categories], whether a printed mean does
-    category_means: Floats  # [models, categories]; NaN: no score, or tasks that do not mix
-    covered: Floats  # share of the counting tasks with a score or a printed mean: what the least share is of
-    unknown: tuple[str, ...]  # why the intervals of a ranked model are not known; empty if they are
+    fixed: tuple[str, ...]  # counted categories with one task: intervals of means refer to that task alone
+    scores: Floats  # [models, tasks] behind the means: printed means replace missing scores
+    stands_in: Bools  # [models, categories], whether a printed mean replaces scores
+    category_means: Floats  # [models, categories]; NaN without a score, or if tasks have no common mean
+    covered: Floats  # share of the counted tasks with a score or a printed mean, compared with the least share
+    unknown: tuple[str, ...]  # why the intervals of a ranked model are unknown; empty if they are known
     why: tuple[str, ...]  # why a model has no rank; empty if it has
-    tested: PairTest | None = None  # what decided `better`, if it is not `significance.decisions`
-    more: Callable[[], Sequence[str]] = tuple  # notes that are made when they are read
+    tested: PairTest | None = None  # the test behind `better`, if not `significance.decisions`
+    more: Callable[[], Sequence[str]] = tuple  # further notes, computed when they are read
 
     @classmethod
     def of(cls, table: ScoreTable, *, apart: bool = False, test: str = "") -> Ranking:
-        """Ranks the models of a table; `apart`, those of each origin by themselves. `test`: one of `friedman.TESTS`
-        decides which pairs differ, else `significance.decisions`. Raises BadInput if the tasks that
-        count differ in direction or scale, and where the test needs scores that are missing."""
+        """Ranks the models of a table.
+
+        `apart` ranks the models of each origin separately. `test` is one of `friedman.TESTS`, which then decides which
+        pairs differ; by default `significance.decisions` does. Raises BadInput if the counted tasks differ in direction
+        or scale, or if the test needs scores that are missing.
+        """
         groups = [np.array(table.origins) == origin for origin in dict.fromkeys(table.origins)] if apart else []
         models, used = len(table.models), table.counted
         groups = [np.flatnonzero(group) for group in groups] or [np.arange(models)]
@@ -134,32 +138,32 @@ class Ranking(ShowsItself):
 
     @property
     def higher_is_better(self) -> bool:
-        """Of the mean."""
+        """Whether a higher mean is better."""
         return self.table.higher_is_better
 
     @property
     def scored(self) -> Ints:
-        """The counting tasks with their own score [models]."""
+        """The number of counted tasks with the model's own score [models]."""
         return (~np.isnan(self.table.values[:, self.table.counted])).sum(axis=1)
 
     @property
     def coverage(self) -> Floats:
-        """The share of the counting tasks with their own score [models]."""
+        """The share of the counted tasks with the model's own score [models]."""
         return self.scored / self.table.counted.sum()
 
     @property
     def partial(self) -> Bools:
-        """Which models [models] are ranked without a score or a printed mean on some tasks that count."""
+        """Which models [models] are ranked although some counted tasks have neither a score nor a printed mean."""
         return (self.rank != UNRANKED) & np.isnan(self.scores[:, self.table.counted]).any(axis=1)
 
     @property
     def _ranked(self) -> Ints:
-        """The models that have a rank, best first."""
+        """The models with a rank, best first."""
         return self.order[self.rank[self.order] != UNRANKED]
 
     @cached_property
     def by_category(self) -> tuple[Ranking | None, ...]:
-        """The rankings by the mean of one category alone, of each origin by itself; None if its tasks make none."""
+        """The rankings by the mean of one category each, separate per origin; None if its tasks have no common mean."""
         parts = [self.table.within(category) for category in self.table.categories]
         return tuple(
             None if part.unlike_tasks or not part.counted.any() else Ranking.of(part, apart=True) for part in parts
@@ -167,13 +171,13 @@ class Ranking(ShowsItself):
 
     @cached_property
     def order(self) -> Ints:
-        """The models best first, then those without a rank; equal ranks by name."""
+        """The models best first, then those without a rank; ties by name."""
         last = np.where(self.rank == UNRANKED, len(self.rank) + 1, self.rank)
         return np.lexsort((np.array(self.table.models), last))
 
     @property
     def about(self) -> str:
-        """The rule in words, such as `the mean of 12 tasks`."""
+        """The rule in words, e.g. `the mean of 12 tasks`."""
         table, counted = self.table, self.table.counted
         tasks = int(counted.sum())
         many = f"{tasks:,} {'task' if tasks == 1 else 'tasks'}"
@@ -184,13 +188,13 @@ class Ranking(ShowsItself):
 
     @property
     def lead(self) -> tuple[str, ...]:
-        """The first of the notes: by what the models are ranked, and how the table was read."""
+        """The first notes: the ranking criterion, and how the table was read."""
         way = "" if self.higher_is_better else ", lower is better"
         return (f"Ranked by {self.about}{way}.", *self.table.notes)
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What to know before the numbers are read, in sentences."""
+        """Caveats about the numbers, in sentences."""
         models, notes = self.table.models, []
         if (self.rank_low != UNRANKED).any():
             notes.append(
@@ -237,7 +241,7 @@ class Ranking(ShowsItself):
         """Returns a row per model, best first: rank, model, rank_low, rank_high, class, mean, mean_low, mean_high, few,
         tasks, reason.
 
-        `tasks` counts those with a score; `reason` says why a rank or an interval is missing.
+        `tasks` is the number of tasks with a score; `reason` says why a rank or an interval is missing.
         """
         frame = pd.DataFrame(
             {
@@ -257,19 +261,21 @@ class Ranking(ShowsItself):
         return frame.iloc[self.order].reset_index(drop=True)
 
     def html(self, *, title: str = "Ranking") -> str:
-        """Returns the board as one HTML file that needs no network."""
+        """Returns the board as a self-contained HTML file that needs no network."""
         from compute.pages import one_file
 
         return one_file.render("board.html", styles=("board.css",), script="board.js", **_page(self, title))
 
     def save_html(self, path: str | Path, *, title: str = "Ranking") -> None:
-        """Writes `html` to a file, whole or not at all. Raises CannotWrite."""
+        """Writes `html` to a file atomically. Raises CannotWrite."""
         from compute.io.files import write_text
 
         write_text(Path(path), self.html(title=title))
 
     def summary(self) -> str:
-        """One paragraph: who leads, by how much, whether that is significant, and how many models can be separated."""
+        """Returns one paragraph: the leader, its lead and whether that is significant, and how many pairs differ
+        significantly.
+        """
         rows, models, digits = self._ranked, self.table.models, self.digits()
         if len(rows) < 2:
             return " ".join(map(printable, (f"{len(rows)} of {len(models)} models have a rank.", *self.notes[1:])))
@@ -314,11 +320,11 @@ class Ranking(ShowsItself):
         return printable(" ".join(sentences))
 
     def digits(self) -> int:
-        """The decimals of means to show: three significant digits of their spread."""
+        """Returns the number of decimals for means: three significant digits of their spread."""
         return decimals(self.mean)
 
     def shown_table(self) -> ShownTable:
-        """The ranked models, best first, with what counts and what is excluded above, and the other notes below."""
+        """Returns the ranked models, best first, with counted and excluded tasks above and the other notes below."""
         digits, table = self.digits(), self.table
         counted = shown(table.titles[at] for at in np.flatnonzero(table.counted))
         return ShownTable(
@@ -340,10 +346,12 @@ class Ranking(ShowsItself):
         )
 
     def plot(self, kind: str = INTERVALS) -> Any:
-        """Returns a figure of plotly: `intervals`, a line per ranked model with its mean and interval, coloured by
-        class; or
-        `critical-difference`, the models on one axis, of average ranks where a test was chosen, else of means, with a
-        bar over those of which no two differ significantly. Raises BadInput for another kind."""
+        """Returns a plotly figure.
+
+        `intervals`: a row per ranked model with its mean and interval, coloured by class. `critical-difference`: the
+        models on one axis, by average rank if a test was chosen and by mean otherwise, with a bar over those that do
+        not differ significantly. Raises BadInput for another kind.
+        """
         from compute.analysis.figures.ranked import critical_difference, strip
 
         rows, digits = self._ranked, self.digits()
@@ -379,12 +387,12 @@ class Ranking(ShowsItself):
         return float(self.mean_low[row]), float(self.mean[row]), float(self.mean_high[row])
 
     def range_text(self, row: int) -> str:
-        """Returns the interval of a rank: `2-5`, `1`, or a dash if it is not known."""
+        """Returns the interval of a rank: `2-5`, `1`, or a dash if unknown."""
         low, high = self.rank_low[row], self.rank_high[row]
         return "-" if low == UNRANKED else str(low) if low == high else f"{low}-{high}"
 
     def interval_text(self, row: int, digits: int) -> str:
-        """The interval of a mean, in brackets where it rests on few tasks; a dash if it is not known."""
+        """Returns the interval of a mean, in brackets if it rests on few tasks; a dash if unknown."""
         low, high = self.mean_low[row], self.mean_high[row]
         if np.isnan(low) or np.isnan(high):
             return "-"
@@ -394,7 +402,9 @@ class Ranking(ShowsItself):
         return text if less == rounded(self.mean[row], digits) else f"{text} of {less}"
 
     def _likely_bound(self) -> int | None:
-        """1 or 100 where the scores look like shares or percentages, no bounds are set and an interval leaves them."""
+        """Returns 1 or 100 if the scores look like shares or percentages, no bounds are set and an interval exceeds
+        them.
+        """
         counted = self.table.counted
         values, bounds = self.table.values[:, counted], (self.table.lower[counted], self.table.upper[counted])
         unbounded = not np.isfinite(bounds).any()
@@ -406,7 +416,7 @@ class Ranking(ShowsItself):
 
 
 def _by_mean(found: Ranking, enough: Bools, groups: Sequence[Ints], *, tested: bool) -> Ranking:
-    """Returns the ranking by means of the models with `enough` tasks, each of `groups` (row numbers) by itself."""
+    """Returns the ranking by means of the models with `enough` tasks, separately for each of `groups` (row numbers)."""
     table = found.table
     blocks, counted = table.blocks, table.counted
     if unlike := table.unlike_tasks:
@@ -467,12 +477,14 @@ def _by_mean(found: Ranking, enough: Bools, groups: Sequence[Ints], *, tested: b
 
 
 def _decide(found: Ranking, rows: Ints, better: Bools, *, known: Bools, classes: list[str]) -> None:
-    """Writes to `found` which rows are better, and the ranges of those that are `known` [rows]; to `classes` theirs."""
+    """Writes to `found` which rows are better and the rank ranges of the `known` ones [rows], and to `classes` their
+    classes.
+    """
     found.better[np.ix_(rows, rows)] = better
     found.decided[np.ix_(rows, rows)] = known[:, None] & known & ~np.eye(len(rows), dtype=bool)
     found.rank_low[rows] = np.where(known, 1 + better.sum(axis=0), UNRANKED)
     found.rank_high[rows] = np.where(known, len(rows) - better.sum(axis=1), UNRANKED)
-    # Equal ranks are ordered by what is theirs, not by their position in the table.
+    # Ties are ordered by the models' results, not by their position in the table.
     keys = (found.mean_high, found.mean_low, found.rank_high, found.rank_low, found.rank)
     ordered = rows[known][np.lexsort([key[rows[known]] for key in keys])]
     for row, name in zip(ordered, class_letters(found.better[np.ix_(ordered, ordered)]), strict=True):
@@ -480,7 +492,9 @@ def _decide(found: Ranking, rows: Ints, better: Bools, *, known: Bools, classes:
 
 
 def _tested(found: Ranking, test: str) -> Ranking:
-    """The ranking with pairs decided by a test of average ranks or scores, where it agrees with the order of ranks."""
+    """Returns the ranking with pairs decided by a test of average ranks or scores, if it agrees with the order of
+    ranks.
+    """
     table, rows = found.table, np.flatnonzero(found.rank != UNRANKED)
     scores, clusters, used = found.scores, table.clusters, np.flatnonzero(table.counted)
     lacking = int(np.isnan(scores[np.ix_(rows, used)]).sum())
@@ -507,7 +521,9 @@ def _shown(models: Sequence[str]) -> str:
 
 
 def _page(ranked: Ranking, title: str) -> dict[str, Any]:
-    """Returns what board.html shows: of the columns after the first six their title, decimals, and values by model."""
+    """Returns the context of board.html, with title, decimals and values by model for each column
+    after the first six.
+    """
     table = ranked.table
     columns = []
     if table.categories != (WHOLE,):

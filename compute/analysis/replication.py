@@ -1,7 +1,7 @@
-"""What several laboratories measured for the same weights on the same data: differences, orders, and their causes.
+"""Compares scores of several laboratories for the same weights on the same data: differences, orders, and their causes.
 
-`pairs` sets every two origins side by side; the other functions say per data set, or over all of them, whether the
-second origin puts models in the order of the first.
+`pairs` joins every two origins. The other functions report per data set, or over all data sets, whether the second
+origin orders models as the first does.
 """
 
 from __future__ import annotations
@@ -15,27 +15,29 @@ import pandas as pd
 from compute.analysis.correlation import correlate
 from compute.types import WHOLE, origins_in
 
-ROUNDING = 0.06  # points by which two prints of one score differ at most
-COPIED = 0.9  # share of the scores of two origins that are equal to rounding, from which on they are of the same runs
-FEWEST = 8  # models that an order is judged by
-AGREES = 0.5  # Kendall's tau above which, with its interval, an order replicates, and below which it does not
-APART = 2.0  # points between two models from which on an exchanged order is counted by itself
+ROUNDING = 0.06  # largest difference, in points, between two printed versions of one score
+COPIED = 0.9  # share of equal scores (to rounding) from which two origins report the same runs
+FEWEST = 8  # models needed to judge an order
+AGREES = 0.5  # Kendall's tau; an order replicates if the interval is above, and does not if it is below
+APART = 2.0  # points between two models, above which an exchanged order is counted separately
 WITHIN = 0.9  # share of the models whose differences are called usual
 HARNESSES = {"mieb": "mteb", "vidore": "mteb", "datacomp": "CLIP_benchmark", "mmeb": "VLM2Vec"}  # by benchmark
 CELL = ["data", "subset", "model"]
 SIDES = ["a", "b"]  # the two origins of a pair
 REPLICATES, FAILS, UNCLEAR, FEW = "replicates", "does not replicate", "unclear", "too few models"
-SAME_RUNS = "same runs"  # of two prints of one run
+SAME_RUNS = "same runs"  # two printed versions of one run
 COLUMNS = [*SIDES, "data", "subset", "same", "models", "median", "size", "usual", "within_one", "orders", "changed"]
 COLUMNS += ["apart", "changed_apart", "tau", "low", "high", "verdict"]
 
 
 def pairs(measured: pd.DataFrame) -> pd.DataFrame:
     """Returns every two origins' values of a model on the same data: a row per data set, subset, model and pair of
-    origins `a` and `b`, with `task_`, `metric_`, `value_` (points) and `source_` of each and the `difference` b - a.
+    origins.
 
-    measured: rows of the database's view of that name. Of several metrics of an origin the one that both have is taken.
-    Data with subsets alone have a row `default` too: the mean of those that both have, `subsets` in number.
+    Columns are the origins `a` and `b`, the `task_`, `metric_`, `value_` (points) and `source_` of each, and the
+    `difference` b - a. measured: rows of the database's view of that name. If origins have several metrics, one that
+    both have is preferred. Data with subsets only also have a row `default`: the mean over the `subsets` subsets that
+    both have.
     """
     rows = measured.assign(value=measured["value"] * measured["scale"]).sort_values(["origin", "task", "metric"])
     rank = {origin: at for at, origin in enumerate(origins_in(rows["origin"].unique()))}
@@ -57,12 +59,14 @@ def pairs(measured: pd.DataFrame) -> pd.DataFrame:
 
 
 def agreement(found: pd.DataFrame) -> pd.DataFrame:
-    """How two origins agree on each data set over the models that both measured: a row an `a`, `b`, `data`, `subset`.
+    """Returns the agreement of two origins on each data set over the models that both measured: a row per `a`, `b`,
+    `data`, `subset`.
 
-    `same`: whether by one metric; `models`; `median` of the differences and `size` of their absolute values (points);
-    `usual`: the size that WITHIN of them have at most; `within_one`: share of at most one point; `orders`: pairs of
-    models; `changed`: share of these whose order differs; `changed_apart` of the `apart` ones, over APART points apart
-    in `a`; Kendall's `tau` with its 95% interval `low` to `high`; and the `verdict`.
+    `same`: whether both use one metric; `models`; `median` of the differences and `size`, the median of their absolute
+    values (points); `usual`: the size that WITHIN of them do not exceed; `within_one`: share of at most one point;
+    `orders`: pairs of models; `changed`: share of these whose order differs; `changed_apart`: the same of the `apart`
+    pairs, which are more than APART points apart in `a`; Kendall's `tau` with its 95% interval `low` to `high`; and the
+    `verdict`.
     """
     copied = found["difference"].abs().lt(ROUNDING).groupby([found[side] for side in SIDES]).mean() >= COPIED
     rows = []
@@ -73,9 +77,9 @@ def agreement(found: pd.DataFrame) -> pd.DataFrame:
 
 
 def means(found: pd.DataFrame) -> pd.DataFrame:
-    """As `agreement`, of the means over the data sets that two origins share: a row an `a` and `b`.
+    """Returns the same as `agreement` for the means over the data sets that two origins share: a row per `a` and `b`.
 
-    Over the models that both measured on every data set of which most of the models were (`sets` of them).
+    Includes the models that both measured on all data sets that have at least half of the models (`sets` data sets).
     """
     rows = []
     for key, same in found[found["subset"] == WHOLE].groupby(SIDES, sort=False):
@@ -91,7 +95,7 @@ def means(found: pd.DataFrame) -> pd.DataFrame:
 
 
 def _agreement(same: pd.DataFrame) -> dict[str, float | int | str]:
-    """One row of `agreement`."""
+    """Returns one row of `agreement`."""
     difference, values = same["difference"].to_numpy(), same[["value_a", "value_b"]].to_numpy()
     first, second = np.array(list(combinations(range(len(same)), 2)), int).reshape(-1, 2).T
     gaps = values[first] - values[second]
@@ -118,9 +122,10 @@ def _agreement(same: pd.DataFrame) -> dict[str, float | int | str]:
 
 
 def verdict(*, models: int, tau: float, low: float, high: float) -> str:
-    """Returns whether an order replicates: the interval of Kendall's tau lies above AGREES; not: below it; of at least
-    FEWEST models. Of equal and of reversed orders there is no
-    interval."""
+    """Returns whether an order replicates: the interval of Kendall's tau is above AGREES, or below it if it does not.
+
+    Needs at least FEWEST models. Identical and reversed orders have no interval.
+    """
     if models < FEWEST:
         return FEW
     if low > AGREES or tau == 1:
@@ -129,21 +134,20 @@ def verdict(*, models: int, tau: float, low: float, high: float) -> str:
 
 
 class Cause(NamedTuple):
-    """In what two harnesses differ on a data set."""
+    """One difference between two harnesses on a data set."""
 
     aspect: str
-    a: str  # how the first does it
+    a: str  # how the first harness does it
     b: str
-    certainty: str  # known | likely: whether it is shown that it moves scores
+    certainty: str  # known | likely: whether it is shown to change scores
     source: str
 
 
 def harness_of(origin: str, task: str, laboratories: pd.DataFrame) -> tuple[str, str]:
-    """Returns the harness behind an origin's scores of a task, and the harness with its version; empty if it is not
-    stated. laboratories: the database's table.
+    """Returns the harness behind an origin's scores of a task, and the harness with its version; empty if not stated.
 
-    The paper's scores and the public results of MIEB and ViDoRe were made with mteb. What is computed follows the
-    protocol of the task's own harness.
+    laboratories: the database's table. The paper's scores and the public results of MIEB and ViDoRe were made with
+    mteb. Computed scores follow the protocol of the task's harness.
     """
     row = laboratories[laboratories["key"] == origin.partition(":")[2]]
     if len(row):
@@ -156,8 +160,11 @@ def harness_of(origin: str, task: str, laboratories: pd.DataFrame) -> tuple[str,
 
 
 def causes(row: Any, *, protocols: pd.DataFrame, laboratories: pd.DataFrame) -> list[Cause]:
-    """In what the harnesses of the two origins of a row of `pairs` differ on its data set, by the register of
-    protocols: known causes first. Of equal metrics a difference in metric is none."""
+    """Returns the differences between the harnesses of the two origins in a row of `pairs` on its data set, known
+    causes first.
+
+    They come from the register of protocols. A difference in metric is omitted if both origins have the same metric.
+    """
     own = protocols[protocols["data"] == row.data]
     names = [{*text.split(";")} for text in own["harness"]]
     harnesses = [harness_of(*side, laboratories) for side in ((row.a, row.task_a), (row.b, row.task_b))]

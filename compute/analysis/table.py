@@ -1,7 +1,7 @@
-"""The one table of scores: models x tasks, and what a mean over them needs to know.
+"""A table of scores, models x tasks, with everything that a mean over them needs.
 
-It is made of a frame or a file (`compute.interface.score_reading`), of the catalogue and the scores of some models
-(`of_scores`), or of a suite in the database (`of_suite`).
+It is built from a frame or a file (`compute.interface.score_reading`), from the catalogue and the scores of some models
+(`of_scores`), or from a suite in the database (`of_suite`).
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ from compute.types import (
     unknown,
 )
 
-WHOLE = "the table"  # its name, and that of its one category, where nothing else is given
-ALL = "all"  # origins together: one row a model, of the usual origin, else of the first in ORIGINS that has it
-USUAL = "usual"  # the origin with the most models that have every task; of equals the first in ORIGINS
+WHOLE = "the table"  # default name of a table and of its only category
+ALL = "all"  # all origins together: one row per model, of the usual origin, else of the first in ORIGINS that has it
+USUAL = "usual"  # the origin with the most models that have every task; ties go to the first in ORIGINS
 HUMAN = "human"  # the rule of suites that people rank
-LARGEST = 1e75  # beyond it fourth powers of scores overflow
-UNLIKE = 10.0  # times the largest score of one task that of another is, from which on it is said
+LARGEST = 1e75  # above it, fourth powers of scores overflow
+UNLIKE = 10.0  # ratio of the largest scores of two tasks, from which it is reported
 COLUMNS = (
     "key",
     "title",
@@ -59,9 +59,9 @@ LONG = ("model", "origin", "task", "metric", "value", "stderr", "n", "bias")
 
 @dataclass(frozen=True, kw_only=True)
 class ScoreTable:
-    """Scores of models on tasks, in stored units and the table's own order. What is not given has the value named last.
+    """Scores of models on tasks, in stored units and the table's order. Comments end with the default value.
 
-    A row is a model, or a model as one origin measured it; a task may be one metric of several of a task.
+    A row is a model, or a model as measured by one origin. A column is a task, or one metric of a task.
     """
 
     name: str = WHOLE  # the suite's key
@@ -73,22 +73,22 @@ class ScoreTable:
     codes: Ints = None  # type: ignore[assignment]  # [tasks], category of each, len(categories) in none; 0
     higher: Bools = None  # type: ignore[assignment]  # [tasks], whether higher is better; True
     values: Floats  # [models, tasks], NaN: missing
-    stderr: Floats = None  # type: ignore[assignment]  # [models, tasks], NaN where it is not known; NaN
-    bias: Floats = None  # type: ignore[assignment]  # [models, tasks], of the values in finite samples, NaN unknown; NaN
+    stderr: Floats = None  # [models, tasks], NaN if unknown; NaN
+    bias: Floats = None  # [models, tasks], finite-sample bias of the values, NaN if unknown; NaN
     aggregate: str = CATEGORY_MEAN  # the rule of the mean: one of AGGREGATES
     weights: Floats = None  # type: ignore[assignment]  # [categories] >= 0; 1
     task_weights: Floats = None  # type: ignore[assignment]  # [tasks] >= 0, 0: not in the mean; 1
-    clusters: Ints | None = None  # [tasks], equal where tasks share their data; None: no two do
-    least: float = 1.0  # share of the counting tasks that a model needs for a rank
-    fewest: int = 0  # models with that, of one origin, below which none is ranked
-    scales: tuple[str, ...] = None  # type: ignore[assignment]  # [tasks], equal where scores may be averaged; equal
+    clusters: Ints | None = None  # [tasks], equal for tasks that share their data; None: none do
+    least: float = 1.0  # share of the counted tasks that a model needs for a rank
+    fewest: int = 0  # models of one origin with that share, below which none is ranked
+    scales: tuple[str, ...] = None  # [tasks], equal if scores may be averaged; equal
     lower: Floats = None  # type: ignore[assignment]  # [tasks], bounds of the scores; infinite
     upper: Floats = None  # type: ignore[assignment]
     printed: Floats = None  # type: ignore[assignment]  # [models, categories], means as the source prints them; NaN
     hours: Floats = None  # type: ignore[assignment]  # [tasks], median of the imported runs; NaN
     reasons: tuple[str, ...] = ("no score",)
     missing: Ints = None  # type: ignore[assignment]  # [models, tasks], why a score is missing: index of reasons; 0
-    notes: tuple[str, ...] = ()  # what was excluded (first) and what may not be a task, in sentences
+    notes: tuple[str, ...] = ()  # what was excluded (first) and which columns may not be tasks, in sentences
 
     def __post_init__(self) -> None:
         models, tasks = self.values.shape
@@ -117,19 +117,22 @@ class ScoreTable:
 
     @property
     def turned(self) -> Floats:
-        """The scores [models, tasks] with those of which lower is better turned around."""
+        """The scores [models, tasks], negated if lower is better."""
         return np.where(self.higher, self.values, -self.values)
 
     def excess(self, rows: Sequence[int] | Ints) -> Floats:
-        """What to take off the values of some rows [rows, tasks] that are compared: their bias on the tasks where that
-        of every row with a score is known, else 0. Published scores, whose items nobody has, stay as printed."""
+        """Returns the bias to subtract from the values of some rows [rows, tasks] before they are compared.
+
+        It is used on tasks for which the bias of every row with a score is known, else 0. Published scores, whose items
+        are not available, stay as printed.
+        """
         values, bias = self.values[rows], self.bias[rows]
         known = (np.isnan(values) | ~np.isnan(bias)).all(axis=0)
         return np.where(known & ~np.isnan(values), np.nan_to_num(bias), 0.0)
 
     @property
     def category_weights(self) -> Floats:
-        """The weight of every code [categories + 1]: 0 for the tasks in no category."""
+        """The weight of every code [categories + 1]: 0 for tasks without a category."""
         return np.append(self.weights, 0.0)
 
     @property
@@ -139,9 +142,9 @@ class ScoreTable:
 
     @property
     def blocks(self) -> tuple[Block, ...]:
-        """The blocks of tasks that its mean is made of, without tasks and categories of weight 0; shares sum to 1.
+        """The blocks of tasks in its mean, without tasks and categories of weight 0; shares sum to 1.
 
-        Raises BadInput where no task counts, and for another rule than the two of means.
+        Raises BadInput if no task counts, or if the rule is not one of the two means.
         """
         weights, by_task = self.category_weights, self.task_weights
         if self.aggregate == TASK_MEAN:
@@ -163,29 +166,29 @@ class ScoreTable:
 
     @property
     def mean(self) -> Floats:
-        """Every model's mean over the tasks it has [models]; NaN where it has none of a block."""
+        """The mean of every model over its tasks [models]; NaN if it has none of a block."""
         return mean_of_blocks(self.values, self.blocks)
 
     @property
     def higher_is_better(self) -> bool:
-        """Of the mean."""
+        """Whether a higher mean is better."""
         return bool(self.higher[self.counted].all())
 
     @property
     def chosen(self) -> Bools:
-        """Which tasks count where their category has a weight: bool [tasks]."""
+        """Which tasks count if their category has a weight: bool [tasks]."""
         return self.task_weights > 0
 
     @property
     def usual_origin(self) -> str:
-        """The origin whose ranks can best be known: most models have every task; of equals the first in ORIGINS."""
+        """The origin with the most models that have every task; ties go to the first in ORIGINS."""
         complete = ~np.isnan(self.values[:, self.chosen]).any(axis=1)
         present = origins_in(filter(is_origin, self.origins))
         models = {origin: sum(complete & (np.array(self.origins) == origin)) for origin in present}
         return max(present, key=lambda origin: models[origin], default=ORIGINS[0])
 
     def rows_of(self, origin: str) -> list[int]:
-        """Indices of the rows of one origin, or of USUAL or ALL."""
+        """Returns the indices of the rows of one origin, or of USUAL or ALL."""
         usual = self.usual_origin
         first = {
             name: at for at, name in enumerate(dict.fromkeys((usual, *origins_in(filter(is_origin, self.origins)))))
@@ -198,14 +201,14 @@ class ScoreTable:
         return sorted(rows.values())
 
     def rows(self, chosen: Sequence[int] | Ints) -> ScoreTable:
-        """The table of some rows, in their order."""
+        """Returns the table of some rows, in the given order."""
         at = np.asarray(chosen, int)
         arrays = {name: getattr(self, name)[at] for name in ("values", "stderr", "bias", "printed", "missing")}
         names = {name: tuple(getattr(self, name)[row] for row in at) for name in ("models", "origins")}
         return replace(self, **arrays, **names)
 
     def columns(self, chosen: Sequence[int] | Ints) -> ScoreTable:
-        """The table of some tasks, in their order, with all its categories."""
+        """Returns the table of some tasks, in the given order, with all its categories."""
         at = np.asarray(chosen, int)
         by_task = ("codes", "higher", "task_weights", "lower", "upper", "hours")
         arrays = {name: getattr(self, name)[at] for name in by_task}
@@ -215,12 +218,14 @@ class ScoreTable:
         return replace(self, **arrays, **names)
 
     def within(self, category: str) -> ScoreTable:
-        """The table with the mean of one category alone, of models that have every task of it."""
+        """Returns the table with the mean of one category alone, for models that have every task of it."""
         inside = (self.codes == self.categories.index(category)) * self.task_weights
         return replace(self, task_weights=inside, weights=np.ones(len(self.categories)), least=1.0)
 
     def beside(self, other: ScoreTable) -> ScoreTable:
-        """This table's rows above those of another, on the tasks of this one. Raises ValueError where it lacks one."""
+        """Returns this table's rows above those of another, on the tasks of this one. Raises ValueError if the other
+        lacks one.
+        """
         theirs = other.columns([other.tasks.index(task) for task in self.tasks])
         categories = [other.categories.index(name) for name in self.categories]
         return replace(
@@ -235,7 +240,7 @@ class ScoreTable:
         )
 
     def weighted(self, weights: Mapping[str, float] | None) -> ScoreTable:
-        """The table with weights by name of a category or a task, others as they are. Raises BadInput."""
+        """Returns the table with weights by name of a category or task; others are unchanged. Raises BadInput."""
         by_category, by_task = self.weights.copy(), self.task_weights.copy()
         for name, weight in (weights or {}).items():
             try:
@@ -255,7 +260,7 @@ class ScoreTable:
 
     @property
     def unlike_tasks(self) -> str:
-        """Why the tasks that count make no mean; empty where they do."""
+        """Why the counted tasks have no common mean; empty if they have one."""
         if len(set(self.higher[self.counted])) > 1:
             return "its tasks differ in direction (higher is better on some, lower on others)"
         if len({scale for scale, counts in zip(self.scales, self.counted, strict=True) if counts}) > 1:
@@ -264,8 +269,7 @@ class ScoreTable:
 
     @property
     def unlike_scales(self) -> tuple[str, ...]:
-        """A sentence where the largest scores of two tasks that count lie so far apart that they hardly share a
-        unit."""
+        """A sentence if the largest scores of two counted tasks differ so much that they hardly share a unit."""
         size = np.abs(np.where(np.isnan(self.values), 0.0, self.values)).max(axis=0, initial=0.0) * self.counted
         scored = np.flatnonzero(size > 0)
         if not len(scored):
@@ -280,22 +284,25 @@ class ScoreTable:
 
 
 def position(name: str, known: Sequence[str], *, noun: str) -> int:
-    """The index of a model or task. Raises BadInput with the nearest name."""
+    """Returns the index of a model or task. Raises BadInput with the nearest name."""
     if name not in known:
         raise BadInput(f"{unknown(noun, name, known)} The table has {len(known):,} {noun}s: {shown(known)}")
     return list(known).index(name)
 
 
 def shown(names: Iterable[str], most: int = 12) -> str:
-    """The first names, and how many more there are."""
+    """Returns the first names, and how many more there are."""
     listed = list(dict.fromkeys(names))
     more = f" and {len(listed) - most:,} more" if len(listed) > most else ""
     return f"{', '.join(shortened(name, 40) for name in listed[:most])}{more}"
 
 
 def of_suite(frames: Mapping[str, pd.DataFrame], *, origin: str) -> ScoreTable:
-    """The headline scores of a suite's tasks that count, of `store.suite_frames`: a row a model with a score of
-    `origin`. Raises BadInput for a suite that people rank, and for an unknown origin."""
+    """Returns the headline scores of a suite's counted tasks, from `store.suite_frames`: a row per model with a score
+    of `origin`.
+
+    Raises BadInput for a suite that people rank, and for an unknown origin.
+    """
     check_origin(origin)
     about = frames["about"].iloc[0]
     if about["aggregate"] == HUMAN:
@@ -310,8 +317,8 @@ def of_suite(frames: Mapping[str, pd.DataFrame], *, origin: str) -> ScoreTable:
 
 
 def of_database(path: Path, *, suites: Sequence[str], origin: str) -> list[ScoreTable]:
-    """`of_suite` of some suites in the database at a path. Raises UnknownKey, BadInput, DatabaseError."""
-    from compute.database import store  # and DuckDB: not for tables of files
+    """Returns `of_suite` for some suites in the database at a path. Raises UnknownKey, BadInput, DatabaseError."""
+    from compute.database import store  # imports DuckDB, which tables of files do not need
 
     with closing(store.connect(path)) as connection:
 
@@ -336,7 +343,7 @@ def of_scores(
     tasks: Sequence[Task],
     metrics: Mapping[str, Metric],
 ) -> ScoreTable:
-    """The headline scores of some models, by their keys and then by task, on the suite's tasks that count."""
+    """Returns the headline scores of some models, by model key and task, on the suite's counted tasks."""
     counting = [task for task in tasks if suite.key in task.suites and task.ranked]
     headline = [metrics[task.metrics[0]] for task in counting]
     columns = pd.DataFrame(
@@ -384,8 +391,10 @@ def of_long(
     averages: pd.DataFrame | None = None,
     rows: Sequence[tuple[str, str]] | None = None,
 ) -> ScoreTable:
-    """The table of a suite: `about` it, a row of COLUMNS a task, a row of LONG a score, and the means of categories
-    that papers print (model, category, value). rows: pairs of model and origin; else all that have a score, in order.
+    """Builds the table of a suite from `about`, a row of COLUMNS per task, a row of LONG per score, and the category
+    means that papers print (model, category, value).
+
+    rows: pairs of model and origin; by default all that have a score, sorted.
     """
     pairs = sorted(set(zip(long["model"], long["origin"], strict=True))) if rows is None else list(rows)
     values, stderr, items, bias = wide(long, "value", "stderr", "n", "bias", rows=pairs, columns=columns)
@@ -398,7 +407,7 @@ def of_long(
     if averages is not None:
         known = {(row.model, row.category): row.value for row in averages.itertuples()}
         for row, (model, origin) in enumerate(pairs):
-            if origin == "published":  # a paper's mean is of its own scores
+            if origin == "published":  # a paper's mean refers to its own scores
                 printed[row] = [known.get((model, name), np.nan) for name in categories]
     cluster = columns["cluster"].fillna("")
     shares = columns["proportion"].fillna(False).to_numpy(bool)
@@ -428,7 +437,7 @@ def of_long(
 
 
 def wide(long: pd.DataFrame, *names: str, rows: Sequence[tuple[str, str]], columns: pd.DataFrame) -> Floats:
-    """Columns of LONG, or others next to them, as [names, rows, columns], NaN where missing.
+    """Returns columns of LONG, or others added to it, as [names, rows, columns], NaN if missing.
 
     rows: pairs of model and origin; columns as in `of_long`.
     """

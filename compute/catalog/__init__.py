@@ -1,7 +1,7 @@
-"""What there is to score, and with what: `shipped()` is the package's catalogue of models, tasks, metrics and suites,
-`known()` the same with the models of the user's own table.
+"""The catalogue: `shipped()` returns the package's models, tasks, metrics and suites, and `known()` adds the models of
+the user's table.
 
-The papers' tables as runs and scores: published.py.
+The papers' tables are read as runs and scores in published.py.
 """
 
 from compute.catalog.catalog import Catalog, Dataset, known, shipped

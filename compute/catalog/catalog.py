@@ -1,6 +1,6 @@
-"""Gathers every benchmark, suite, task, metric, model and dataset from assets/catalog, and cross-checks their keys.
+"""Reads every benchmark, suite, task, metric, model and dataset from assets/catalog, and cross-checks their keys.
 
-Users add models of their own by a table `models.csv` in LIKENESS_HOME, which an upgrade of the package leaves alone.
+Users add models in a table `models.csv` in LIKENESS_HOME, which upgrades of the package do not touch.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from compute.types import (
 )
 
 MODEL_KEY = re.compile(r"[a-z0-9][a-z0-9._/+-]*")
-NEEDED = ("key", "title")  # columns of a user's table of models; the others may be missing
+NEEDED = ("key", "title")  # required columns of a user's table of models
 
 GROUPS = ("", "general-purpose", "specialised", "multi-task")
 MTEB = ("mieb", "vidore")  # benchmarks whose tasks have mteb's names as titles
@@ -50,14 +50,14 @@ class Dataset:
     license: str = ""
     citation: str = ""
     notes: str = ""
-    part_of: tuple[str, ...] = ()  # data sets whose items it takes: a model trained on those has seen its like
-    names: tuple[str, ...] = ()  # others that statements of training data use, some of them for several data sets
-    private: bool | None = None  # only its keepers can measure a model on it
+    part_of: tuple[str, ...] = ()  # data sets that contain these items: a model trained on them has seen similar items
+    names: tuple[str, ...] = ()  # other names in statements of training data, some shared by several data sets
+    private: bool | None = None  # only its maintainers can measure a model on it
 
 
 @dataclass(frozen=True, kw_only=True)
 class Alias:
-    """A printed model name of one paper. `certainty` is `known` or `guess`."""
+    """A model name as one paper prints it. `certainty` is `known` or `guess`."""
 
     benchmark: str
     printed: str
@@ -66,7 +66,7 @@ class Alias:
     note: str = ""
 
 
-# A noun's columns that name others: the noun that has them, or the names that are known.
+# The columns of a noun that refer to others: the noun referred to, or the allowed names.
 REFERENCES = {
     "benchmarks": {},
     "suites": {"benchmark": "benchmarks", "aggregate": AGGREGATES, "baselines": "models"},
@@ -81,7 +81,7 @@ REFERENCES = {
     },
     "aliases": {"model": "models"},
 }
-# The files of the catalogue, a CSV each, and what their rows are.
+# The files of the catalogue, one CSV each, and the types of their rows.
 NOUNS = {
     "benchmarks": Benchmark,
     "suites": Suite,
@@ -94,7 +94,7 @@ NOUNS = {
 
 @dataclass(frozen=True, kw_only=True)
 class Catalog:
-    """Everything there is to score, and with what. Keys are unique and every reference resolves."""
+    """Everything that can be scored, and the models and metrics. Keys are unique and every reference resolves."""
 
     benchmarks: tuple[Benchmark, ...]
     suites: tuple[Suite, ...]
@@ -106,30 +106,29 @@ class Catalog:
 
     @property
     def printed_names(self) -> dict[tuple[str, str], str]:
-        """The key of each model by benchmark and the name that its paper prints."""
+        """The key of each model, by benchmark and the name that its paper prints."""
         return {(alias.benchmark, alias.printed): alias.model for alias in self.aliases}
 
     def task(self, key: str) -> Task:
-        """Returns the task of that key. Raises UnknownKey."""
+        """Returns the task with that key. Raises UnknownKey."""
         return _find("task", key, self.tasks)
 
     def model(self, key: str) -> Model:
-        """Returns the model of that key. Raises UnknownKey."""
+        """Returns the model with that key. Raises UnknownKey."""
         return _find("model", key, self.models)
 
     def metric(self, key: str) -> Metric:
-        """Returns the metric of that key. Raises UnknownKey."""
+        """Returns the metric with that key. Raises UnknownKey."""
         return _find("metric", key, self.metrics)
 
     def suite(self, key: str) -> Suite:
-        """Returns the suite of that key. Raises UnknownKey."""
+        """Returns the suite with that key. Raises UnknownKey."""
         return _find("suite", key, self.suites)
 
     def dataset_keys(self, names: Iterable[str]) -> tuple[str, ...]:
-        """Returns the keys of data sets as others name them, by key, name or the hub's id; without those that are not
-        here.
+        """Returns the keys of data sets given by key, name or hub id; unknown names are skipped.
 
-        An id that several data sets have names none of them.
+        An id that several data sets share identifies none of them.
         """
         ids = Counter(row.url.lower() for row in self.datasets)
         known = {row.url.lower(): [row.key] for row in self.datasets if ids[row.url.lower()] == 1}
@@ -148,7 +147,7 @@ def _find(noun: str, key: str, rows: tuple):
 
 
 def load(folder: Path = CATALOG) -> Catalog:
-    """Reads the catalogue. Raises BadInput naming the file, the row and what is wrong."""
+    """Reads the catalogue. Raises BadInput with the file, the row and the error."""
     nouns = {name: read_rows(folder / f"{name}.csv", noun) for name, noun in NOUNS.items()}
     catalog = Catalog(metrics=METRICS, **nouns)
     for noun, rows in nouns.items():
@@ -163,10 +162,10 @@ def shipped() -> Catalog:
 
 
 def known() -> Catalog:
-    """Returns the shipped catalogue with the models of the user's own table, if there is one.
+    """Returns the shipped catalogue with the models of the user's table, if there is one.
 
-    Its columns are those of assets/catalog/models.csv, of which only NEEDED are; folders are relative to the table's.
-    Raises BadInput naming the row and the column.
+    Its columns are those of assets/catalog/models.csv; only NEEDED are required. Folders are relative to the table's
+    folder. Raises BadInput with the row and the column.
     """
     catalog, path = shipped(), paths.USER_MODELS
     if not path.is_file():
@@ -186,7 +185,7 @@ def known() -> Catalog:
 
 
 def _check(catalog: Catalog, noun: str, rows: Sequence[Any], *, path: Path) -> None:
-    """That no key of a table's rows is listed twice, and that what they name is in the catalogue."""
+    """Checks that no key of a table's rows is listed twice, and that every reference is in the catalogue."""
     if noun != "aliases":
         counts = Counter(row.key for row in getattr(catalog, noun))
         for number, row in enumerate(rows, 1):

@@ -1,8 +1,8 @@
-"""How the hub's evaluation results (`.eval_results/*.yaml`) name the catalogue's tasks: a data set and a task's id.
+"""Maps the hub's evaluation results (`.eval_results/*.yaml`) to the catalogue's tasks, by data set and task id.
 
-Of MIEB and ViDoRe the ids are those of mteb: the task's name for the whole task, `<name>_<subset>_<split>` for a part,
-both by the task's main metric. Other benchmarks have no ids: `<benchmark>_<task>`, with the subset and the
-metric behind it if they are not the task's first.
+For MIEB and ViDoRe the ids are those of mteb: the task's name for the whole task, `<name>_<subset>_<split>` for a part,
+both for the task's main metric. Other benchmarks have no ids of this kind: `<benchmark>_<task>` is used, followed by
+the subset and the metric if they are not the task's first.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ PERCENT, AS_DEFINED, FRACTION = "%", "as defined", "fraction"
 
 
 def dataset_id(task: Task, *, catalog: Catalog) -> str:
-    """Returns the task's data set on the hub; empty for one that the hub does not have, and for user data."""
+    """Returns the task's data set on the hub; empty if the hub does not have it, and for user data."""
     if task.benchmark in MTEB:
         return task.dataset if HUB_ID.fullmatch(task.dataset) else ""
     address = next((row.url for row in catalog.datasets if row.key == task.dataset), "")
@@ -28,7 +28,7 @@ def dataset_id(task: Task, *, catalog: Catalog) -> str:
 
 
 def task_id(task: Task, *, subset: str, metric: str) -> str:
-    """Returns the id of one figure of a task; empty for a figure that has none."""
+    """Returns the id of one score of a task; empty if it has none."""
     if task.benchmark not in MTEB:
         parts = [task.key.replace("/", "_")]
         parts += [subset] if subset != whole_subset(task) else []
@@ -38,21 +38,21 @@ def task_id(task: Task, *, subset: str, metric: str) -> str:
         return ""
     if subset != whole_subset(task):
         return f"{task.title}_{subset}_{split(task)}"
-    return task.title if "|" not in task.split else ""  # which of mteb is the mean over all splits
+    return task.title if "|" not in task.split else ""  # in mteb this is the mean over all splits
 
 
 def whole_subset(task: Task) -> str:
-    """The subset whose figure is the whole task's."""
+    """Returns the subset whose score is that of the whole task."""
     return task.subsets[0] if len(task.subsets) == 1 else WHOLE
 
 
 def split(task: Task) -> str:
-    """Returns the split that runs of a task read: the last that its row names."""
+    """Returns the split that runs of a task read: the last one in its row."""
     return task.split.split("|")[-1]
 
 
 def table(catalog: Catalog) -> dict[tuple[str, str], tuple[Task, str, str]]:
-    """Task, subset and metric of every figure that the catalogue's tasks may have, by its data set and id."""
+    """Maps the data set and id of every possible score of the catalogue's tasks to its task, subset and metric."""
     rows = {}
     for task in catalog.tasks:
         dataset = dataset_id(task, catalog=catalog)
@@ -62,7 +62,7 @@ def table(catalog: Catalog) -> dict[tuple[str, str], tuple[Task, str, str]]:
             for metric in task.metrics:
                 if name := task_id(task, subset=subset, metric=metric):
                     rows[dataset, name] = (task, subset, metric)
-        if task.benchmark in MTEB and (dataset, task.title) in rows:  # mteb gives this figure under both names
+        if task.benchmark in MTEB and (dataset, task.title) in rows:  # mteb gives this score under both names
             rows[dataset, f"{task.title}_{WHOLE}_{split(task)}"] = rows[dataset, task.title]
     return rows
 
@@ -75,12 +75,12 @@ def unit(metric: Metric) -> str:
 
 
 def printed(value: float, metric: Metric) -> Decimal:
-    """Returns a stored value in the unit that papers print, exact: as many digits as the float has."""
+    """Returns a stored value in the unit that papers print, exactly: with as many digits as the float has."""
     with localcontext(prec=DIGITS):
         return Decimal(repr(float(value))) * Decimal(repr(metric.scale))
 
 
 def stored(value: Decimal, metric: Metric) -> float:
-    """Returns the stored value of a printed one: what `printed` was given."""
+    """Returns the stored value of a printed one; the inverse of `printed`."""
     with localcontext(prec=DIGITS):
         return float(value / Decimal(repr(metric.scale)))

@@ -1,7 +1,7 @@
-"""The papers' scores: the CSVs of assets/published, as printed, and the runs and scores they hold.
+"""The papers' scores: the CSVs of assets/published, as printed, and the runs and scores in them.
 
-Their version is the newest entry of CHANGELOG.md there: an entry records the digest of the scores as they were, so that
-no figure changes without a new version.
+Their version is the newest entry of CHANGELOG.md there. Each entry records the digest of the scores at that time, so
+that no score changes without a new version.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from compute.io.tables import read_csv
 from compute.paths import PUBLISHED
 from compute.types import SELF_REPORTED, WHOLE, BadInput, Metric, Run, Score, Task
 
-OWN = "laboratories.csv"  # scores of their own models that laboratories print in their repositories
-DASH = "-"  # the paper prints no value; an empty cell could not be read from our text
+OWN = "laboratories.csv"  # scores that laboratories print for their own models in their repositories
+DASH = "-"  # the paper prints no value; an empty cell is unreadable in our text
 
 
 CHANGELOG = PUBLISHED / "CHANGELOG.md"
@@ -29,7 +29,7 @@ ENTRY = re.compile(
     r"(?P<number>\d+\.\d+), (?P<date>\d{4}-\d\d-\d\d)\n+Digest: `(?P<digest>[0-9a-f]{32})`\n+(?P<changes>.+)", re.S
 )
 BLANK = ("", DASH)
-ROLES = ("scores", "second")  # tables of those that have any
+ROLES = ("scores", "second")  # of tables with scores
 GAP = ("model", "task", "subset", "metric", "source", "reason")
 NOT_PRINTED = "Not evaluated by the paper"
 NOT_READABLE = "Printed, but not readable in the text the scores were taken from"
@@ -37,11 +37,10 @@ JUDGED_ROWS = {"ρ²": "rho_squared", "Rank Acc.": "rank_accuracy"}  # cFreD: th
 
 
 def load(catalog: Catalog, *, folder: Path = PUBLISHED) -> tuple[list[Run], list[Score], list[dict[str, str]]]:
-    """Returns every published table, and what laboratories print of their own models, as runs and scores; and the
-    figures that no table gives, each with the reason. A table that repeats another adds only cells that differ or are
-    new.
+    """Returns all published tables, and laboratories' scores of their own models, as runs and scores.
 
-    Raises BadInput naming the table, the row and the column.
+    Also returns the scores that no table gives, each with the reason. A table that repeats another only adds cells that
+    are new or different. Raises BadInput with the table, the row and the column.
     """
     tables = read_csv(folder / "tables.csv", columns=("key", "benchmark", "source", "role"))
     columns = read_csv(folder / "columns.csv", columns=("table", "column", "role", "task", "subset", "metric", "scale"))
@@ -81,7 +80,7 @@ def load(catalog: Catalog, *, folder: Path = PUBLISHED) -> tuple[list[Run], list
 
 
 def score_of(run: str, task: Task, metric: Metric, subset: str, value: float) -> Score:
-    """Returns the score of a subset, with its standard error where the task's items are independent."""
+    """Returns the score of a subset, with its standard error if the task's items are independent."""
     n = task.independent_items if metric.proportion else None
     error = float(binomial_stderr(value=value, n=n)) if n else None
     return Score(run=run, subset=subset, metric=metric.key, value=value, n=n, stderr=error)
@@ -90,7 +89,7 @@ def score_of(run: str, task: Task, metric: Metric, subset: str, value: float) ->
 def _cells(
     table: dict[str, str], columns: list[dict[str, str]], aliases: dict[tuple[str, str], str], folder: Path
 ) -> Iterator[tuple[tuple[str, str, str, str], float | None, str]]:
-    """Yields each cell's model, task, subset and metric, its value (None: it has none) and what is printed there."""
+    """Yields each cell's model, task, subset and metric, its value (None if missing) and the printed text."""
     frame = published_table(table["key"], folder=folder)
     for row in frame.to_dict("records"):
         rated = JUDGED_ROWS.get(row["model"])
@@ -114,8 +113,10 @@ def _cells(
 
 
 def averages(catalog: Catalog) -> pd.DataFrame:
-    """The category means that averages.csv names, as papers print them, for rows whose single scores cannot all be
-    read: a row per suite, category and model, and of how many tasks. Parts of a category join, weighted by their tasks.
+    """Returns the category means in averages.csv as papers print them, for rows with unreadable single scores.
+
+    The frame has a row per suite, category and model, with the number of tasks. Parts of a category are averaged,
+    weighted by their tasks.
     """
     aliases = catalog.printed_names
     tables = read_csv(PUBLISHED / "tables.csv", columns=("key", "benchmark", "source")).set_index("key")
@@ -151,12 +152,14 @@ def averages(catalog: Catalog) -> pd.DataFrame:
 
 
 def published_table(key: str, *, folder: Path = PUBLISHED) -> pd.DataFrame:
-    """One published table, every cell the printed text; `-` no value printed, empty not recoverable."""
+    """Returns one published table with the printed text in every cell: `-` if no value is printed, empty if
+    unrecoverable.
+    """
     return read_csv(folder / f"{key}.csv", columns=("model",))
 
 
 def number(text: str) -> float:
-    """Returns a printed cell as a number, `80.87%` -> 80.87, NaN for `-` and empty. Raises BadInput for other text."""
+    """Returns a printed cell as a number: `80.87%` -> 80.87, NaN for `-` and empty. Raises BadInput for other text."""
     text = text.strip()
     if text in BLANK:
         return float("nan")
@@ -166,7 +169,7 @@ def number(text: str) -> float:
 
 
 def add_entry(words: str, *, date: str) -> None:
-    """Adds a version to the changelog, for data that comes from elsewhere than the papers' tables, which stay."""
+    """Adds a version to the changelog for data other than the papers' tables, which do not change."""
     newest = history()[0]
     first, second = newest["number"].split(".")
     entry = f"## {first}.{int(second) + 1}, {date}\n\nDigest: `{newest['digest']}`\n\n- {words}\n"
@@ -175,8 +178,11 @@ def add_entry(words: str, *, date: str) -> None:
 
 
 def history(path: Path = CHANGELOG) -> list[dict[str, str]]:
-    """Returns every version, the newest first: its number such as `1.2`, its date, the digest of the scores, and what
-    changed, in Markdown. Raises BadInput for an entry that cannot be read."""
+    """Returns all versions, the newest first: number such as `1.2`, date, digest of the scores, and the changes in
+    Markdown.
+
+    Raises BadInput for an entry that cannot be read.
+    """
     _, *entries = path.read_text(encoding="utf-8").split("\n## ")
     matches = {entry.partition("\n")[0]: ENTRY.fullmatch(entry.strip()) for entry in entries}
     for title, match in matches.items():

@@ -1,1 +1,1 @@
-"""The command line: one file per command; workspace.py has what they share."""
+"""The command line: one file per command; workspace.py has the shared parts."""

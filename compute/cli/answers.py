@@ -1,4 +1,4 @@
-"""likeness answers: what judges have answered so far, and how much of it cannot be read."""
+"""likeness answers: counts judges' stored answers and how many are invalid."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""likeness build: makes the database."""
+"""likeness build: builds the database."""
 
 from __future__ import annotations
 

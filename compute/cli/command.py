@@ -1,4 +1,4 @@
-"""The command of a function: its arguments and options are the function's parameters."""
+"""Converts functions to commands: the function's parameters become arguments and options."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ KINDS = (str, int, float, bool, Path, Literal, Sequence, list, tuple, Mapping)
 
 
 def as_command(function: Callable[..., Any]) -> Callable[..., None]:
-    """Makes the command of a function, for typer: it prints the result, and writes the page of one with `save_html`.
+    """Makes a typer command of a function: it prints the result, and writes an HTML page if the result has `save_html`.
 
     Keyword-only parameters become options, others arguments; the text in an annotation is their help. A `Sequence` is
-    comma-separated, a `list` is not, a `Mapping` is given as NAME=VALUE; each may be repeated, and adds up. Parameters
-    that typer describes are passed on unchanged. Those that no command can take stay at their defaults.
+    comma-separated, a `list` is not, and a `Mapping` is given as NAME=VALUE; each may be repeated, and the values add
+    up. Parameters that typer describes are passed unchanged. Parameters of unsupported types keep their defaults.
     """
     signature = inspect.signature(function, eval_str=True)
     pages = parameters(_page) if hasattr(signature.return_annotation, "save_html") else {}
@@ -49,7 +49,7 @@ def as_command(function: Callable[..., Any]) -> Callable[..., None]:
 
 
 def grouped(*functions: Callable[..., Any]) -> typer.Typer:
-    """Puts the commands of functions under one word."""
+    """Groups the commands of functions under one word."""
     app = typer.Typer(add_completion=False, no_args_is_help=True, callback=lambda: None)
     for function in functions:
         app.command()(as_command(function))
@@ -61,11 +61,11 @@ def _page(
     html: Annotated[Path | None, "Also write the board to this file, which needs no network."] = None,
     title: Annotated[str, "The heading of that file; default: the table's name."] = "",
 ) -> None:
-    """Holds the options of a command whose result has a page."""
+    """Declares the options of a command whose result has a page."""
 
 
 def _taken(one: inspect.Parameter, read: dict[str, Callable[[Any], Any]]) -> inspect.Parameter | None:
-    """Describes a parameter for typer, and puts what reads its texts in `read`; None if no command can take it."""
+    """Describes a parameter for typer, and puts the parser of its texts in `read`; None if no command can take it."""
     about = list(_parts(one.annotation))
     if any(each is typer.Context or isinstance(each, ParameterInfo) for each in about):
         return one
@@ -95,7 +95,7 @@ def _taken(one: inspect.Parameter, read: dict[str, Callable[[Any], Any]]) -> ins
 
 
 def _parts(annotation: Any) -> Iterator[Any]:
-    """Yields the kinds that an annotation allows, and what it says of them."""
+    """Yields the types that an annotation allows, and its metadata."""
     if get_origin(annotation) in (Annotated, Union, UnionType):
         for part in get_args(annotation):
             yield from _parts(part)
@@ -104,7 +104,8 @@ def _parts(annotation: Any) -> Iterator[Any]:
 
 
 def mapping(texts: Sequence[str] | None, *, kind: Any, name: str, several: bool = False) -> dict[str, Any]:
-    """Reads `NAME=VALUE`; with `several`, comma-separated. A value that is a text may hold `=`, else a name may.
+    """Parses `NAME=VALUE`; with `several`, comma-separated. A text value may contain `=`; for other values the name
+    may.
 
     Raises BadInput.
     """
@@ -120,7 +121,7 @@ def mapping(texts: Sequence[str] | None, *, kind: Any, name: str, several: bool 
 
 
 def _number(text: str, *, name: str) -> float:
-    """Reads a number. Raises BadInput."""
+    """Parses a number. Raises BadInput."""
     try:
         return float(text)
     except ValueError as error:

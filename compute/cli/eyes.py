@@ -1,4 +1,4 @@
-"""likeness eyes: questions to a person about two images, and which models agree with the answers."""
+"""likeness eyes: asks a person about two images, and finds the models that agree with the answers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from compute.types import BadInput, argument, unknown
 if TYPE_CHECKING:
     from compute.eyes.report import EyesReport
 
-NOTES = 5  # on what was skipped, that are printed
+NOTES = 5  # printed notes about skipped items
 
 
 def eyes(
@@ -106,7 +106,7 @@ def eyes(
         rows = folder.models(warn=warn) if is_new or not folder.study.chance else []
         if is_new:
             folder.draw()
-        if (add or report) and not folder.study.chance:  # else the app asks them while questions are answered
+        if (add or report) and not folder.study.chance:  # otherwise the app asks them while questions are answered
             folder.ask(rows)
         if is_new:
             asked = f", {len(folder.study.models)} models" if folder.study.chance else ""
@@ -139,7 +139,7 @@ def eyes(
 
 
 def _lines(report: EyesReport) -> Iterator[str]:
-    """The report as a table and sentences."""
+    """Yields the report as a table and sentences."""
     from compute.io.tables import aligned
 
     rows = [("class", "model", "agreement", "95% interval", "questions")]

@@ -1,4 +1,4 @@
-"""likeness fetch: downloads weights into the hub's cache; nothing is loaded."""
+"""likeness fetch: downloads weights into the hub's cache, without loading them."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ def fetch(
                     f"{row.title} is too large: {in_words(missing)} are to come, and the disk has {in_words(free)} "
                     f"left, and {in_words(SPARE_DISK)} must stay free"
                 )
-            if lines:  # in this thread, so that SIGTERM ends it as an interrupt does
+            if lines:  # in this thread, so that SIGTERM ends it like an interrupt
                 signal.signal(signal.SIGTERM, signal.default_int_handler)
-                # Printing fails once nobody listens, which ends the download.
+                # Printing fails once the reader is gone, which ends the download.
                 weights.fetch(row, files, progress=lambda done, whole=whole: print(done, whole, flush=True))
         folder = adapters.fetch(row)
         yield f"{row.key}: {folder or 'no weights to fetch'}"

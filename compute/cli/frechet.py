@@ -1,4 +1,4 @@
-"""likeness frechet: compares generators' images with a reference by every metric."""
+"""likeness frechet: compares generators' images with a reference by all metrics."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""likeness import ...: scores that others measured."""
+"""likeness import ...: imports scores that others measured."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from compute.importing import Imported
 from compute.options import taking
 from compute.types import LONGEST_KEY, BadInput, Laboratory, counted, is_origin, shortened, slug
 
-SHOWN = 10  # doubtful scores
+SHOWN = 10  # doubtful scores that are printed
 
 
 def report(imported: Imported, *, what: str) -> None:
-    """Prints what was read, and what was not."""
+    """Prints what was read, and what was skipped."""
     for note in imported.notes:
         typer.echo(note)
     for problem in imported.problems:
@@ -44,7 +44,7 @@ def _store(
     folder: Path | None = None,
     build: workspace.Build = True,
 ) -> None:
-    """Stores an import, rebuilds the database if wanted, and exits with code 1 where files had to be skipped."""
+    """Stores an import, rebuilds the database if wanted, and exits with code 1 if files had to be skipped."""
     from compute.importing import collection
 
     if name and not re.fullmatch(r"[a-z0-9][a-z0-9._-]{0,79}", name):
@@ -70,7 +70,7 @@ def _store(
 
 
 def _say_doubts(imported: Imported) -> None:
-    """Prints which of the scores that were read the rest of the evidence contradicts."""
+    """Prints the imported scores that the rest of the evidence contradicts."""
     from compute.database import doubts, store
 
     rows = store.frames(paths.DATABASE, names=["doubts"])["doubts"]

@@ -1,4 +1,4 @@
-"""likeness instructions: writes training examples as conversations for tuning multi-modal language models."""
+"""likeness instructions: writes training examples as conversations for tuning multimodal language models."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""likeness judge: whether a judge can be trusted, before its scores are."""
+"""likeness judge: checks whether a judge can be trusted before its scores are used."""
 
 from __future__ import annotations
 

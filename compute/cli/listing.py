@@ -1,4 +1,4 @@
-"""likeness list: the catalogue, one line a row."""
+"""likeness list: prints the catalogue, one row per line."""
 
 from __future__ import annotations
 
@@ -62,8 +62,11 @@ def listing(
 def model_lines(
     rows: Sequence[Model], *, family: str = "", runnable: bool = False, missing: bool = False
 ) -> Iterator[str]:
-    """A line a model: key, adapter, title, kind and size, and what to know before running it. Only those that can run
-    here where `runnable`; where `missing` those that cannot, with the reason for a remark. Raises BadInput."""
+    """Yields a line per model: key, adapter, title, kind and size, and remarks about running it.
+
+    `runnable` limits the list to models that can run here, `missing` to those that cannot, with the reason as remark.
+    Raises BadInput.
+    """
     families = sorted({row.family for row in rows} | {row.adapter for row in rows} - {""})
     if family and family not in families:
         near = suggestion(family, families)
@@ -82,9 +85,9 @@ def model_lines(
 
 
 def _options(catalog: Catalog) -> Iterator[str]:
-    """Every option of a run: its values, the default first, and the procedures or tasks that have it.
+    """Yields every option of a run: its values, the default first, and the procedures or tasks that have it.
 
-    Families with another default are named next to it.
+    Families with a different default are named after them.
     """
     from compute import tasks
     from compute.engine.plan import defaults

@@ -1,4 +1,4 @@
-"""likeness lite: a smaller suite."""
+"""likeness lite: selects a smaller suite."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""likeness pairs: makes PairBench's pairs from images."""
+"""likeness pairs: makes PairBench pairs from images."""
 
 from __future__ import annotations
 

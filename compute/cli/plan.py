@@ -1,4 +1,4 @@
-"""likeness plan: which tasks of a suite to run next."""
+"""likeness plan: shows which tasks of a suite to run next."""
 
 from __future__ import annotations
 

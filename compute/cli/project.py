@@ -1,4 +1,4 @@
-"""likeness project: the maps that the app shows."""
+"""likeness project: computes the maps that the app shows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""likeness publish: the board's data as a data set of the hub; a model's results for its own repository."""
+"""likeness publish: uploads the board's data to the hub, and a model's results to its repository."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def results(
         synthetic=synthetic,
         own=own,
     )
-    if repo and not dry_run and not get_token():  # which is never shown
+    if repo and not dry_run and not get_token():  # the token is never shown
         raise NotHere(
             "A pull request needs a token that may write: put it into HF_TOKEN, or store it with: hf auth login. "
             "Without one, write the files to a folder with --to and upload them by hand"
@@ -151,7 +151,7 @@ def results(
         typer.echo(f"{path}  {len(text.encode()):,} bytes")
     for line in said:
         typer.echo(line)
-    for note in (*shared.left_out, *notes):  # the first may name what is private: for who publishes alone
+    for note in (*shared.left_out, *notes):  # the first may name private data: only for the person who publishes
         typer.echo(f"Skipped: {note}")
     if dry_run:
         yield "Nothing was written or sent: --dry-run"
@@ -186,8 +186,9 @@ def results(
 def _for_hub(
     shared: SharedRuns, repo: str, to: Path | None, *, catalog: Catalog, source: str, database: Path | None
 ) -> tuple[dict[str, str], str, list[str], list[str]]:
-    """The text of every file for a model's repository or a folder, the commit that its card is of, what they hold in
-    sentences, and why runs are skipped."""
+    """Returns the text of every file for a model's repository or a folder, the commit of its card, a summary in
+    sentences, and why runs are skipped.
+    """
     card, commit = _card(repo, to)
     metrics, hub_id = {metric.key: metric for metric in catalog.metrics}, repo or shared.hub_id
     page = f"https://huggingface.co/{hub_id}#{model_card.ANCHOR}" if hub_id else ""
@@ -213,10 +214,10 @@ def _for_hub(
 
 
 def _card(repo: str, folder: Path | None) -> tuple[str, str]:
-    """The README.md of a repository or of a folder as it is, empty where it has none, and the commit that it is of.
+    """Returns the README.md of a repository or folder, empty if there is none, and its commit.
 
-    Raises NotHere where the hub cannot be reached, BadInput where it shows no such repository, and for a card that is
-    not UTF-8, which to replace would destroy.
+    Raises NotHere if the hub cannot be reached, and BadInput if it shows no such repository or the card is not UTF-8,
+    because replacing it would destroy it.
     """
     import httpx2
     from huggingface_hub import HfApi
@@ -247,7 +248,7 @@ def _card(repo: str, folder: Path | None) -> tuple[str, str]:
 
 
 def _database(path: Path | None) -> Path:
-    """The database that was named, else the app's, built first if it is out of date."""
+    """Returns the given database, else the app's, built first if it is out of date."""
     from compute.database.build import is_stale
 
     if path is None and is_stale(paths.DATABASE):

@@ -1,4 +1,4 @@
-"""likeness refresh: the shipped public MTEB results as they are now, for a host to schedule."""
+"""likeness refresh: updates the shipped public MTEB results; a host can schedule it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from compute import paths
 from compute.cli import imports, publish, workspace
 from compute.types import BadInput, NotHere
 
-MOST = 0.02  # of the shipped scores: where more change, files or their reader may be broken
+MOST = 0.02  # of the shipped scores: if more change, files or their reader may be broken
 
 
 def refresh(

@@ -1,4 +1,4 @@
-"""likeness run: makes the missing scores of models on a suite."""
+"""likeness run: computes the missing scores of models on a suite."""
 
 from __future__ import annotations
 

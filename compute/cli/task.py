@@ -1,5 +1,6 @@
-"""likeness task: checks user data before a model sees them: how they were read, what is wrong, and how small a
-difference their size can show."""
+"""likeness task: checks user data before a model sees them: how they are read, their errors, and the smallest
+difference that their size can show.
+"""
 
 from __future__ import annotations
 
@@ -110,8 +111,9 @@ def check(
 
 
 def _checked(part: own.OwnData | str, *, row: Task | None, most: int, root: Path) -> tuple[list[str], int]:
-    """One task's data as lines, and how many images cannot be read; `row` is the task as a run knows it, None where
-    there is none yet."""
+    """Returns one task's data as lines, and how many images cannot be read; `row` is the task as a run knows it, or
+    None.
+    """
     if isinstance(part, str):
         return [f"Cannot be read: {part}"], 0
     lines = list(_summary(part))
@@ -131,11 +133,11 @@ def _checked(part: own.OwnData | str, *, row: Task | None, most: int, root: Path
 
 
 def _summary(part: own.OwnData) -> Iterator[str]:
-    """The facts of data as they were read, a line each; of data with faults only how they were read."""
+    """Yields the facts about data as read, one per line; for data with faults, only how they were read."""
     key, title = part.shape.key, part.shape.title.lower()
     yield f"Shape: {key}" + ("" if key.replace("-", " ") == title else f" ({title})")
     yield f"Rows: {part.rows:,}"
-    tables = []  # the shape's name of each column, and the file's where it is another
+    tables = []  # the shape's name of each column, and the file's name if different
     for name, rows in part.read.items():
         used = ", ".join(own if own == column else f"{column} = {own}" for column, own in rows.columns.items())
         tables.append(f"{name}: {used}" if name else used)

@@ -1,4 +1,4 @@
-"""likeness time: how fast a model is on this machine."""
+"""likeness time: measures the speed of a model on this machine."""
 
 from __future__ import annotations
 

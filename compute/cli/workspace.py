@@ -1,4 +1,4 @@
-"""What commands share: options of one meaning, the folders they work in, and the database they rebuild."""
+"""Shared parts of commands: common options, the folders they use, and rebuilding the database."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def located(words: str) -> Any:
-    """Returns an option that takes the folder or the address of results."""
+    """Returns an option that takes a results folder or address."""
     return typer.Option(parser=storage.opened, metavar="PATH or URL", help=words)
 
 
@@ -41,19 +41,21 @@ Models = Annotated[
     "judges by their names at LIKENESS_ENDPOINT (endpoint:NAME).",
 ]
 Build = Annotated[bool, "Rebuild the database with what is new."]
-say = partial(typer.echo, err=True)  # beside what a program reads
+say = partial(typer.echo, err=True)  # stderr, because a program may read stdout
 Database = Annotated[Path | None, "Default: the app's."]
 Origin = Annotated[str, "published, imported, computed, all, or usual: the most complete."]
 
 
 def warn(problem: str) -> None:
-    """Prints what was skipped, and why."""
+    """Prints a warning about skipped data."""
     say(f"Warning: {problem}")
 
 
 def build(path: Path | None = None, *, results: Path | None = None) -> Report:
-    """Builds the database (default: the app's) of a results folder (default: the app's), and prints a warning for each
-    folder that was skipped, and the models that no catalogue lists."""
+    """Builds the database (default: the app's) from a results folder (default: the app's).
+
+    Prints a warning for each skipped folder, and the models that are in no catalogue.
+    """
     from compute.database import build
 
     report = build.build(path or paths.DATABASE, results=results or paths.RESULTS)
@@ -67,7 +69,7 @@ def build(path: Path | None = None, *, results: Path | None = None) -> Report:
 
 
 def as_version(change: Callable[[], object], *, entry: str, date: str) -> None:
-    """Changes the shipped data as a new version with an entry in its changelog, and stores the version before."""
+    """Changes the shipped data as a new version with a changelog entry, and stores the previous version."""
     from compute.catalog import published
     from compute.database import build, versions
 
@@ -81,8 +83,9 @@ def as_version(change: Callable[[], object], *, entry: str, date: str) -> None:
 
 
 def rebuild(root: Path, *, wanted: bool = True, err: bool = False) -> None:
-    """Builds the database after a change under `root`, where that is `wanted` and it is made from that folder; says so
-    on stderr where stdout is for a program."""
+    """Builds the database after a change under `root`, if `wanted` and if that folder is one of its sources; reports on
+    stderr with `err`.
+    """
     if not wanted:
         typer.echo("The database was not rebuilt: likeness build", err=err)
         return
@@ -109,7 +112,9 @@ def rebuild(root: Path, *, wanted: bool = True, err: bool = False) -> None:
 
 
 def suite_scores(path: Path | None, *, suites: Sequence[str], origin: str) -> list[ScoreTable]:
-    """The suites' scores in the database at `path`, or in the app's. Raises UnknownKey, BadInput, DatabaseError."""
+    """Returns the suites' scores in the database at `path`, or in the app's. Raises UnknownKey, BadInput,
+    DatabaseError.
+    """
     from compute.analysis.table import of_database
 
     return of_database(path or paths.DATABASE, suites=suites, origin=origin)
@@ -124,10 +129,10 @@ def named_models(
     options: Sequence[str] = (),
     offline: bool = False,
 ) -> list[NamedModel]:
-    """What the texts of an option name, once each; prints how checkpoints are read, and first the folders
-    that a record names.
+    """Returns the distinct models that an option's texts name.
 
-    Raises UnknownKey, NotHere, CannotDo, and BadInput where none is named.
+    Prints how checkpoints are read, and first the folders that a record names. Raises UnknownKey, NotHere, CannotDo,
+    and BadInput if no model is named.
     """
     from compute.catalog.own import models as own_models
     from compute.engine import named_models
@@ -151,7 +156,7 @@ def named_models(
 
 
 def _options(texts: Sequence[str]) -> dict[str, Any]:
-    """`name=value` texts; a value that is JSON is read as such, and the checkpoint in `base` by its revision."""
+    """Parses `name=value` texts: a JSON value as JSON, and the checkpoint in `base` as weights and revision."""
     options = {}
     for text in texts:
         name, equals, value = text.partition("=")

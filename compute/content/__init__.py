@@ -1,1 +1,1 @@
-"""What a model is shown: items, images, messages."""
+"""Inputs of models: items, images, messages."""

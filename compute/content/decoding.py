@@ -1,14 +1,14 @@
-"""Bytes of an image file -> plain RGB within bounds, and texts checked. Raises BadInput; the caller names the item.
+"""Decodes bytes of an image file to bounded RGB, and checks texts. Raises BadInput; the caller names the item.
 
 Rules, in this order:
 - the first frame of an animation, the first page of a TIFF;
-- the orientation that EXIF states is applied (a broken EXIF block states none);
-- transparency is dropped and the colours stored under it stay, as in the benchmarks' own `convert("RGB")`; images from
+- the orientation that EXIF states is applied (a broken EXIF block is ignored);
+- transparency is dropped and the colours stored under it stay, as with `convert("RGB")` in the benchmarks; images from
   visitors are composited on white, as people see them; palettes are looked up; CMYK, YCbCr, LAB and grey are converted
   without colour profiles;
-- 16-bit grey is scaled to 8 bits (v / 257), where Pillow alone would clip it; by the range that its file states, where
-  that is smaller and holds all values, as of cameras with 10 to 14 bits (PNG's sBIT; TIFF's BitsPerSample and
-  MaxSampleValue). Floating-point pixels are refused, for nothing says which value is white.
+- 16-bit grey is scaled to 8 bits (v / 257), because Pillow alone would clip it; by the range that its file states, if
+  that is smaller and contains all values, as for cameras with 10 to 14 bits (PNG's sBIT; TIFF's BitsPerSample and
+  MaxSampleValue). Floating-point pixels are refused because their white level is unknown.
 """
 
 from __future__ import annotations
@@ -24,19 +24,20 @@ from PIL import ExifTags, Image, ImageOps
 
 from compute.types import BadInput
 
-# Pillow's names of the formats that are decoded. Named one by one, so that no file can start a reader that runs other
-# programs (EPS) or that holds no picture.
+# Pillow's names of the formats that are decoded. The list is explicit so that no file can start a reader that runs
+# other programs (EPS) or does not contain an image.
 FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF", "PPM", "JPEG2000", "AVIF")
-# Part of every encoding's and every judge's identity: raise it when a rule above changes. It was not for the stated
-# ranges of greys, which had been nearly black: all that is stored would have to be made again for such files.
+# Part of the identity of all encodings and judges: increase it when a rule above changes. It was not increased for the
+# stated ranges of greys, which had been nearly black, because all stored results would have become invalid for such
+# rare files.
 VERSION = 1
 MEGAPIXELS = 64  # larger images are refused by their header, before a pixel is decoded
-# Of a longer image most models see the middle alone, but resize all of it first: 1 x 200,000 pixels take gigabytes.
+# Most models only see the middle of a longer image, but resize all of it first: 1 x 200,000 pixels take gigabytes.
 LONGEST = 1000  # times the shorter side
 LARGE = 16_000_000  # pixels: larger images are decoded one at a time, whatever the number of threads
-STRIP = 80  # times the shorter side, from which an image becomes a large one in a model's preprocessing
-BAND = 1_000_000  # pixels that are scaled at once
-WHITE = "white"  # in an opened image's `info`: the largest value that its file states for a deep grey
+STRIP = 80  # times the shorter side, above which an image becomes large in a model's preprocessing
+BAND = 1_000_000  # pixels scaled at once
+WHITE = "white"  # in an opened image's `info`: the largest value that its file states for deep grey
 DEEP_GREY = ("I;16", "I;16L", "I;16B", "I;16N", "I")  # "I" has 32 bits; PNG and TIFF greys use 16 of them
 
 
@@ -46,25 +47,27 @@ _one_large = threading.Lock()
 def lock(
     image: Image.Image, alone: Callable[[], AbstractContextManager[Any]] = lambda: _one_large
 ) -> AbstractContextManager[Any]:
-    """Around work on an image's pixels: `alone` where it is large, which waits for another thread's large image."""
+    """Returns a context for work on an image's pixels: `alone` if it is large, which waits for other threads' large
+    images.
+    """
     large = image.width * image.height > LARGE or max(image.size) > STRIP * min(image.size)
     return alone() if large else nullcontext()
 
 
 def picture(content: bytes | Callable[[], Image.Image]) -> Image.Image:
-    """Returns the image of a column's content: decoded, or made. Not to be changed. Raises BadInput."""
+    """Returns the image of a column's content: decoded, or generated. It must not be modified. Raises BadInput."""
     return content() if callable(content) else decode(content)
 
 
 def opened(data: bytes, *, megapixels: int = MEGAPIXELS, formats: Sequence[str] = FORMATS) -> Image.Image:
-    """Returns the image with its header read and its size checked, its pixels not yet decoded. Raises BadInput."""
+    """Returns the image with its header read and its size checked, but its pixels not decoded. Raises BadInput."""
     if size := webp_size(data):
         _check_pixels(*size, megapixels)
     try:
         image = Image.open(io.BytesIO(data), formats=formats)
     except Image.DecompressionBombError as error:
         raise BadInput(f"more than {megapixels} megapixels") from error
-    except Exception as error:  # a format's reader raises whatever its parser meets
+    except Exception as error:  # a format's reader may raise anything its parser meets
         raise BadInput(_unreadable(data, error)) from error
     _check_pixels(image.width, image.height, megapixels)
     if image.mode in DEEP_GREY:
@@ -73,7 +76,7 @@ def opened(data: bytes, *, megapixels: int = MEGAPIXELS, formats: Sequence[str] 
 
 
 def _stated_white(image: Image.Image, data: bytes) -> int:
-    """Returns the largest value of a deep grey as its file states it, 65535 where it states none.
+    """Returns the largest value of a deep grey as its file states it, 65535 if not stated.
 
     Source: PNG (third edition) 11.3.2.7, sBIT; TIFF 6.0, tags 258 and 281.
     """
@@ -92,7 +95,8 @@ def _stated_white(image: Image.Image, data: bytes) -> int:
 
 
 def webp_size(data: bytes) -> tuple[int, int] | None:
-    """Width and height that a WebP states, None for another file: its reader reserves two frames as it opens it.
+    """Returns the width and height in a WebP's header, None for other files; needed because opening a WebP allocates
+    two frames.
 
     Source: RFC 9649, sections 2.5 to 2.7.
     """
@@ -117,17 +121,17 @@ def rgb(image: Image.Image, *, ground: str | None = None) -> Image.Image:
         return _converted(ImageOps.exif_transpose(image) if orientation(image) != 1 else image, ground)
     except (BadInput, MemoryError):
         raise
-    except Exception as error:  # as above: a truncated file shows only here
+    except Exception as error:  # as above: a truncated file fails only here
         raise BadInput(f"a damaged image ({error})") from error
 
 
 def decode(data: bytes) -> Image.Image:
-    """Both steps at once: the bytes of an image file as an RGB image. Raises BadInput."""
+    """Decodes the bytes of an image file to RGB: `opened`, then `rgb`. Raises BadInput."""
     return rgb(opened(data))
 
 
 def checked(text: str) -> str:
-    """Returns the text itself. Raises BadInput when it is empty or blank."""
+    """Returns the text unchanged. Raises BadInput if it is empty or blank."""
     if not isinstance(text, str):
         raise BadInput(f"not a text but {type(text).__name__}")
     if not text.strip():
@@ -136,10 +140,10 @@ def checked(text: str) -> str:
 
 
 def orientation(image: Image.Image) -> int:
-    """How EXIF says that an image is to be turned, 1 to 8; 1, as stored, also for a broken EXIF block."""
+    """Returns the EXIF orientation, 1 to 8; 1 (as stored) also for a broken EXIF block."""
     try:
         return image.getexif().get(ExifTags.Base.Orientation, 1)
-    except Exception:  # whatever a broken EXIF block raises, the picture is sound
+    except Exception:  # a broken EXIF block may raise anything; the pixels are still valid
         return 1
 
 
@@ -151,7 +155,9 @@ def _check_pixels(width: int, height: int, megapixels: int) -> None:
 
 
 def _load(image: Image.Image) -> None:
-    """Decodes the pixels. A WebP's or AVIF's decoder and its copies of the frame go before Pillow reserves its own."""
+    """Decodes the pixels. Frees the decoder of a WebP or AVIF and its copies of the frame before Pillow allocates its
+    own.
+    """
 
     def prepare() -> None:
         image._decoder = None
@@ -181,22 +187,22 @@ def _converted(image: Image.Image, ground: str | None) -> Image.Image:
             opaque.paste(part, band[:2], part)
         return opaque
     if image.mode == "P" and image.has_transparency_data:
-        image = image.convert("RGBA")  # by this way Pillow does not warn of the transparency it drops
+        image = image.convert("RGBA")  # avoids Pillow's warning about the dropped transparency
     return image.convert("RGB")
 
 
 def _bands(image: Image.Image) -> list[tuple[int, int, int, int]]:
-    """Boxes of some rows each, which cover the image: converting it whole takes up to 16 bytes a pixel more."""
+    """Returns boxes of some rows each that cover the image; converting it whole takes up to 16 bytes per pixel more."""
     rows = max(1, BAND // image.width)
     return [(0, top, image.width, min(top + rows, image.height)) for top in range(0, image.height, rows)]
 
 
 def _shallow(image: Image.Image) -> Image.Image:
-    """Returns a grey image of 16 bits with 8 (mode L)."""
+    """Converts a 16-bit grey image to 8 bits (mode L)."""
     shallow, bands = Image.new("L", image.size), _bands(image)
     white = image.info.get(WHITE, 65535)
-    # PNG's rule is to fill the 16 bits and to leave zeros or copies of the high bits below the significant ones: then
-    # values above the stated range occur, or none has a bit below.
+    # By PNG's rule, values fill the 16 bits, with zeros or copies of the high bits below the significant ones. In that
+    # case some values exceed the stated range, or none has a low bit.
     if white < 65535:
         values = (np.asarray(image.crop(band)) for band in bands)
         spare = (1 << 16 - white.bit_length()) - 1

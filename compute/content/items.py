@@ -1,4 +1,4 @@
-"""What a model is shown: columns of images and texts, known by their content and read only when needed."""
+"""Columns of images and texts that a model sees, identified by their content and read only when needed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def content_key(content: bytes | str) -> bytes:
-    """32 hex digits of BLAKE2b over an image file's bytes or a text's UTF-8: the same content has the same key."""
+    """Returns 32 hex digits of BLAKE2b over an image file's bytes or a text's UTF-8: equal content has an equal key."""
     data = content.encode() if isinstance(content, str) else content
     return hashlib.blake2b(data, digest_size=16).hexdigest().encode()
 
@@ -27,8 +27,8 @@ def content_key(content: bytes | str) -> bytes:
 class Column:
     """One column of a task's items: n images (encoded file bytes), texts (str), or pairs of both.
 
-    `keys` (n,) of dtype S32 are content keys; `read(i)` gives the i-th content; `name(i)` its name for messages.
-    `image(i)` is for images that are made rather than read: the i-th as it is made, from any thread, not to be changed.
+    `keys` (n,) of dtype S32 are content keys; `read(i)` returns the i-th content; `name(i)` its name for messages.
+    `image(i)` is for generated images: it returns the i-th from any thread, and must not be modified.
     """
 
     modality: str  # image, text, or pair: an image with a text, for models that take both at once
@@ -41,7 +41,7 @@ class Column:
         return len(self.keys)
 
     def content(self, row: int) -> Any:
-        """What a model is shown of a row: its content, or how to make its image, which needs no encoded bytes then."""
+        """Returns what a model sees of a row: its content, or a function that makes its image without encoded bytes."""
         return self.read(row) if self.image is None else partial(self.image, row)
 
     def take(self, positions: np.ndarray) -> Column:
@@ -57,12 +57,12 @@ class Column:
 
 
 def unreadable(name: str, error: OSError) -> LikenessError:
-    """Returns what to raise where the file of a content cannot be read."""
+    """Returns the error to raise if the file of a content cannot be read."""
     return LikenessError(f"{name}: cannot be read ({error.strerror or error}). Check the data's folder, then run again")
 
 
 def texts(contents: Sequence[str], *, of: str) -> Column:
-    """Returns a column of texts in memory; `of` says in messages what they are."""
+    """Returns a column of texts in memory; `of` names them in messages."""
     contents = list(contents)
     return Column(
         modality="text", keys=_keys(contents), read=contents.__getitem__, name=lambda row: f"{of}, text {row}"
@@ -76,7 +76,7 @@ def images(files: Sequence[bytes], *, of: str) -> Column:
 
 
 def joined(parts: Sequence[Column]) -> Column:
-    """Returns the rows of columns of one modality, one column after the other."""
+    """Returns the rows of columns of one modality, concatenated."""
     starts = cumulative([len(part) for part in parts])
 
     def of(field: str, row: int) -> Any:
@@ -93,7 +93,7 @@ def joined(parts: Sequence[Column]) -> Column:
 
 
 def paired(image: Column, text: Column) -> Column:
-    """Image i with text i, as one item: for models that embed both at once."""
+    """Pairs image i with text i as one item, for models that embed both at once."""
     keys = [content_key(a + b"+" + b) for a, b in zip(image.keys.tolist(), text.keys.tolist(), strict=True)]
     return Column(
         modality="pair",

@@ -1,11 +1,11 @@
-"""Whether two images show the same picture: resized, compressed again or lightly cropped copies are recognised.
+"""Detects whether two images show the same picture: resized, recompressed or lightly cropped copies.
 
-The hash is that of the signs of low frequencies (Zauner 2010, "pHash"): 63 coefficients of a discrete cosine transform
-of the grey image, each compared with their median. A crop moves them, so an image has a hash of its whole and of a few
-crops, and two images are near copies if the whole of either is near any part of the other.
+The hash consists of the signs of low frequencies (Zauner 2010, "pHash"): 63 coefficients of a discrete cosine transform
+of the grey image, each compared with their median. A crop changes them, so the whole image and a few crops of it are
+hashed. Two images are near-duplicates if the whole of either is near any part of the other.
 
-The hash knows no colours, and of drawings with few shapes many look similar to it. Where a copy is to be named, not
-only avoided, the coarse colours of the parts are compared too.
+The hash ignores colours, and many drawings with few shapes look similar to it. Where a duplicate is named and not only
+avoided, the coarse colours of the parts are compared too.
 """
 
 from __future__ import annotations
@@ -15,15 +15,17 @@ from collections.abc import Sequence
 import numpy as np
 from PIL import Image
 
-VERSION = 1  # raise it when the hashes change
-SIDE, FREQUENCIES = 32, 8  # of the grey image, and of its transform that are compared
-# Bits of FREQUENCIES² - 1 by which near copies differ at most. Unrelated photographs of scikit-image differ by >= 16.
+VERSION = 1  # increase it when the hashes change
+SIDE, FREQUENCIES = 32, 8  # of the grey image, and of the compared part of its transform
+# Largest difference of near-duplicates, in bits of FREQUENCIES² - 1. Unrelated photographs of scikit-image differ by >=
+# 16.
 NEAR = 14
-# Standard deviation of a grey image, in levels of 255, below which its signs are those of rounding: a plain colour.
+# Standard deviation of a grey image, in levels of 255, below which its signs are rounding noise: a plain colour.
 LEAST_STRUCTURE = 1.0
 COARSE = 4  # pixels per side of the coarse colours
-# Root mean square difference of coarse colours, in levels of 255, up to which near copies are the same picture. Crops
-# by 6% of photographs of scikit-image differ by at most 9; nine in ten drawings that the hash alone confuses by more.
+# Largest root mean square difference of coarse colours, in levels of 255, of near-duplicates that show the same
+# picture. Crops by 6% of photographs of scikit-image differ by at most 9; nine in ten drawings that the hash alone
+# confuses differ by more.
 COLOURS_NEAR = 12.0
 # Parts of an image that are hashed, as shares of its sides: left, top, right, bottom. The first is the whole.
 PARTS = (
@@ -34,12 +36,12 @@ PARTS = (
 
 
 def has_structure(image: Image.Image) -> bool:
-    """Whether an RGB image has light and dark in it: the hashes of two that have none say nothing of one another."""
+    """Returns whether an RGB image has light and dark areas; without them, hashes are not informative."""
     return float(np.asarray(image.convert("L").resize((SIDE, SIDE), Image.Resampling.BOX)).std()) >= LEAST_STRUCTURE
 
 
 def hashes(image: Image.Image) -> np.ndarray:
-    """(parts,) uint64: the hash of each of PARTS of an RGB image."""
+    """Returns (parts,) uint64: the hash of each of PARTS of an RGB image."""
     from scipy.fft import dctn
 
     found = []
@@ -50,12 +52,12 @@ def hashes(image: Image.Image) -> np.ndarray:
 
 
 def colours(image: Image.Image) -> np.ndarray:
-    """(parts, COARSE² x 3) uint8: the coarse colours of each of PARTS of an RGB image."""
+    """Returns (parts, COARSE² x 3) uint8: the coarse colours of each of PARTS of an RGB image."""
     return np.stack([part.ravel() for part in _parts(image.convert("RGB"), COARSE)])
 
 
 def _parts(image: Image.Image, side: int) -> list[np.ndarray]:
-    """Returns each of PARTS of a copy that may be changed, `side` pixels wide and high."""
+    """Returns each of PARTS of an image, `side` pixels wide and high. The image is modified: pass a copy."""
     image.thumbnail((8 * SIDE, 8 * SIDE), Image.Resampling.BOX, reducing_gap=None)
     width, height = image.size
     boxes = [(left * width, top * height, right * width, bottom * height) for left, top, right, bottom in PARTS]
@@ -63,14 +65,14 @@ def _parts(image: Image.Image, side: int) -> list[np.ndarray]:
 
 
 def same_colours(image: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """(n,) bool: which of `others` (n, parts, values) have the coarse colours of the image (parts, values)."""
+    """Returns (n,) bool: which of `others` (n, parts, values) have the coarse colours of the image (parts, values)."""
     one, many = image.astype(np.float32), np.asarray(others, dtype=np.float32)
     whole = ((many - one[0]) ** 2).mean(axis=2).min(axis=1)
     return np.minimum(whole, ((many[:, :1] - one) ** 2).mean(axis=2).min(axis=1)) <= COLOURS_NEAR**2
 
 
 def near(image: np.ndarray, others: Sequence[np.ndarray] | np.ndarray) -> np.ndarray:
-    """(n,) bool: which of `others` (n, parts) are near copies of the image with these hashes (parts,)."""
+    """Returns (n,) bool: which of `others` (n, parts) are near-duplicates of the image with these hashes (parts,)."""
     others = np.asarray(others, dtype=np.uint64).reshape(-1, len(PARTS))
     whole = np.bitwise_count(others ^ image[0]).min(axis=1)
     return np.minimum(whole, np.bitwise_count(others[:, :1] ^ image).min(axis=1)) <= NEAR

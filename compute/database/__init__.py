@@ -1,1 +1,1 @@
-"""The database: its schema, the only file that knows it, and how it is built and published."""
+"""The database: its schema, its only reader (store.py), building and publishing."""

@@ -1,4 +1,4 @@
-"""Makes the database from the published tables, the catalogue, the imports and the run folders."""
+"""Builds the database from the published tables, the catalogue, the imports and the run folders."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ from compute.types import DatabaseError, Model, NotHere, counted, first_line, sh
 UNLISTED = "It is in no catalogue: this is what its runs say of it. To run it again, name it as before"
 PROJECTION = ("kind", "key", "x", "y", "cluster", "settings")
 SOURCES = (".csv", ".json", ".sql", ".toml")
-MAX_SOURCE = 256 << 20  # bytes of one source
+MAX_SOURCE = 256 << 20  # bytes per source
 
 
 @dataclass(frozen=True, kw_only=True)
 class Report:
-    """What a build put into the database, what it had to omit, and how long it took."""
+    """The result of a build: what the database contains, what was omitted, and the build time."""
 
     path: Path
     models: int
@@ -53,15 +53,15 @@ class Report:
     scores: int
     claims: int
     computed: int  # of the runs
-    problems: tuple[str, ...]  # a line for each file or folder that was skipped, or is not what it should be
-    unshown: tuple[str, ...]  # a line for each suite of user that has no run yet: no fault, and no page shows it
-    unlisted: tuple[str, ...]  # keys of models in no catalogue, shown by what their runs say
-    superseded: tuple[str, ...]  # a line for each imported collection of which newer ones replace runs
+    problems: tuple[str, ...]  # a line per file or folder that was skipped or is invalid
+    unshown: tuple[str, ...]  # a line per user suite without a run: not an error, but no page shows it
+    unlisted: tuple[str, ...]  # keys of models outside the catalogue, described by their runs
+    superseded: tuple[str, ...]  # a line per imported collection with runs replaced by newer ones
     seconds: float
 
 
 def sources(*, results: Path) -> tuple[list[Path], list[Path]]:
-    """Every file the database is made from: those that no run changes, and the others."""
+    """Returns all source files of the database: those that no run changes, and the others."""
     folders = (paths.PUBLISHED, paths.CATALOG, paths.COMPUTED)
     return [
         *(path for path in paths.IMPORTED.rglob("*") if path.is_file()),
@@ -82,8 +82,10 @@ def sources(*, results: Path) -> tuple[list[Path], list[Path]]:
 
 
 def _digest(files: Sequence[Path], results: Path) -> str:
-    """A digest of the files' names and contents. Their dates say nothing: they may be in the future, or be those of
-    a fresh copy; nor does the folder that all of them are in."""
+    """Returns a digest of the files' names and contents.
+
+    Dates are ignored: they may be in the future or those of a fresh copy. So is the common parent folder.
+    """
     digest = hashlib.blake2b(digest_size=16)
     roots = (
         ("results", results),
@@ -98,25 +100,28 @@ def _digest(files: Sequence[Path], results: Path) -> str:
         named[f"{name}/{path.relative_to(base).as_posix()}"] = path
     for name, path in sorted(named.items()):
         digest.update(name.encode(errors="surrogateescape") + b"\0")
-        with suppress(OSError, ValueError):  # what cannot be read is not in the database either
+        with suppress(OSError, ValueError):  # unreadable files are not in the database either
             content = read_bytes(path, root=path.parent, most=MAX_SOURCE)
             digest.update(hashlib.blake2b(content, digest_size=16).digest())
     return digest.hexdigest()
 
 
 def _recorded(results: Path) -> str:
-    """What the database records of its sources: digests of the folder's path, of the files that no run changes, and of
-    the others. The path is not named: databases are published."""
+    """Returns the record of the database's sources: digests of the folder's path, of the files that no run changes, and
+    of the others.
+
+    The path is hashed because databases are published.
+    """
     folder = hashlib.blake2b(str(results.resolve()).encode(errors="surrogateescape"), digest_size=8).hexdigest()
     return f"{folder}:{'-'.join(_digest(files, results) for files in sources(results=results))}"
 
 
 def is_stale(path: Path, *, results: Path = paths.RESULTS) -> bool:
-    """Whether the database is missing, or was made from other files.
+    """Returns whether the database is missing, or was built from other files.
 
-    A truncated database is too. Any other file that cannot be read is not: it may be in use, or another program's, and
-    opening it says what is wrong. Of one that was made from the results of another folder, or by an earlier version,
-    only the dates can tell.
+    A truncated database is stale too. Any other file that cannot be read is not: it may be in use, or belong to another
+    program, and opening it reports the error. If the database was built from another results folder or by an earlier
+    version, only the dates are compared.
     """
     if not path.is_file():
         return True
@@ -134,10 +139,10 @@ def is_stale(path: Path, *, results: Path = paths.RESULTS) -> bool:
 def bring_up_to_date(
     path: Path = paths.DATABASE, *, results: Path = paths.RESULTS, report: Callable[[str], None] = lambda line: None
 ) -> bool:
-    """Builds the database where it is stale, reporting so to `report`, and removes what killed processes left.
+    """Builds the database if it is stale, reporting so to `report`, and removes drafts of killed processes.
 
-    Of several processes that start at once one builds and the others wait for it. Returns whether this one built it.
-    Raises LikenessError.
+    If several processes start at once, one builds and the others wait for it. Returns whether this one built it. Raises
+    LikenessError.
     """
     remove_drafts(path, results=results)
     if is_stale(path, results=results):
@@ -152,21 +157,20 @@ def bring_up_to_date(
 
 
 def remove_drafts(path: Path, *, results: Path) -> None:
-    """Removes what killed processes left half-written next to the database and among the results."""
+    """Removes files that killed processes left half-written next to the database and among the results."""
     sweep(path.parent, deep=False)
     sweep(results, paths.COMPUTED, skip=("fetched",))
 
 
 def build(path: Path = paths.DATABASE, *, results: Path = paths.RESULTS) -> Report:
-    """Writes the whole database in one go. Raises LikenessError and leaves the old file as it was.
+    """Writes the whole database at once. Raises LikenessError and leaves the old file unchanged.
 
-    Where runs, calibrations and speeds are all that has changed since the old file was made, a copy of it is brought up
-    to date.
-    A file of the results that is damaged, or holds what cannot be, is skipped and named in the report.
+    If only runs, calibrations and speeds have changed since the old file was built, a copy of it is updated. A file of
+    the results that is damaged or has invalid content is skipped and named in the report.
     """
     started = time.perf_counter()
     remove_drafts(path, results=results)
-    # Before they are read: what changes meanwhile makes it stale.
+    # Recorded before the files are read, so that changes during the build make the database stale.
     recorded = _recorded(results)
     fixed = recorded.partition(":")[2].partition("-")[0]
     suites, problems = suite_records.recorded(results)
@@ -208,7 +212,7 @@ def build(path: Path = paths.DATABASE, *, results: Path = paths.RESULTS) -> Repo
         if paths.PROJECTIONS.is_file():
             frames["projections"], wrong = projections(paths.PROJECTIONS)
             problems += wrong
-    if problems:  # which the next build names too
+    if problems:  # the next build must report them again
         fixed = ""
     problems += of_runs
     add_computed(frames, stored, catalog=catalog)
@@ -257,7 +261,7 @@ def build(path: Path = paths.DATABASE, *, results: Path = paths.RESULTS) -> Repo
 
 
 def catalog_frames(catalog: Catalog) -> dict[str, pd.DataFrame]:
-    """One frame a table that the catalogue fills."""
+    """Returns a frame for each table that comes from the catalogue."""
     nouns = ("benchmarks", "suites", "datasets", "metrics", "tasks", "aliases")
     return {name: frame(getattr(catalog, name)) for name in nouns} | {
         "models": frame(map(weights.by_name, catalog.models))
@@ -265,9 +269,10 @@ def catalog_frames(catalog: Catalog) -> dict[str, pd.DataFrame]:
 
 
 def notes(catalog: Catalog) -> pd.DataFrame:
-    """Remarks on scores: a remark on a whole table is one on each of its tasks, `specific` tells those on one figure.
+    """Returns the remarks on scores: a remark on a whole table applies to each of its tasks; `specific` marks those on
+    one score.
 
-    A remark on a model in general keeps the task `*`, and so does what its row says of itself.
+    A general remark on a model keeps the task `*`, and so does a remark in the model's row.
     """
     listed = read_csv(paths.CATALOG / "notes.csv", columns=("source", "model", "task", "metric", "note"))
     tables = read_csv(paths.PUBLISHED / "tables.csv").set_index("key")["source"].to_dict()
@@ -291,7 +296,7 @@ def notes(catalog: Catalog) -> pd.DataFrame:
 
 
 def faults() -> pd.DataFrame:
-    """Known faults of tasks, one a row."""
+    """Returns known faults of tasks, one per row."""
     listed = read_csv(paths.CATALOG / "task_faults.csv")
     return listed.assign(task=listed.pop("tasks").str.split(";")).explode("task", ignore_index=True)
 
@@ -299,9 +304,9 @@ def faults() -> pd.DataFrame:
 def add_imports(frames: dict[str, pd.DataFrame], *, catalog: Catalog, folder: Path) -> tuple[list[str], list[str]]:
     """Adds the shipped results of others and the collections under `folder`, the newest first.
 
-    What the catalogue has already stays as it is. Of runs with one id the newest collection's is taken, and of one
-    model's runs on a task the newest is shown that has every score of the older. Returns why collections were left
-    out, and of which a newer one replaces runs.
+    Existing catalogue entries stay. If runs share an id, that of the newest collection is used. Of one model's runs on
+    a task, the newest that has all scores of the older ones is shown. Returns why collections were skipped, and which
+    ones have runs replaced by newer imports.
     """
     loaded, problems = collections.load(folder)
     if paths.IMPORTED.is_dir():
@@ -332,7 +337,9 @@ def add_imports(frames: dict[str, pd.DataFrame], *, catalog: Catalog, folder: Pa
 
 
 def projections(path: Path) -> tuple[pd.DataFrame, list[str]]:
-    """The shipped maps as the database's table has them; without rows, and with the reason, where the file is bad."""
+    """Returns the shipped maps in the format of the database's table; if the file is invalid, an empty frame and the
+    reason.
+    """
     try:
         frame = pd.read_csv(path, dtype={"kind": str, "key": str, "settings": str, "cluster": "Int32"})
         if list(frame.columns) != list(PROJECTION) or not np.isfinite(frame[["x", "y"]].to_numpy(float)).all():
@@ -344,10 +351,10 @@ def projections(path: Path) -> tuple[pd.DataFrame, list[str]]:
 
 
 def computed(roots: tuple[Path, ...], *, catalog: Catalog) -> tuple[list[StoredRun], list[str]]:
-    """The whole runs under the roots, once each, and why others were skipped: damaged, or of an unknown task, subset or
-    metric. Those of unknown tasks are counted in one sentence.
+    """Returns the complete runs under the roots without duplicates, and why others were skipped: damaged, or of an
+    unknown task, subset or metric.
 
-    A run that is under two roots is taken from where it is newest.
+    Runs of unknown tasks are counted in one sentence. If a run is under two roots, the newest copy is used.
     """
     known = {noun: {row.key for row in getattr(catalog, noun)} for noun in ("models", "metrics")}
     subsets = {task.key: {*task.subsets, "default", "average"} for task in catalog.tasks}
@@ -359,7 +366,7 @@ def computed(roots: tuple[Path, ...], *, catalog: Catalog) -> tuple[list[StoredR
             continue
         where, model = f"Run folder {'/'.join(one.folder.parts[-3:])}", one.run.model
         metrics = [score.metric for score in one.scores if score.metric not in known["metrics"]]
-        # A score of a part that its task does not have would count in the task's mean.
+        # A score of an unknown subset would count in the task's mean.
         if unknown := sorted({score.subset for score in one.scores} - subsets[one.run.task]):
             what = f"which is not a subset of {one.run.task}: remove it and run again"
             problems.append(f"{where} has a score of {short(unknown[0])}, {what}")
@@ -383,7 +390,7 @@ def computed(roots: tuple[Path, ...], *, catalog: Catalog) -> tuple[list[StoredR
 
 
 def described(stored: Sequence[StoredRun], *, listed: Collection[str]) -> list[Model]:
-    """The rows of models that are not listed, as the newest of their runs describes them. Nothing loads them."""
+    """Returns rows for unlisted models, as described by their newest run. They cannot be loaded."""
     rows = {}
     for one in sorted(stored, key=lambda each: each.date):
         if (key := one.run.model) not in listed:
@@ -393,11 +400,11 @@ def described(stored: Sequence[StoredRun], *, listed: Collection[str]) -> list[M
 
 
 def add_computed(frames: dict[str, pd.DataFrame], stored: list[StoredRun], *, catalog: Catalog) -> None:
-    """Adds computed runs and their scores; of several runs of one model and task one is marked to be shown."""
+    """Adds computed runs and their scores; of several runs of one model and task, one is marked to be shown."""
     shown = {run.run.id for run in variants.main_runs(stored, tasks=catalog.tasks).values()}
     rows = []
     for run in stored:
-        # As a reader finds it: from above the assets that it is shipped with, or from above the results.
+        # The path as a reader finds it: relative to the checkout, or to the parent of the results.
         whole = run.folder.resolve()
         own = whole.relative_to(paths.ROOT) if whole.is_relative_to(paths.ROOT) else Path(*whole.parts[-4:])
         rows.append(replace(run.run, source=str(own), main=run.run.id in shown))
@@ -408,10 +415,10 @@ def add_computed(frames: dict[str, pd.DataFrame], stored: list[StoredRun], *, ca
 
 
 def identity(row: Model) -> dict[str, Any]:
-    """What a calibration's model must be: adapter, its version, weights, options and revision.
+    """Returns the expected model of a calibration: adapter and its version, weights, options and revision.
 
-    The revision of a folder within the repository and of an installed package is its files' digest; that of a branch, a
-    folder elsewhere and a package that is not installed is not known.
+    The revision of a folder within the repository or of an installed package is the digest of its files. That of a
+    branch, of a folder elsewhere or of a package that is not installed is unknown.
     """
     family, named = ADAPTERS.get(row.adapter), weights.by_name(row)
     now = {
@@ -430,7 +437,7 @@ def identity(row: Model) -> dict[str, Any]:
 
 
 def other_model(now: Mapping[str, Any], settings: Mapping[str, Any]) -> str:
-    """What of a calibration's model is not as `identity` has it; what was not recorded says nothing."""
+    """Returns how a calibration's model differs from `identity`; fields that were not recorded are not compared."""
     recorded = settings.get("model") or {}
     if not recorded:
         return "its model was not recorded"

@@ -1,7 +1,7 @@
-"""Models' own distributions of scores and their domains, as runs of the suite `calibration` found them.
+"""Score distributions of models and their domains, from runs of the suite `calibration`.
 
-An earlier command wrote each into a file, `<root>/calibrations/<model, / as __>/<domain>/<pairing>.json`; that of a
-domain is `domain-<modality>.json`. They are read as well.
+An earlier command wrote each into a file, `<root>/calibrations/<model, / as __>/<domain>/<pairing>.json`, or
+`domain-<modality>.json` for a domain. These files are read as well.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from compute.types import WHOLE, BadInput, first_line
 def frames(
     *roots: Path, models: Collection[str], differs: Callable[[str, Mapping[str, Any]], str]
 ) -> tuple[dict[str, pd.DataFrame], list[str]]:
-    """Returns the database's tables of distributions and domains below the roots, and why others were skipped: damaged,
-    of no known model, or for the reason that `differs` gives of a model and the settings.
+    """Returns the database's tables of distributions and domains below the roots, and why others were skipped.
 
-    Of several of one model, domain and pairing the newest run's is taken, else the file's of the first root; where that
-    is skipped, the next one.
+    They are skipped if they are damaged, if their model is unknown, or for the reason that `differs` returns for a
+    model and the settings. If there are several for one model, domain and pairing, the newest run's is used, else the
+    file's of the first root; if that one is skipped, the next.
     """
     folders = [root / run_folders.CALIBRATIONS for root in roots]
     runs, problems = run_folders.newest(run for folder in folders for run in run_folders.every(folder))
@@ -79,7 +79,7 @@ def frames(
 
 
 def _key(content: Reference | Domain) -> tuple[str, ...]:
-    """What one of several is taken of."""
+    """Returns the key that identifies duplicates."""
     if isinstance(content, Reference):
         return content.model, content.domain, content.pairing
     return content.model, content.name, "domain", content.modality

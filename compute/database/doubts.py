@@ -1,5 +1,8 @@
-"""Doubtful scores of published and imported results: those that the audit finds, that cover fewer parts or items, or
-that a version of a harness is known to get wrong; and what people decided about them."""
+"""Doubtful scores of published and imported results, and what people decided about them.
+
+A score is doubtful if the audit finds it, if it covers fewer parts or items than usual, or if it comes from a harness
+version with a known fault.
+"""
 
 from __future__ import annotations
 
@@ -19,13 +22,13 @@ from compute.io.tables import read_csv
 from compute.rounding import rounded
 
 FEWER, HARNESS = "fewer", "harness"
-RIGHT = "right"  # a decision that a score looks odd and is none the less right
+RIGHT = "right"  # decision that a score looks odd but is right
 
 SUITES = """
 SELECT key FROM suites JOIN suite_tasks ON suite = key JOIN runs USING (task) WHERE aggregate <> ?
 GROUP BY key HAVING count(DISTINCT task) >= ? ORDER BY count(DISTINCT task) DESC, key
 """
-# Scores of fewer parts or items than most models' of the task are from.
+# Scores from fewer parts or items than most models' scores on the task.
 PARTIAL = """
 WITH measured AS (
     SELECT runs.model, runs.task, runs.origin, max(scores.n) AS items,
@@ -49,7 +52,7 @@ WHERE runs.main AND runs.origin = 'imported' AND scores.metric = tasks.metrics[1
 
 
 class DoubtRow(NamedTuple):
-    """One row of the table `doubts`."""
+    """A row of the table `doubts`."""
 
     model: str
     task: str
@@ -60,13 +63,13 @@ class DoubtRow(NamedTuple):
     low: float
     high: float
     reason: str
-    suite: str = ""  # whose scores contradict it
+    suite: str = ""  # the suite whose scores contradict it
 
 
 def doubts(ask: Ask) -> pd.DataFrame:
-    """A row per doubtful score, with `decision` and `decided`, its reason and source, where people looked at it."""
+    """Returns a row per doubtful score, with `decision` and `decided` (its reason and source) if people reviewed it."""
     found = [*_of_versions(ask), *_of_fewer(ask), *_contradicted(ask)]
-    rows = {(row.model, row.task, row.origin): row for row in found}  # the last says most
+    rows = {(row.model, row.task, row.origin): row for row in found}  # later ones are more specific
     frame = pd.DataFrame(list(rows.values()), columns=list(DoubtRow._fields))
     decisions = {}
     for one in read_csv(paths.CATALOG / "decisions.csv").itertuples():
@@ -79,8 +82,11 @@ def doubts(ask: Ask) -> pd.DataFrame:
 
 
 def _contradicted(ask: Ask) -> Iterator[DoubtRow]:
-    """Yields what the audit finds in each suite and origin. Of suites with the same task the largest one judges a model
-    that has enough of its tasks: it has most to compare with."""
+    """Yields what the audit finds in each suite and origin.
+
+    If suites share a task, the largest one in which a model has enough tasks judges that model, because it offers the
+    most comparisons.
+    """
     suites = ask(SUITES, [HUMAN, audit.SAME])["key"]
     about = ask("SELECT key, title, chance, dataset, procedure FROM tasks", []).set_index("key")
     judged: set[tuple[str, str, str]] = set()
@@ -97,7 +103,7 @@ def _contradicted(ask: Ask) -> Iterator[DoubtRow]:
 
 
 def _beside(table: ScoreTable, doubt: audit.Doubt, about: pd.DataFrame) -> str:
-    """Returns what the model scores on the same data by another procedure."""
+    """Returns the model's scores on the same data by other procedures."""
     row, own = table.models.index(doubt.model), about.loc[doubt.task]
     others = [
         f"; {about['title'][task]} {rounded(value, 1, scale=100)}%"

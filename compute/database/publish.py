@@ -1,4 +1,4 @@
-"""The board's data as a data set of the hub: the database itself, its main tables as Parquet, and a card."""
+"""Publishes the board's data as a hub data set: the database, its main tables as Parquet, and a card."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from compute.catalog.own.suite import SYNTHETIC_BENCHMARKS
 from compute.database import store
 from compute.types import BadInput, LikenessError, first_line, kind_of, origins_in
 
-# File of the data set -> table or view of the database. Single items and pictures stay in the database alone.
+# File of the data set -> table or view of the database. Single items and pictures are only in the database.
 TABLES = {
     "scores": "leaderboard_scores",
     "models": "models",
@@ -80,9 +80,9 @@ ORIGINS = {
 
 
 def free_tag(repo: str, *, version: str, wanted: str) -> str:
-    """The tag that a new snapshot gets: the one that is wanted, else the version's. Empty where that is taken already.
+    """Returns the tag of a new snapshot: the wanted one, else the version's; empty if that is taken.
 
-    Raises BadInput for a wanted tag that is taken or cannot be one, LikenessError with what the hub says.
+    Raises BadInput for a wanted tag that is taken or invalid, LikenessError with the hub's message.
     """
     from huggingface_hub import HfApi
     from huggingface_hub.errors import RepositoryNotFoundError
@@ -101,8 +101,11 @@ def free_tag(repo: str, *, version: str, wanted: str) -> str:
 
 
 def write(folder: Path, *, database: Path, repo: str = "", tag: str = "") -> dict[str, int]:
-    """Writes the data set's files into an empty folder; rows by file. `tag` is the name of the snapshot in `repo`; both
-    are empty where it has none. Raises DatabaseError for an unreadable database."""
+    """Writes the data set's files into an empty folder, and returns the rows per file.
+
+    `tag` is the name of the snapshot in `repo`; both are empty if there is none. Raises DatabaseError for an unreadable
+    database.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     if any(folder.iterdir()):
         raise BadInput(f"{folder} is not empty: name a folder that is, or that is not there yet")
@@ -119,8 +122,9 @@ def write(folder: Path, *, database: Path, repo: str = "", tag: str = "") -> dic
 
 
 def _card(frames: dict[str, pd.DataFrame], *, version: str, repo: str, tag: str) -> str:
-    """The data set's card, with its counts, its version and how to cite it: by its tag where it has one, else by the
-    day."""
+    """Returns the data set's card, with its counts, its version and a citation: by tag if there is
+    one, else by date.
+    """
     scores, day = frames["scores"], datetime.now(UTC).date().isoformat()
     counts = scores["origin"].value_counts()
     about = f"The version of the published scores was not recorded. Built on {day}."
@@ -148,9 +152,9 @@ def _card(frames: dict[str, pd.DataFrame], *, version: str, repo: str, tag: str)
 
 
 def upload(folder: Path, *, repo: str, private: bool, tag: str = "") -> str:
-    """Uploads the folder in one commit, into a data set that is made if need be, and tags it; its address.
+    """Uploads the folder in one commit to a data set, which is created if necessary, tags it, and returns its address.
 
-    The token is the hub library's own (HF_TOKEN, or `hf auth login`). Raises LikenessError with what the hub says.
+    The token is that of the hub library (HF_TOKEN, or `hf auth login`). Raises LikenessError with the hub's message.
     """
     from huggingface_hub import HfApi
 
@@ -169,7 +173,7 @@ def upload(folder: Path, *, repo: str, private: bool, tag: str = "") -> str:
 
 @contextmanager
 def refusals(repo: str) -> Iterator[None]:
-    """What the hub refuses, as errors of ours."""
+    """Converts the hub's refusals to this project's errors."""
     import httpx2
     from huggingface_hub.errors import HFValidationError
 

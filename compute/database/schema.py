@@ -5,7 +5,7 @@ from compute.types import SEVERITIES, VERDICTS
 
 SCHEMA_VERSION = 16
 
-# The codes of ratings. That they are those of the tasks and of the procedure, which are above this file, is tested.
+# The codes of ratings. A test checks that they match the tasks and the procedure, which this file may not import.
 PAIR_TYPES = ("identical", "transformed", "transformed-2", "irrelevant")
 RATING_PROBLEMS = ("missing", "several", "out of range", "not an integer", "refused", "truncated")
 
@@ -14,7 +14,7 @@ def _codes(values: tuple[str, ...]) -> str:
     return f"ENUM ({', '.join(map(repr, values))})"
 
 
-# Order matters: a table is filled after the ones it refers to.
+# Order matters: a table is filled after those it references.
 TABLES = {
     "meta": "key VARCHAR PRIMARY KEY, value VARCHAR NOT NULL",
     "benchmarks": """key VARCHAR PRIMARY KEY, title VARCHAR NOT NULL, paper VARCHAR, url VARCHAR, description VARCHAR,
@@ -44,7 +44,7 @@ TABLES = {
         note VARCHAR, PRIMARY KEY (benchmark, printed)""",
     "laboratories": """key VARCHAR PRIMARY KEY, title VARCHAR NOT NULL, harness VARCHAR NOT NULL, version VARCHAR,
         date VARCHAR, repository VARCHAR, revision VARCHAR, license VARCHAR""",
-    # Which tasks ask the same of the same data; a task that is not listed, of itself alone.
+    # Tasks that ask the same question about the same data; an unlisted task only matches itself.
     "same_data": """data VARCHAR NOT NULL, task VARCHAR NOT NULL REFERENCES tasks(key),
         metric VARCHAR NOT NULL REFERENCES metrics(key), source VARCHAR NOT NULL, doubt VARCHAR,
         PRIMARY KEY (data, task, metric)""",
@@ -58,7 +58,7 @@ TABLES = {
     "harness_faults": """harness VARCHAR NOT NULL, first_version VARCHAR, last_version VARCHAR, tasks VARCHAR,
         "where" VARCHAR, marks BOOLEAN NOT NULL, fault VARCHAR NOT NULL, effect VARCHAR, certainty VARCHAR NOT NULL,
         source VARCHAR NOT NULL, date VARCHAR""",
-    # How harnesses measure: a difference between two is a cause of one between their scores.
+    # The protocols of harnesses: a difference between two may cause different scores.
     "protocols": """data VARCHAR NOT NULL, harness VARCHAR NOT NULL, aspect VARCHAR NOT NULL, value VARCHAR NOT NULL,
         certainty VARCHAR NOT NULL, source VARCHAR NOT NULL, PRIMARY KEY (data, harness, aspect)""",
     "runs": """id VARCHAR PRIMARY KEY, model VARCHAR NOT NULL REFERENCES models(key),
@@ -79,13 +79,14 @@ TABLES = {
         note VARCHAR NOT NULL, specific BOOLEAN NOT NULL""",
     "items": """run VARCHAR REFERENCES runs(id), item VARCHAR, subset VARCHAR, expected VARCHAR, answer VARCHAR,
         correct BOOLEAN, value DOUBLE, detail JSON, PRIMARY KEY (run, item)""",
-    # Every pair of every judging run, where items are a sample. No key: its index would take seven times the table.
+    # Every pair of every judging run, whereas items are a sample. No key: its index would be seven times as large as
+    # the table.
     "ratings": f"""run VARCHAR NOT NULL REFERENCES runs(id), subset VARCHAR NOT NULL, source VARCHAR NOT NULL,
         type {_codes(PAIR_TYPES)} NOT NULL, template UTINYINT,
         expected UTINYINT NOT NULL CHECK (expected BETWEEN 1 AND 10),
         forward UTINYINT CHECK (forward BETWEEN 1 AND 10), reverse UTINYINT CHECK (reverse BETWEEN 1 AND 10),
         forward_problem {_codes(RATING_PROBLEMS)}, reverse_problem {_codes(RATING_PROBLEMS)}""",
-    # What judges answered of pairs that people voted on; an answer that is not a vote is NULL. No key, as of ratings.
+    # Judges' answers on pairs that people voted on; an answer that is not a vote is NULL. No key, like ratings.
     "votes": f"""origin VARCHAR NOT NULL, task VARCHAR NOT NULL, judge VARCHAR NOT NULL, item VARCHAR NOT NULL,
         human {_codes(ANSWERS)} NOT NULL, answer {_codes(ANSWERS)}""",
     "thumbnails": "task VARCHAR REFERENCES tasks(key), image VARCHAR, webp BLOB NOT NULL, PRIMARY KEY (task, image)",
@@ -107,7 +108,7 @@ TABLES = {
         note VARCHAR, formula VARCHAR, why VARCHAR""",
     "versions": """version VARCHAR PRIMARY KEY, date VARCHAR NOT NULL, changes VARCHAR NOT NULL,
         position INTEGER NOT NULL""",
-    # What leads from the version after back to one: a row as it was before, NULL where there was none.
+    # The differences from the next version back to this one: a row as it was before, NULL if there was none.
     "undone": """version VARCHAR NOT NULL REFERENCES versions(version), relation VARCHAR NOT NULL, key JSON NOT NULL,
         before JSON""",
     "past_ranks": """version VARCHAR REFERENCES versions(version), suite VARCHAR, origin VARCHAR NOT NULL,
@@ -115,7 +116,7 @@ TABLES = {
         PRIMARY KEY (version, suite, model)""",
 }
 
-# One row per score: a task in several suites shows under the first of its benchmark's.
+# One row per score; a task in several suites is listed under the first suite.
 LEADERBOARD_SCORES = """
 CREATE VIEW leaderboard_scores AS
 SELECT tasks.benchmark, first_suite.suite, tasks.category, runs.task, runs.model, scores.subset, scores.metric,
@@ -133,7 +134,7 @@ LEFT JOIN (
 ) AS first_suite ON first_suite.task = runs.task
 """
 
-# What was measured of a model on the same data by anyone, one row per origin; proportions as fractions.
+# All measurements of a model on the same data, one row per origin; proportions as fractions.
 MEASURED = """
 CREATE VIEW measured AS
 SELECT coalesce(same_data.data, runs.task) AS data, runs.model, runs.origin, runs.task, scores.subset, scores.metric,
@@ -146,7 +147,7 @@ LEFT JOIN same_data ON same_data.task = runs.task AND same_data.metric = scores.
 WHERE same_data.data IS NOT NULL OR scores.metric = tasks.metrics[1]
 """
 
-# Which model saw which task's data set in training, or one that it is part of.
+# The tasks whose data set, or one that contains it, a model saw in training.
 TRAINED_TASKS = """
 CREATE VIEW trained_tasks AS
 SELECT models.key AS model, tasks.key AS task

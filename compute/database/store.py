@@ -1,4 +1,4 @@
-"""Writes the database whole and opens it read-only; what it consists of is in schema.py."""
+"""Writes the database as a whole and opens it read-only; its tables are defined in schema.py."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from compute.types import BadInput, CannotWrite, DatabaseError, UnknownKey, firs
 Ask = Callable[[str, list[Any]], pd.DataFrame]  # answers a SELECT with its values
 
 NEW = "CREATE TEMP TABLE new_runs AS FROM runs LIMIT 0; CREATE TEMP TABLE new_scores AS FROM scores LIMIT 0"
-# Removes from an old file the computed runs that are not as the new ones, their tasks' thumbnails, and what is filled
-# anew whatever has changed. Gives the ids of those runs and of new ones, and their tasks.
+# Removes from an old file the computed runs that changed, the thumbnails of their tasks, and tables that are always
+# refilled. Returns the ids of the changed and new runs, and their tasks.
 CHANGED = """
 CREATE TEMP TABLE changed AS
 WITH old AS (FROM runs WHERE origin = 'computed'), old_scores AS (FROM scores SEMI JOIN old ON run = id)
@@ -44,10 +44,9 @@ FROM changed UNION FROM of_tasks
 COUNTED = ("models", "tasks", "runs", "scores", "claims")
 JSON_COLUMNS = ("settings", "options", "detail", "category_weights")
 
-# A task's value in one run: its only subset, else the printed average, else the mean of all its subsets when every
-# one is there; a part of them is not a value. The mean's error is the mean of the subsets' errors, which is its upper
-# bound however much they depend on one another: languages share images, protocols share queries.
-# Such a mean has no interval.
+# A task's value in one run: its only subset, else the printed average, else the mean of its subsets if none is missing.
+# The mean's error is the mean of the subsets' errors, which is an upper bound under any dependence: languages share
+# images, protocols share queries. Such a mean has no interval.
 TASK_VALUES = """
 WITH own AS (
     SELECT runs.model, runs.origin, runs.task, scores.metric, scores.subset, scores.value, scores.stderr, scores.n,
@@ -76,23 +75,23 @@ HAVING value IS NOT NULL
 ORDER BY model, origin, task, metric
 """
 
-# The median over the imported runs that say how long they took; on which hardware is not known.
+# The median over the imported runs that report their duration; their hardware is unknown.
 TASK_HOURS = """
 SELECT task, median(seconds) / 3600 AS hours FROM runs
 WHERE origin LIKE 'imported%' AND seconds IS NOT NULL AND task IN (SELECT task FROM suite_tasks WHERE suite = ?)
 GROUP BY task
 """
 
-# What a Parquet file of items, pictures or a map may hold: one above it is skipped whole.
-MAX_ROWS = 20_000_000  # of a file
-MAX_UNPACKED = 4 << 30  # bytes of a file
+# Limits of a Parquet file of items, pictures or a map: a file above them is skipped.
+MAX_ROWS = 20_000_000  # per file
+MAX_UNPACKED = 4 << 30  # bytes per file
 MAX_CHUNK = 1 << 30  # bytes of one column in one row group
-MAX_RATINGS = 1_000_000  # rows of a run's file of rated pairs; PairBench has 3,000 a split
-MAX_NAME, MAX_DETAIL, MAX_PICTURE = 1000, 1 << 20, 1 << 17  # bytes of an item's name, its detail, a small picture
+MAX_RATINGS = 1_000_000  # rows of a run's file of rated pairs; PairBench has 3,000 per split
+MAX_NAME, MAX_DETAIL, MAX_PICTURE = 1000, 1 << 20, 1 << 17  # bytes of an item's name, its detail, and a small picture
 MAX_SHOWN = 20_000  # characters of an answer that a page shows
-LISTS = ["$.images", "$.texts", "$.scores", "$.hits", "$.relevant"]  # what of an item's detail is a list
-# What a page could not show of an item's detail: other than an object, with a value that is nested deeper than a list
-# of plain values, a key twice, or something else in a list than belongs there.
+LISTS = ["$.images", "$.texts", "$.scores", "$.hits", "$.relevant"]  # list-valued fields of an item's detail
+# Item details that a page could not show: anything but an object, a value nested deeper than a list of plain values, a
+# duplicate key, or a list with elements of an unexpected type.
 UNKNOWN_FORM = f"""
 json_type(detail) <> 'OBJECT'
 OR len(list_distinct(json_keys(detail))) < len(json_keys(detail))
@@ -103,7 +102,7 @@ OR len(list_filter(json_type(detail, '$.images[*]'), lambda kind: kind NOT IN ('
 OR len(list_filter(json_type(detail, '$.scores[*]'),
                    lambda kind: kind NOT IN ('DOUBLE', 'BIGINT', 'UBIGINT', 'NULL'))) > 0
 """
-MEMORY = "4GB"  # while files are read; DuckDB goes on beyond it on the disk
+MEMORY = "4GB"  # while files are read; DuckDB spills to disk above it
 
 PARQUET_SIZES = """
 SELECT file_name, sum(num_values) / greatest(count(DISTINCT path_in_schema), 1) AS rows,
@@ -127,7 +126,7 @@ SELECT files.key,
 FROM (SELECT * REPLACE (detail::VARCHAR AS detail) FROM {ROWS}) {OF_FILES} -- without any detail it has no type
 QUALIFY row_number() OVER (PARTITION BY files.key ORDER BY md5(item)) <= ?
 """
-# Whole scores alone: DuckDB would round others. A model without a prompt has no template.
+# Only integer scores, because DuckDB would round others. A model without a prompt has no template.
 WHOLE_SCORE = """CASE WHEN isfinite({0}) AND {0} IN (1, 2, 3, 4, 5, 6, 7, 8, 9, 10) THEN {0}
              WHEN {0} IS NULL OR isnan({0}) THEN NULL ELSE error('{0} is not a whole score from 1 to 10') END"""
 RATINGS = f"""
@@ -148,8 +147,9 @@ SELECT files.key, CASE WHEN strlen(image) > {MAX_NAME} THEN error('the name of a
 FROM {ROWS} {OF_FILES} GROUP BY ALL
 ON CONFLICT DO NOTHING
 """
-KeyedFiles = Iterable[tuple[str, Path]]  # what each Parquet file is of: a run's id, a task's key
-# Which files fill what: their name in `write`, the statement, what is skipped of a damaged one, and its rows at most.
+KeyedFiles = Iterable[tuple[str, Path]]  # the key of each Parquet file: a run's id, or a task's key
+# Tables filled from files: the name in `write`, the statement, the content skipped if a file is damaged, and the
+# maximum number of rows.
 FROM_FILES = (
     ("items", ITEMS, "pictures or items", MAX_ROWS),
     ("ratings", RATINGS, "ratings", MAX_RATINGS),
@@ -217,7 +217,7 @@ def write(
             values = [most_items] if name == "items" else []
             damaged |= _fill_from(connection, sql, sound, values, what=what, most_rows=most_rows)
         facts = {"schema": str(SCHEMA_VERSION), "sources": "", "fixed": "", "version": "", **(about or {})}
-        if damaged:  # which the next build is to name too
+        if damaged:  # the next build must report them again
             facts["fixed"] = ""
         connection.executemany("INSERT INTO meta VALUES (?, ?)", [list(fact) for fact in facts.items()])
         connection.execute("CHECKPOINT")  # closing would pass over a disk that is full
@@ -226,7 +226,7 @@ def write(
 
 @contextlib.contextmanager
 def _interruptible() -> Iterator[None]:
-    """Around DuckDB's work: its words for Ctrl-C, of which one is no error of a file's, are a KeyboardInterrupt."""
+    """Converts DuckDB's errors for Ctrl-C to KeyboardInterrupt, so that they are not taken for errors of a file."""
     try:
         yield
     except (duckdb.Error, RuntimeError) as error:
@@ -237,7 +237,7 @@ def _interruptible() -> Iterator[None]:
 
 @contextlib.contextmanager
 def written(path: Path) -> Iterator[Path]:
-    """The draft of a file that DuckDB writes, whole or not at all. Raises DatabaseError, of a full disk too."""
+    """Yields the draft of a file that DuckDB writes atomically. Raises DatabaseError, also if the disk is full."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with replacing(path) as draft, _interruptible():
@@ -273,7 +273,9 @@ def _fill_from(
     what: str,
     most_rows: int,
 ) -> dict[Path, str]:
-    """Runs `sql` over all files at once, and one at a time where one of them is damaged: those are returned."""
+    """Runs `sql` over all files at once; if it fails, over one at a time. Returns the damaged files
+    with the reasons.
+    """
     paths = [os.path.abspath(path) for _, path in files]
 
     @_interruptible()
@@ -300,7 +302,7 @@ def _fill_from(
 
 
 def _check_sizes(connection: duckdb.DuckDBPyConnection, paths: Iterable[str | Path], *, most_rows: int) -> None:
-    """Raises BadInput for a file that would unpack to more than any sound one."""
+    """Raises BadInput for a file that would unpack to more than any valid one."""
     for _, rows, size, chunk in connection.execute(PARQUET_SIZES, [list(map(literal_path, paths))]).fetchall():
         if rows > most_rows or size > MAX_UNPACKED or chunk > MAX_CHUNK:
             raise BadInput(f"it unpacks to {size / 2**20:,.0f} MB in {rows:,.0f} rows, more than any valid file")
@@ -309,11 +311,10 @@ def _check_sizes(connection: duckdb.DuckDBPyConnection, paths: Iterable[str | Pa
 def connect(
     path: Path = DATABASE, *, memory_mb: int | None = None, threads: int | None = None, long_lived: bool = False
 ) -> duckdb.DuckDBPyConnection:
-    """Opens the database read-only. Raises DatabaseError when it is missing, locked, damaged or of another version.
+    """Opens the database read-only. Raises DatabaseError if it is missing, locked, damaged or of another version.
 
-    `memory_mb` and `threads` bound what DuckDB uses for all queries together; None: most of the machine. `long_lived`:
-    what a query has freed goes back to the system a little later, else its allocator keeps it, 40 MB for one with many
-    joins.
+    `memory_mb` and `threads` limit DuckDB over all queries; None: most of the machine. `long_lived`: memory freed by a
+    query returns to the system after a short time; otherwise the allocator keeps it, 40 MB for a query with many joins.
     """
     options = {
         "memory_limit": memory_mb and f"{memory_mb}MB",
@@ -328,18 +329,19 @@ def connect(
 
 
 def free_later(connection: duckdb.DuckDBPyConnection) -> None:
-    """As `long_lived` of `connect`, again: DuckDB forgets it for the whole process when any file is closed."""
+    """Sets `long_lived` of `connect` again: DuckDB resets it for the whole process when any file is closed."""
     connection.cursor().execute("SET allocator_background_threads = true")
 
 
 class DamagedDatabase(DatabaseError):
-    """A file that DuckDB cannot read to its end, and that nobody has open for writing."""
+    """A truncated or corrupt file that no process has open for writing."""
 
 
 def recorded(path: Path, key: str) -> str:
-    """What `write` was given as `sources`, `fixed` or `version`, of a database of any version; empty where it has none.
+    """Returns the `sources`, `fixed` or `version` given to `write`, for a database of any version; empty if not
+    recorded.
 
-    Raises DatabaseError when the file is missing, locked, damaged, or no database of this project.
+    Raises DatabaseError if the file is missing, locked, damaged, or not a database of this project.
     """
     with contextlib.closing(_open(path)) as connection:
         if not _meta(connection, "schema"):
@@ -348,7 +350,7 @@ def recorded(path: Path, key: str) -> str:
 
 
 def _open(path: Path, *, config: Mapping[str, Any] | None = None) -> duckdb.DuckDBPyConnection:
-    """A DuckDB file, read-only, whatever it holds. Raises DatabaseError when it is missing, locked or damaged."""
+    """Opens any DuckDB file read-only. Raises DatabaseError if it is missing, locked or damaged."""
     if not path.is_file():
         raise DatabaseError(f"There is no database {path.name}. Make it: likeness build")
     try:
@@ -356,30 +358,30 @@ def _open(path: Path, *, config: Mapping[str, Any] | None = None) -> duckdb.Duck
     except duckdb.Error as error:
         if "lock" in str(error).lower():
             raise DatabaseError(f"{path.name} is in use by another program. Close it and try again") from error
-        with path.open("rb") as file:  # what does not begin as a database is another program's
+        with path.open("rb") as file:  # a file that does not begin like a database belongs to another program
             kind = DamagedDatabase if file.read(12)[8:] in (b"", b"DUCK") else DatabaseError
         raise kind(f"{path.name} is damaged or half-written. Rebuild it: likeness build") from error
     try:
         whole = connection.execute("SELECT total_blocks * block_size FROM pragma_database_size()").fetchall()[0][0]
     except duckdb.Error:
         whole = 0
-    if path.stat().st_size < whole:  # its beginning can be read, so DuckDB opens it
+    if path.stat().st_size < whole:  # its header can be read, so DuckDB opens it
         connection.close()
         raise DamagedDatabase(f"{path.name} is half-written. Rebuild it: likeness build")
     return connection
 
 
 def _meta(connection: duckdb.DuckDBPyConnection, key: str) -> str:
-    """What the database says of itself under a key; empty where it says nothing."""
+    """Returns the database's meta value for a key; empty if there is none."""
     try:
         rows = connection.execute("SELECT value FROM meta WHERE key = ?", [key]).fetchall()
-    except duckdb.Error:  # of another program
+    except duckdb.Error:  # a database of another program
         return ""
     return rows[0][0] if rows else ""
 
 
 def parquet_bytes(frame: pd.DataFrame) -> bytes:
-    """A frame as one Parquet file."""
+    """Returns a frame as one Parquet file."""
     with temporary_folder() as folder:
         path = folder / "frame.parquet"
         write_parquet(path, frame=frame)
@@ -387,14 +389,14 @@ def parquet_bytes(frame: pd.DataFrame) -> bytes:
 
 
 def write_parquet(path: Path, *, frame: pd.DataFrame) -> None:
-    """Writes a frame to `path` as Parquet, whole or not at all. Raises DatabaseError, of a full disk too."""
+    """Writes a frame to `path` as Parquet, atomically. Raises DatabaseError, also if the disk is full."""
     with written(path) as draft, _in_memory(os.getpid()).cursor() as connection:
         connection.register("frame", frame)
         connection.execute(f"COPY frame TO '{quoted(draft)}' (FORMAT parquet, COMPRESSION zstd)")
 
 
 def read_parquet(path: Path, *, most_rows: int = MAX_ROWS) -> pd.DataFrame:
-    """A Parquet file as a frame. Raises DatabaseError naming the file, also where it unpacks to more than it should."""
+    """Returns a Parquet file as a frame. Raises DatabaseError with the file's name, also if it unpacks to too much."""
     try:
         with _interruptible(), _in_memory(os.getpid()).cursor() as connection:
             _check_sizes(connection, [path], most_rows=most_rows)
@@ -405,17 +407,22 @@ def read_parquet(path: Path, *, most_rows: int = MAX_ROWS) -> pd.DataFrame:
 
 @cache
 def _in_memory(process: int) -> duckdb.DuckDBPyConnection:
-    """The one DuckDB of this process that files pass through: to open one takes ten times as long as a small file.
-    `process`: its number, for a forked process has not its parent's threads."""
+    """Returns the process's shared DuckDB connection for files: opening one takes ten times as long as reading a small
+    file.
+
+    `process` is the process id, because a forked process does not have its parent's threads.
+    """
     return duckdb.connect(config={"memory_limit": MEMORY})
 
 
 def quoted(path: Path) -> str:
-    return os.path.abspath(path).replace("'", "''")  # DuckDB takes a name that begins with ~ for the home
+    return os.path.abspath(path).replace("'", "''")  # DuckDB expands a name that begins with ~ to the home folder
 
 
 def frames(path: Path, *, names: Iterable[str]) -> dict[str, pd.DataFrame]:
-    """Whole tables or views of a database by name. Raises DatabaseError as `connect` does, and for a name it lacks."""
+    """Returns whole tables or views of a database by name. Raises DatabaseError as `connect` does, and for a missing
+    name.
+    """
     with contextlib.closing(connect(path)) as connection:
         try:
             return {name: connection.table(name).df() for name in names}
@@ -424,7 +431,7 @@ def frames(path: Path, *, names: Iterable[str]) -> dict[str, pd.DataFrame]:
 
 
 def frame(rows: Iterable) -> pd.DataFrame:
-    """Nouns as a frame; mappings become JSON text, tuples lists."""
+    """Converts dataclass rows to a frame; mappings become JSON text, tuples lists."""
     rows = list(rows)
     if not rows:
         return pd.DataFrame()
@@ -441,7 +448,8 @@ def frame(rows: Iterable) -> pd.DataFrame:
 
 
 def suite_frames(ask: Ask, *, suite: str) -> dict[str, pd.DataFrame]:
-    """One suite's frames: about (one row), tasks in catalogue order, values, averages (printed category means), hours.
+    """Returns one suite's frames: about (one row), tasks in catalogue order, values, averages (printed category means),
+    hours.
 
     `ask` answers a SELECT with its values. Raises UnknownKey.
     """

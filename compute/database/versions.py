@@ -1,8 +1,8 @@
-"""Earlier versions of the shipped data: what to undo in the version after, and how models ranked.
+"""Earlier versions of the shipped data: the changes to undo in the next version, and the rankings of models.
 
-Each is a folder of `assets/versions`, made by `store_version` once the next version is there. Every database holds them
-all, so that `restore` can make any of them again. Tables without a key (votes, notes, gaps) and computed runs are those
-of today.
+Each is a folder of `assets/versions`, written by `store_version` once the next version exists. Every database contains
+all of them, so that `restore` can rebuild any. Tables without a key (votes, notes, gaps) and computed runs are those of
+the current version.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from compute.database.schema import TABLES, VIEWS
 from compute.io.files import temporary_folder
 from compute.types import BadInput, unknown
 
-# What is made of run folders, calibrations and measured speeds, and of the database itself.
+# Tables that come from run folders, calibrations and measured speeds, and from the database itself.
 OF_RUNS = ("meta", "items", "ratings", "thumbnails", "calibrations", "calibration_domains", "speeds")
 NOT_COMPUTED = {
     "runs": "WHERE origin <> 'computed'",
     "scores": "WHERE run IN (SELECT id FROM {0}.runs WHERE origin <> 'computed')",
 }
-COMMITS = {"runs": ("settings",)}  # columns that every refresh changes: they name the commit that was read
+COMMITS = {"runs": ("settings",)}  # columns that every refresh changes: they contain the commit that was read
 OF_VERSIONS = ("versions", "undone", "past_ranks")  # tables
 CONSTRAINTS = """
 SELECT table_name, constraint_column_names, referenced_table, referenced_column_names FROM duckdb_constraints()
@@ -39,7 +39,7 @@ WHERE database_name = 'later_version' AND constraint_type = ?
 """
 SUITES = "SELECT key FROM suites WHERE aggregate <> ? ORDER BY position"
 COLUMNS = "SELECT column_name, data_type FROM duckdb_columns() WHERE database_name = ? AND table_name = ?"
-# Rows that the earlier database had, and the keys of those that it had not.
+# Rows that the earlier database had, and the keys of rows that it did not have.
 DIFFERENCE = """
 SELECT '{name}' AS relation, CAST(to_json([{key}]) AS VARCHAR) AS key, CAST(to_json(old) AS VARCHAR) AS before
 FROM (SELECT {columns} FROM earlier_version.{name} {then}) AS old
@@ -52,7 +52,7 @@ SELECT '{name}', CAST(to_json([{key}]) AS VARCHAR), NULL
 FROM (SELECT {key} FROM later_version.{name} {now} EXCEPT SELECT {key} FROM earlier_version.{name} {then})
 ORDER BY ALL
 """
-# What the last of the versions that are undone says of each row.
+# The state of each row in the earliest of the undone versions.
 CHANGED = """
 CREATE OR REPLACE TEMP TABLE changed AS
 SELECT key, arg_max(coalesce(before, ''), list_position($chain, version)) AS before FROM differences
@@ -65,7 +65,9 @@ UNION ALL BY NAME SELECT unnest(from_json(before, '{shape}')) FROM changed WHERE
 
 
 def frames() -> dict[str, pd.DataFrame]:
-    """The tables of versions: all of them, the newest first, and of the stored ones what to undo and the ranks."""
+    """Returns the tables of versions: all versions, the newest first, and for the stored ones the changes to undo and
+    the ranks.
+    """
     out = {"versions": pd.DataFrame(published.history()).rename(columns={"number": "version"})}
     for name in OF_VERSIONS[1:]:
         files = sorted(paths.VERSIONS.glob(f"*/{name}.parquet"))
@@ -75,10 +77,10 @@ def frames() -> dict[str, pd.DataFrame]:
 
 
 def store_version(earlier: Path, later: Path, *, folder: Path = paths.VERSIONS) -> Path:
-    """Stores what leads from a database back to an earlier one, in a folder named after the earlier version.
+    """Stores the changes from a database back to an earlier one, in a folder named after the earlier version.
 
-    A column that only one of them has is left as the later has it, so the earlier may be of another schema. Raises
-    DatabaseError, and BadInput where both are of one version.
+    A column in only one of them stays as in the later one, so the earlier may have another schema. Raises
+    DatabaseError, and BadInput if both have the same version.
     """
     version, now = (store.recorded(path, "version") for path in (earlier, later))
     if version == now:
@@ -112,7 +114,7 @@ def store_version(earlier: Path, later: Path, *, folder: Path = paths.VERSIONS) 
 
 
 def restore(path: Path, to: Path, *, version: str) -> None:
-    """Writes a database as it was in an earlier version. Raises BadInput for one that is not stored."""
+    """Writes a database as it was in an earlier version. Raises BadInput for a version that is not stored."""
     parts = store.frames(path, names=OF_VERSIONS)
     history = list(parts["versions"].sort_values("position")["version"])
     earlier = history[history.index(store.recorded(path, "version")) + 1 :]
@@ -123,7 +125,7 @@ def restore(path: Path, to: Path, *, version: str) -> None:
 
 
 def _write(later: Path, to: Path, *, chain: Sequence[str], undone: pd.DataFrame) -> None:
-    """Writes a database without what the versions of a chain, the newest first, undo."""
+    """Writes a database without the changes undone by a chain of versions, the newest first."""
     with store.written(to) as draft, duckdb.connect(str(draft)) as connection:
         _attach(connection, later_version=later)
         connection.register("differences", undone)
@@ -156,13 +158,13 @@ def _attach(connection: duckdb.DuckDBPyConnection, **files: Path) -> None:
 
 
 def _keys(connection: duckdb.DuckDBPyConnection) -> dict[str, list[str]]:
-    """The key columns of each table whose versions are stored."""
+    """Returns the key columns of each table whose versions are stored."""
     rows = connection.execute(CONSTRAINTS, ["PRIMARY KEY"]).fetchall()
     return {name: key for name, key, *_ in rows if name not in (*OF_RUNS, *OF_VERSIONS)}
 
 
 def _texts(columns: Mapping[str, str]) -> str:
-    """The columns by type, JSON as the text that it is: as a part of a row it would lose its blanks."""
+    """Returns the columns by type, JSON as text, because as part of a row it would lose its whitespace."""
     return ", ".join(
         f'CAST("{name}" AS VARCHAR) AS "{name}"' if kind == "JSON" else f'"{name}"' for name, kind in columns.items()
     )
@@ -173,13 +175,13 @@ def _listed(columns: Iterable[str]) -> str:
 
 
 def _shape(columns: Iterable[tuple[str, str]]) -> str:
-    """The columns as the structure that DuckDB reads from JSON."""
+    """Returns the columns as the structure that DuckDB reads from JSON."""
     kinds = {name: "VARCHAR" if kind == "JSON" else kind for name, kind in columns}
     return json.dumps({name: [kind[:-2]] if kind.endswith("[]") else kind for name, kind in kinds.items()})
 
 
 def _ranks(path: Path) -> pd.DataFrame:
-    """How the models of each suite rank by the scores that its board opens on."""
+    """Returns the ranks of models in each suite by the default scores of its board."""
     with duckdb.connect(str(path), read_only=True) as connection:
         suites = [key for (key,) in connection.execute(SUITES, [HUMAN]).fetchall()]
     parts = [store.frame(())]

@@ -1,1 +1,1 @@
-"""Plans and makes runs: plan.py, run.py, and the folders they are stored in."""
+"""Plans and executes runs: plan.py, run.py, and the folders in which they are stored."""

@@ -1,4 +1,4 @@
-"""What a plan would download, encode, compare and store: nothing is fetched or stored."""
+"""Estimates what a plan would download, encode, compare and store, without fetching or storing anything."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from compute.tasks.data import Data, Probe
 from compute.tasks.source import Need
 from compute.types import LikenessError, Model, Task
 
-# Data that is here is counted exactly, by reading it; above this many bytes that takes minutes, and the catalogue's
-# count is given.
+# Local data is counted exactly by reading it. Above this many bytes reading takes minutes, so the catalogue's count is
+# used.
 EXACT_BELOW = 2 << 30
 
 
 @dataclass(frozen=True, kw_only=True)
 class TaskEstimate:
-    """What one task's items take; `loaded` where they were read: then the counts are exact."""
+    """The items of one task; if `loaded`, the counts are exact."""
 
     task: Task
     need: Need
@@ -36,40 +36,39 @@ class TaskEstimate:
 
     @property
     def counts(self) -> Mapping[str, int | None]:
-        """Distinct images and texts to encode; None if nothing says before the files are here."""
+        """Distinct images and texts to encode; None if unknown before the files are downloaded."""
         if not self.loaded:
             return {"image": self.need.images, "text": self.need.texts}
         found = _by_kind(self.columns())
         return {kind: len(np.unique(np.concatenate(found[kind]))) if kind in found else 0 for kind in ("image", "text")}
 
     def columns(self, *, joint: bool = False) -> list[Column]:
-        """Returns what a model encodes of the items that were read, a probe's training items among them."""
+        """Returns what a model encodes of the loaded items, including a probe's training items."""
         trained = [probe.training_items(part) for part in self.loaded.values() if isinstance(part, Probe)]
         return tasks.every_column(self.loaded, joint=joint) + trained
 
 
 @dataclass(frozen=True, kw_only=True)
 class ModelEstimate:
-    """What one model's missing runs take."""
+    """The cost of one model's missing runs."""
 
     model: Model
     runs: int
     weights: int | None  # bytes
     present: bool  # the weights are on this machine
-    # What passes through the model, by kind: distinct images, texts and pairs to encode that are not stored yet;
-    # comparisons and questions.
+    # Counts by kind: distinct images, texts and pairs to encode that are not stored yet; comparisons and questions.
     work: Counter[str]
     exact: bool
-    unknown: int  # tasks whose items nothing counts
+    unknown: int  # tasks with an unknown number of items
 
     @property
     def items(self) -> int:
-        """Distinct items to encode."""
+        """The number of distinct items to encode."""
         return sum(self.work[kind] for kind in ABILITY)
 
 
 def estimate(plan: Plan, *, bench: Bench) -> tuple[list[TaskEstimate], list[ModelEstimate]]:
-    """Each task with a run to make, and each model with one."""
+    """Returns an estimate for each task and each model with a missing run."""
     first = {job.task.key: job for job in reversed(plan.missing)}
     data = {task.key: _data(first[task.key], bench) for task in plan.tasks if task.key in first}
     jobs = [(row, [job for job in plan.of(row) if job.stored is None]) for row in plan.models]
@@ -77,9 +76,11 @@ def estimate(plan: Plan, *, bench: Bench) -> tuple[list[TaskEstimate], list[Mode
 
 
 def item_counts(tasks: Iterable[Task], *, needs: Callable[[Task], Need]) -> Mapping[str, int]:
-    """Returns what some tasks take, whatever the model, if nothing is here: distinct `images` and `texts`, `questions`
-    to a judge, `bytes` of data sets and how many are `unsized`, and tasks that are `uncounted`, as nothing says how
-    many items they have."""
+    """Returns the size of some tasks for any model if nothing is downloaded or stored.
+
+    Counts distinct `images` and `texts`, `questions` to a judge, `bytes` of data sets, data sets of unknown size
+    (`unsized`), and tasks with an unknown number of items (`uncounted`).
+    """
     data = []
     for task in tasks:
         with suppress(LikenessError):  # it has published scores only
@@ -108,8 +109,9 @@ def _data(job: Job, bench: Bench) -> TaskEstimate:
 
 
 def _work(row: Model, jobs: Sequence[Job], data: Mapping[str, TaskEstimate], bench: Bench) -> ModelEstimate:
-    """Everything once, whatever number of tasks shows it: by content where the items were read, else by what the
-    catalogue says of tasks that show the same."""
+    """Counts everything once, however many tasks use it: by content for loaded items, else by what the catalogue says
+    about tasks that share data.
+    """
     kinds = [kind for kind in ABILITY if set(ABILITY[kind]) <= set(row.abilities)]
     work, keys, unknown = Counter[str](), defaultdict[str, list[np.ndarray]](list), 0
     encoding: dict[str, TaskEstimate] = {}
@@ -146,7 +148,7 @@ def _work(row: Model, jobs: Sequence[Job], data: Mapping[str, TaskEstimate], ben
 
 
 def _by_kind(columns: Iterable[Column]) -> dict[str, list[np.ndarray]]:
-    """Returns the keys of each modality, a column after the other."""
+    """Returns the keys of each modality, one array per column."""
     keys = defaultdict[str, list[np.ndarray]](list)
     for column in columns:
         keys[column.modality].append(column.keys)
@@ -154,8 +156,9 @@ def _by_kind(columns: Iterable[Column]) -> dict[str, list[np.ndarray]]:
 
 
 def _not_read(shown: Iterable[TaskEstimate], kind: str) -> int:
-    """Items of tasks that were not read: of those that show the same the largest number, less what is counted already
-    because another of them was read."""
+    """Counts items of tasks that were not loaded: the largest number among tasks that share data, minus what is already
+    counted because another of them was loaded.
+    """
     read, told = Counter[str](), Counter[str]()
     for one in shown:
         count = Counter({one.need.shared or one.task.key: one.counts[kind] or 0})
@@ -164,18 +167,19 @@ def _not_read(shown: Iterable[TaskEstimate], kind: str) -> int:
 
 
 def _stored(row: Model, kind: str, keys: np.ndarray, bench: Bench) -> int:
-    """Returns how many of the keys are stored already."""
+    """Returns how many of the keys are already stored."""
     try:
         subject = bench.subject(row)
         store, home = subject.store, subject.store.home(row.key, subject.identity)
     except LikenessError:
-        return 0  # weights that are not here have encoded nothing
+        return 0  # weights that are not downloaded have not encoded anything
     return int(store.cache(home, kind).has(keys).sum()) if len(keys) else 0
 
 
 def downloads(data: Iterable[TaskEstimate]) -> dict[tuple[str, str], int | None]:
-    """Bytes to fetch of each data set and revision that is not here: what the task takes that reads most of it; None
-    where not known."""
+    """Returns the bytes to fetch for each missing data set and revision: the most that any of its tasks reads; None if
+    unknown.
+    """
     sizes: dict[tuple[str, str], int] = {}
     for need in (task.need for task in data if task.need.repo and not task.need.present):
         key = need.repo, need.revision

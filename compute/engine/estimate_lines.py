@@ -1,4 +1,4 @@
-"""An estimate as text: what is fetched, encoded and stored, and what sharing saves."""
+"""Formats an estimate as text: what is fetched, encoded and stored."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from compute.types import counted
 def lines(
     plan: Plan, data: Sequence[TaskEstimate], work: Sequence[ModelEstimate], *, settings: RunSettings
 ) -> list[str]:
-    """Returns the dry run's page: data, models, what is there, totals."""
+    """Returns the lines of a dry run: data, models, stored runs, totals."""
     text, each = [], np.dtype(settings.store_dtype).itemsize
     if data:
         rows = [("task", "data set", "revision", "to fetch", "images", "texts")] + [
@@ -46,7 +46,7 @@ def lines(
         text += ["", "Stored already:", *(f"  {job.model.key}, {job.name}: {job.fingerprint}" for job in stored)]
     fetched = downloads(data)
     unknown, total = sum(count is None for count in fetched.values()), sum(count or 0 for count in fetched.values())
-    # Rows that stand for the same weights fetch them once.
+    # Rows with the same weights fetch them once.
     missing = {(one.model.weights or one.model.key, one.model.revision): one.weights for one in work if not one.present}
     vectors = sum(one.items * (one.model.embed_dim or 0) * each for one in work if _embeds(one))
     rows = sum(job.task.n_items or 0 for job in plan.missing)
@@ -75,7 +75,7 @@ def _weights(one: ModelEstimate) -> str:
 
 
 def _items(one: ModelEstimate, each: int) -> str:
-    """Returns what passes through the model; `each`: bytes of a number of a vector."""
+    """Returns what the model processes; `each` is the number of bytes per vector element."""
     row, about = one.model, "" if one.exact else "about "
     if _embeds(one):
         stores = "the size of a vector is known once the model is loaded"

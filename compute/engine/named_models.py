@@ -1,5 +1,6 @@
-"""Models as a user names them: a key of the catalogue or of an own model, a folder, a model of the hub, or a judge
-behind an endpoint."""
+"""Resolves models that a user names: a key of the catalogue or of a user model, a folder, a hub model, or a judge at an
+endpoint.
+"""
 
 from __future__ import annotations
 
@@ -20,13 +21,13 @@ from compute.models.own.checkpoints import NamedModel
 from compute.models.own.own_model import FROM_ENDPOINT, FROM_FOLDER, ModelSource
 from compute.types import BadInput, Model, NotHere, UnknownKey, slug
 
-ENDPOINT = "endpoint:"  # before the name that a model has at the endpoint
-PATHS = ("./", "../", "/", "~")  # what a path begins with, if a key has its name
-SHORTEST = 7  # characters of a commit that name it
+ENDPOINT = "endpoint:"  # prefix of a model's name at the endpoint
+PATHS = ("./", "../", "/", "~")  # prefixes of a path, for folders with the name of a key
+SHORTEST = 7  # characters of an abbreviated commit
 
 
 class Overrides(NamedTuple):
-    """What a user says of a checkpoint instead of what its files tell."""
+    """Properties of a checkpoint that a user states instead of its files."""
 
     name: str = ""
     family: str = ""
@@ -39,10 +40,10 @@ NONE = Overrides()
 def named(
     texts: Sequence[str], *, catalog: Catalog, overrides: Overrides = NONE, offline: bool = False
 ) -> list[NamedModel]:
-    """Returns what each of the texts names, once each; `catalog` holds own models too.
+    """Returns the distinct models that the texts name; `catalog` includes user models.
 
-    A key of the catalogue wins over a folder of that name, which `./` makes a path. `overrides` are of the only
-    checkpoint among the texts. Raises UnknownKey, NotHere, BadInput, CannotDo.
+    If a catalogue key and a folder share a name, the key wins; write `./name` for the folder. `overrides` apply to the
+    only checkpoint among the texts. Raises UnknownKey, NotHere, BadInput, CannotDo.
     """
     known = {row.key: row for row in catalog.models}
     texts = list(dict.fromkeys(texts))
@@ -67,13 +68,13 @@ def of_folder(text: str) -> bool:
 
 
 def of_path(folder: Path) -> str:
-    """Returns a folder as a text that is not a key, whatever its name."""
+    """Returns a folder as a text that cannot be read as a key."""
     text = str(folder)
     return text if text.startswith(PATHS) else f"./{text}"
 
 
 def keyed(model: NamedModel, *, results: Path) -> NamedModel:
-    """Returns the model under the key that `record_named` gives it; nothing is written."""
+    """Returns the model under the key that `record_named` would give it; nothing is written."""
     if model.source is None:
         return model
     row = own_models.keyed(model.row, digest=model.digest, results=results, source=model.source)
@@ -81,14 +82,16 @@ def keyed(model: NamedModel, *, results: Path) -> NamedModel:
 
 
 def record_named(model: NamedModel, *, results: Path) -> Model:
-    """The model's row, recorded if no catalogue has it, so that a build knows it. Raises BadInput, CannotWrite."""
+    """Returns the model's row, which is recorded if the catalogue lacks it, so that a build finds it. Raises BadInput,
+    CannotWrite.
+    """
     if model.source is None:
         return model.row
     return own_models.record(model.row, digest=model.digest, results=results, source=model.source)
 
 
 def joined(catalog: Catalog, models: Sequence[NamedModel]) -> Catalog:
-    """The catalogue with the rows of these models, and of the data sets that their cards name those it knows."""
+    """Returns the catalogue with the rows of these models; of the data sets in their cards, known ones are included."""
     rows = {
         model.row.key: replace(model.row, trained_on=catalog.dataset_keys(model.row.trained_on))
         for model in models
@@ -99,7 +102,7 @@ def joined(catalog: Catalog, models: Sequence[NamedModel]) -> Catalog:
 
 
 def _recorded(row: Model) -> NamedModel:
-    """Returns a row of the catalogue; a recorded one must still be what it was."""
+    """Returns a row of the catalogue; raises BadInput if a recorded model has changed."""
     source = own_models.source_of(row)
     if source is not None and source.kind == FROM_FOLDER and weights.own_folder(row) is not None:
         now = weights.revision(row, required=required_files(row))
@@ -113,7 +116,9 @@ def _recorded(row: Model) -> NamedModel:
 
 
 def _served(name: str, overrides: Overrides) -> NamedModel:
-    """The judge of that name at the endpoint of the environment, which is not asked yet; another host's is another."""
+    """Returns the judge with that name at the environment's endpoint, without asking it; the host is part of its
+    identity.
+    """
     host = endpoint.host()
     if not name or not host:
         raise NotHere(
@@ -170,7 +175,7 @@ def _checkpoint(text: str, catalog: Catalog, overrides: Overrides, *, offline: b
 
 
 def _at_revision(catalog: Catalog, repository: str, revision: str) -> Model | None:
-    """Returns the catalogue's own row of a repository at a revision, a commit or its beginning; empty: any revision."""
+    """Returns the catalogue's row of a repository at a revision: a commit or its prefix, or empty for any revision."""
     name = repository.lower()
     rows = [
         row

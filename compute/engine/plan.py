@@ -1,4 +1,4 @@
-"""A suite and some models as jobs: which runs are missing, which are stored, which cannot be made."""
+"""Plans a suite and some models as jobs: missing runs, stored runs, and runs that cannot be made."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from compute.catalog import Catalog
     from compute.procedures.evidence import Procedure
 
-# Packages that decide a procedure's numbers, besides those that the model's adapter names.
+# Packages that affect a procedure's numbers, in addition to those of the model's adapter.
 PACKAGES = {"probe": ("torch", "scikit-learn"), "clustering": ("scikit-learn",), "neighbours": ("scikit-learn",)}
 
 
@@ -34,22 +34,22 @@ class Job:
     procedure: Procedure
     options: Mapping[str, Any]  # of the procedure
     task_options: Mapping[str, Any]  # of the items
-    variant: str  # options that are not the default, `quality=clip-iqa`; empty: none
-    settings: Mapping[str, Any]  # all that decides the scores and is known beforehand
-    fingerprint: str  # of the settings; empty with a problem
+    variant: str  # options other than the default, e.g. `quality=clip-iqa`; empty if none
+    settings: Mapping[str, Any]  # everything that determines the scores and is known in advance
+    fingerprint: str  # of the settings; empty if there is a problem
     way: str  # how the model answers: by vectors (`embed`), by its own comparison (`compare`), in words (`choose`)
-    stored: StoredRun | None = None  # the complete run, if there is one
-    problem: str = ""  # why the settings are not known: the weights are not here
+    stored: StoredRun | None = None  # the complete run, if any
+    problem: str = ""  # why the settings are unknown: the weights are not downloaded
 
     @property
     def name(self) -> str:
-        """The task, with the variant if there is one."""
+        """The task, with the variant if any."""
         return f"{self.task.key} ({self.variant})" if self.variant else self.task.key
 
 
 @dataclass(frozen=True, kw_only=True)
 class SkippedRun:
-    """A run that the model is not made for: not a failure."""
+    """A run that the model does not support, which is not a failure."""
 
     model: Model
     task: Task
@@ -84,9 +84,9 @@ def make(
     tasks: Sequence[str] = (),
     bench: Bench,
 ) -> Plan:
-    """Plans a suite's tasks (or those of them named) over models by key, by the settings of the bench.
+    """Plans a suite's tasks (or the named ones) for models by key, with the settings of the bench.
 
-    Raises UnknownKey for a name that is in no catalogue, BadInput for a task of another suite or an option that none of
+    Raises UnknownKey for a name outside the catalogue, BadInput for a task of another suite or an option that none of
     the tasks has.
     """
     settings, listed = bench.settings, catalog.suite(suite)
@@ -125,7 +125,7 @@ def make(
                     stored = run_folders.find(
                         settings.results, model=row.key, task=task.key, fingerprint=job.fingerprint
                     )
-                # Unanswered questions are asked again, and items that were skipped are tried unless that is allowed.
+                # Unanswered questions are asked again, and skipped items are tried again unless skipping is allowed.
                 if stored and not stored.run.error and (settings.skip_bad or not stored.run.settings.get("left_out")):
                     job = replace(job, stored=stored)
                 jobs.append(job)
@@ -139,20 +139,20 @@ def make(
 
 
 def check_possible(plan: Plan, *, models: Iterable[str]) -> None:
-    """Raises NotHere if no run of these models can be made, since packages or weights of all of them are missing."""
+    """Raises NotHere if no run of these models is possible because packages or weights of all of them are missing."""
     jobs = [job for job in plan.jobs if job.model.key in models]
     if jobs and all(job.problem for job in jobs):
         raise NotHere("; ".join(dict.fromkeys(job.problem for job in jobs)))
 
 
 def _allowed(task: Task, bench: Bench) -> tuple[Mapping[str, tuple[Any, ...]], Mapping[str, tuple[Any, ...]]]:
-    """Returns the options of the task's procedure and of its items; none if it cannot be run."""
+    """Returns the options of the task's procedure and of its items; empty if it cannot be run."""
     procedure = bench.procedures.get(task.procedure)
     return (procedure.options, bench.task_options(task)) if procedure else ({}, {})
 
 
 def _overrides(options: Sequence[str], allowed: Iterable[Mapping[str, tuple[Any, ...]]]) -> dict[str, Any]:
-    """`name=value` texts as allowed values."""
+    """Parses `name=value` texts to allowed values."""
     known = {name: values for option in allowed for name, values in option.items()}
     chosen = {}
     for option in options:
@@ -168,7 +168,7 @@ def _overrides(options: Sequence[str], allowed: Iterable[Mapping[str, tuple[Any,
 
 
 def obstacle(row: Model, task: Task, procedures: Mapping[str, Procedure]) -> str:
-    """Why the model cannot be run on the task, as far as the catalogue tells; empty if it can."""
+    """Returns why the model cannot be run on the task according to the catalogue; empty if it can."""
     if problem := model_rows.not_computable(row):
         return problem
     if task.procedure in ("frechet", "cfred-grid"):
@@ -208,14 +208,16 @@ def obstacle(row: Model, task: Task, procedures: Mapping[str, Procedure]) -> str
 
 
 def is_quality(task: Task) -> bool:
-    """Whether the task asks which image has more of a quality, without a reference (UniSim-Bench IQA and PAA)."""
+    """Returns whether the task asks which image has more of a quality, without a reference
+    (UniSim-Bench IQA and PAA).
+    """
     return task.procedure == "choice" and task.category in QUALITY_CATEGORIES and task.benchmark in QUALITY_BENCHMARKS
 
 
 def _jobs(
     row: Model, task: Task, bench: Bench, identity: Mapping[str, Any], overrides: Mapping[str, Any], *, problem: str
 ) -> list[Job]:
-    """One job, or one for each variant that the benchmark compares."""
+    """Returns one job, or one for each variant that the benchmark compares."""
     procedure, (of_procedure, of_task) = bench.procedures[task.procedure], _allowed(task, bench)
     usual = defaults(row, {**of_task, **of_procedure})
     pairing = model_rows.pairing_of(task.modalities[0], task.modalities[-1])
@@ -235,7 +237,7 @@ def _jobs(
     for choice in choices:
         options = {**usual, **choice}
         of_job, of_items = ({name: options[name] for name in part} for part in (of_procedure, of_task))
-        # How answers are read makes another run of a judge, and not another question to the models next to it.
+        # How answers are read is part of a judge's run, but not of the questions to other models.
         reading = {"version": READING, **{name: of_job[name] for name in ("reader",) if name in of_job}}
         settings = {
             "model": dict(identity),
@@ -279,9 +281,10 @@ def _jobs(
 
 
 def defaults(row: Model, allowed: Mapping[str, tuple[Any, ...]]) -> dict[str, Any]:
-    """Returns each option's value if none is named: its first.
+    """Returns the default of each option: its first value.
 
-    But a model that embeds an image with its text in one prompt does so, as in MIEB (compute/procedures/shared/fusion).
+    A model that embeds an image and its text in one prompt does so by default, as in MIEB
+    (compute/procedures/shared/fusion).
     """
     usual = {name: values[0] for name, values in allowed.items()}
     if "joint" in allowed.get("fusion", ()) and model_rows.embeds_jointly(row):
@@ -304,12 +307,12 @@ def lines(plan: Plan) -> list[str]:
 
 
 def reasons(plan: Plan) -> list[str]:
-    """Returns what was skipped: one line per model and reason."""
+    """Returns the skipped runs: one line per model and reason."""
     return grouped("Skipped", [(run.model.key, run.reason, run.task.key) for run in plan.skipped], most=4)
 
 
 def grouped(title: str, runs: Iterable[tuple[str, str, str]], *, most: int | None = None) -> list[str]:
-    """One line per model and reason, naming at most `most` tasks; `runs` are (model, reason, task)."""
+    """Returns one line per model and reason, with at most `most` tasks; `runs` are (model, reason, task)."""
     tasks: dict[tuple[str, str], list[str]] = {}
     for model, reason, task in runs:
         tasks.setdefault((model, reason), []).append(task)

@@ -1,8 +1,7 @@
-"""A plan's work on Ray, on several devices of this machine or on several machines: actors that hold the model encode
-shards and make runs.
+"""Executes a plan on Ray, on several devices or machines: actors load the model, encode shards and make runs.
 
-Ray places actors, starts lost ones again with the call that they had, and takes in machines that join. Every machine
-reads the same data, weights and results folder, by the same paths.
+Ray places actors, restarts lost ones with their call, and uses machines that join later. All machines read the same
+data, weights and results folder under the same paths.
 """
 
 from __future__ import annotations
@@ -34,17 +33,18 @@ if TYPE_CHECKING:
 
     from compute.models.adapter import Hardware
 
-OBJECT_STORE = 128 << 20  # bytes: only keys and scores pass between processes, vectors never do
+OBJECT_STORE = 128 << 20  # bytes: only keys and scores pass between processes, never vectors
 SETTLED = ("HF_HUB_OFFLINE", "LIKENESS_ANSWERS", "HF_HOME", "HF_HUB_CACHE")  # what this process has decided for all
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")  # of the libraries that compute on a CPU
 RETRIES = 3  # of a call whose worker was lost
-WAITING = 60.0  # seconds without a worker after which it is reported
+WAITING = 60.0  # seconds without a worker, after which this is reported
 
 
 @contextmanager
 def opened(settings: RunSettings) -> Iterator[tuple[RayCluster, Hardware | None]]:
-    """The cluster that the settings name, and what its workers compute in, None if this process has to find that
-    out. Raises BadInput for a cluster that does not answer, NotHere without Ray.
+    """Yields the cluster in the settings, and the hardware of its workers, None if this process determines it.
+
+    Raises BadInput for a cluster that does not answer, NotHere without Ray.
     """
     cluster = RayCluster(address=settings.address, workers=settings.workers)
     try:
@@ -54,11 +54,14 @@ def opened(settings: RunSettings) -> Iterator[tuple[RayCluster, Hardware | None]
 
 
 class RayCluster:
-    """The cluster at an address, or one started on this machine and stopped at the end."""
+    """The cluster at an address, or a local one that is stopped at the end."""
 
     def __init__(self, *, address: str = "", workers: int | None) -> None:
-        """`workers` encode; by default as many as there are GPUs, or cores if there is none. Those that find no room
-        yet start when machines join."""
+        """Connects to a cluster or starts one.
+
+        `workers` encode; by default as many as there are GPUs, or cores without a GPU. Workers without free resources
+        start when machines join.
+        """
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
         try:
             import ray
@@ -87,7 +90,9 @@ class RayCluster:
         self._workers = workers or self._gpus or self._cpus
 
     def hardware(self, *, device: str, dtype: str) -> Hardware | None:
-        """Returns what the workers' GPU computes in, which this machine need not have; None if no GPU is to be used."""
+        """Returns the device and dtype of the workers' GPU, which this machine need not have; None
+        if no GPU is used.
+        """
         from compute import models
 
         if not self._gpus or device == "cpu":
@@ -96,22 +101,22 @@ class RayCluster:
         return self._ray.get(task.remote(device=device.partition(":")[0] or "cuda", dtype=dtype))
 
     def close(self) -> None:
-        """Leaves the cluster, and stops it where it was started here."""
+        """Disconnects from the cluster, and stops it if it was started here."""
         if self._own:
             self._ray.shutdown()
 
     @contextmanager
     def crew(self, row: Model, jobs: Sequence[Job], execution: Execution) -> Iterator[RayCrew]:
-        """The workers of one model, until the context ends. Raises CannotDo for an object in memory."""
+        """Yields the workers of one model. Raises CannotDo for an object in memory."""
         if row.adapter == ADAPTER:
             raise CannotDo(
                 f"{row.key} is held by this process. Run it here, without --engine ray, or name it by its folder or "
                 "its key"
             )
         bench, hardware = execution.bench, execution.bench.hardware
-        settings = bench.settings.model_copy(update={"progress": False})  # no bars are drawn by a worker
+        settings = bench.settings.model_copy(update={"progress": False})  # workers draw no progress bars
         cores = max(1, self._cpus // self._workers)
-        # The bits of vectors made on a CPU may depend on the number of threads.
+        # The bits of vectors computed on a CPU may depend on the number of threads.
         threads = os.environ.get(THREADS[0], str(cores))
         known = {name: os.environ[name] for name in SETTLED if name in os.environ}
         on_gpu = hardware.device.startswith("cuda")
@@ -133,20 +138,20 @@ class RayCluster:
 
 
 class RayCrew:
-    """The workers of one model, as the process that plans sees them."""
+    """The workers of one model, from the point of view of the planning process."""
 
     def __init__(self, ray: Any, actors: Sequence[Any], execution: Execution) -> None:
         self._ray, self._actors, self._execution = ray, actors, execution
         self._started = {actor.start.remote(): actor for actor in actors}
 
     def settings(self) -> dict[str, Any]:
-        """Returns what the model says of itself. Raises LikenessError if no worker can load it."""
+        """Returns the model's reported settings. Raises LikenessError if no worker can load it."""
         return self._result(self._started[self._wait([*self._started])].settings.remote())
 
     def encode(self, modality: str, shards: Sequence[np.ndarray]) -> Generator[Encoded]:
-        """Yields what became of each shard, in the order in which they end. Raises LikenessError.
+        """Yields the result of each shard in order of completion. Raises LikenessError.
 
-        A pass that ends early waits for the shards at work, as the next one plans without what they store.
+        A pass that ends early waits for running shards, because the next pass plans with what is stored.
         """
         calls = [lambda actor, shard=shard: actor.encode.remote(modality, shard) for shard in shards]
         running: dict[Any, Any] = {}
@@ -158,27 +163,29 @@ class RayCrew:
             raise
 
     def attempts(self, jobs: Sequence[Job], encoding: Encoding) -> Iterator[Outcome]:
-        """Yields each run, as they end."""
+        """Yields each run in order of completion."""
         for at, done in self._spread([lambda actor, job=job: actor.attempt.remote(job, encoding) for job in jobs], {}):
             yield self._outcome(jobs[at], done)
 
     def stop(self) -> None:
-        """Ends all workers at once: what they have stored of a shard stays."""
+        """Stops all workers immediately; the parts of shards that they have stored stay."""
         for actor in self._actors:
             with suppress(self._ray.exceptions.RayError):
                 self._ray.kill(actor)
 
     def _wait(self, calls: Sequence[Any]) -> Any:
-        """One of the calls that has ended."""
+        """Returns one of the calls that has ended."""
         while not (done := self._ray.wait(calls, timeout=WAITING)[0]):
             if not self._ray.wait([*self._started], timeout=0)[0]:
                 self._execution.report("Waiting for a worker to start")
         return done[0]
 
     def _spread(self, calls: Sequence[Callable[[Any], Any]], running: dict[Any, Any]) -> Iterator[tuple[int, Any]]:
-        """Yields each call's position and what it returns, as they end; a worker gets the next one when it has ended
-        its last.
-        `running` holds those at work."""
+        """Yields each call's position and result in order of completion; a worker gets the next call when its last has
+        ended.
+
+        `running` contains the calls in progress.
+        """
         waiting, places = deque(enumerate(calls)), {}
         free = dict(self._started)
         while waiting or running:
@@ -192,7 +199,7 @@ class RayCrew:
                 yield places.pop(done), done
 
     def _result(self, call: Any) -> Any:
-        """Raises LikenessError if the call failed, or lost its worker again and again."""
+        """Returns a call's result. Raises LikenessError if it failed, or lost its worker repeatedly."""
         try:
             return self._ray.get(call)
         except self._ray.exceptions.RayTaskError as error:
@@ -204,7 +211,7 @@ class RayCrew:
             ) from error
 
     def _outcome(self, job: Job, call: Any) -> Outcome:
-        """Returns what became of a job, of this process's own job, with what its worker reported passed on."""
+        """Returns a job's outcome, with this process's job object, and forwards its worker's reports."""
         try:
             outcome, notes = self._result(call)
         except LikenessError as error:
@@ -215,28 +222,29 @@ class RayCrew:
 
 
 class Worker:
-    """One actor: it loads the model when something is to be encoded."""
+    """An actor that loads the model when something must be encoded."""
 
     def __init__(
         self, bench: Bench, row: Model, jobs: Sequence[Job], identity: dict[str, Any], results: Path | str
     ) -> None:
-        """`identity` of the model, as the process that plans knows it; `results`: a folder that this machine sees too,
-        or an address."""
+        """Stores the arguments; `identity` is the model's in the planning process, and `results` a folder visible to
+        this machine, or an address.
+        """
         self._bench, self._row, self._jobs, self._identity, self._results = bench, row, jobs, identity, results
 
     def start(self) -> None:
-        """Returns once the worker has found room."""
+        """Returns once the worker has been placed."""
 
     def settings(self) -> dict[str, Any]:
-        """Returns what the loaded model says of itself."""
+        """Returns the loaded model's reported settings."""
         return dict(self._subject.model.settings)
 
     def encode(self, modality: str, keys: np.ndarray) -> Encoded:
-        """Encodes and stores one shard, but for what a worker that was lost had stored of it."""
+        """Encodes and stores one shard, except what a lost worker had already stored."""
         return self._subject.encode_shard(self._distinct_items(modality), modality, keys)
 
     def attempt(self, job: Job, encoding: Encoding) -> tuple[Outcome, list[str]]:
-        """One run, and what there is to report."""
+        """Makes one run; returns its outcome and reports."""
         notes: list[str] = []
         results = storage.opened(self._results)
         settings = self._bench.settings.model_copy(update={"results": results})
@@ -248,7 +256,9 @@ class Worker:
 
     @cached_property
     def _subject(self) -> Any:
-        """Raises LikenessError if this process would encode otherwise than the one that plans."""
+        """The model with its store. Raises LikenessError if this process would encode differently from the planning
+        process.
+        """
         subject, planned = self._bench.subject(self._row), self._identity
         own = json.dumps(subject.identity, sort_keys=True, default=str)
         if own != json.dumps(planned, sort_keys=True, default=str):
@@ -259,7 +269,7 @@ class Worker:
         return subject
 
     def _distinct_items(self, modality: str) -> DistinctItems:
-        """Returns the items of all jobs: the same as the process that plans has, which need not send any."""
+        """Returns the distinct items of all jobs: the same as in the planning process, which therefore sends none."""
         known = self.__dict__.setdefault("_distinct", {})
         if modality not in known:
             known[modality] = passes.distinct(
@@ -275,7 +285,7 @@ class Worker:
 
 
 def _check_listens(address: str) -> None:
-    """Raises BadInput if nothing listens at a HOST:PORT, where Ray itself would wait for minutes."""
+    """Raises BadInput if nothing listens at a HOST:PORT; Ray itself would wait for minutes."""
     host, _, port = address.rpartition(":")
     if "://" not in address and host and port.isdecimal():
         try:

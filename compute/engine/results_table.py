@@ -1,5 +1,4 @@
-"""The scores of a plan's runs as a table to read: a row per task, a column per model, intervals and chance next to
-them."""
+"""Formats the scores of a plan's runs as a table: a row per task, a column per model, with intervals and chance."""
 
 from __future__ import annotations
 
@@ -15,12 +14,12 @@ from compute.io.tables import markdown
 from compute.rounding import rounded
 from compute.types import TIES_SHOWN, Metric, counted
 
-ACROSS = 5  # models side by side; more go into their own table
+ACROSS = 5  # models per table; others go into further tables
 NOTHING = "-"
 
 
 def lines(plan: Plan, outcomes: Sequence[Outcome], *, catalog: Catalog) -> list[str]:
-    """Returns a Markdown table for every few models, what its columns mean, then what failed or was skipped."""
+    """Returns Markdown tables of a few models each, what the columns mean, then failed and skipped runs."""
     stored = [outcome.stored for outcome in outcomes if outcome.stored is not None]
     main = variants.main_runs(stored, tasks=plan.tasks)
     cells = {key: main[key] for key in ((run.run.model, run.run.task) for run in stored)}
@@ -50,7 +49,7 @@ def lines(plan: Plan, outcomes: Sequence[Outcome], *, catalog: Catalog) -> list[
 
 
 def traced(failed: Sequence[Outcome]) -> list[str]:
-    """Where the tracebacks of failed runs are: the first one's file, and how many others have one."""
+    """Returns where the tracebacks of failed runs are: the first one's file, and how many others have one."""
     files = [outcome.trace for outcome in failed if outcome.trace is not None]
     if not files:
         return []
@@ -80,7 +79,7 @@ def _table(
 
 
 def _counted(counts: Sequence[int | None]) -> str:
-    """Returns how many items the scores of a row rest on: `160`, or `88-160` where judges left some unanswered."""
+    """Returns how many items a row's scores cover: `160`, or `88-160` if judges left some unanswered."""
     known = [count for count in counts if count is not None]
     if len(known) < len(counts):
         return NOTHING
@@ -89,14 +88,15 @@ def _counted(counts: Sequence[int | None]) -> str:
 
 
 def cell(stored: StoredRun, metric: Metric) -> str:
-    """One score in the metric's own unit: `85.1 ± 2.0`, or `85.1 (82.0 to 87.5)` if it has its own interval; and
-    what to know of it."""
+    """Returns one score in the metric's unit with notes: `85.1 ± 2.0`, or `85.1 (82.0 to 87.5)` if it has its own
+    interval.
+    """
     notes = cell_notes(stored, metric)
     return cell_text(stored, metric) + (f" ({', '.join(notes)})" if notes else "")
 
 
 def cell_text(stored: StoredRun, metric: Metric) -> str:
-    """Returns the score alone."""
+    """Returns the score without notes."""
     score = run_folders.headline(stored)
     text = _number(score.value, metric)
     if score.low is not None and score.high is not None:
@@ -110,8 +110,9 @@ def cell_text(stored: StoredRun, metric: Metric) -> str:
 
 
 def cell_notes(stored: StoredRun, metric: Metric) -> list[str]:
-    """The share of items, if some are missing, the score without a bias that is known, the lower bound of a judge's
-    score, the share of items that exact ties decide, where it is over 1%, and that the run is doubtful."""
+    """Returns notes on a score: item coverage below 100%, the score without a known bias, a judge's lower bound, the
+    share of items decided by exact ties if over 1%, and whether the run is doubtful.
+    """
     score = run_folders.headline(stored)
     notes = [f"{rounded(stored.coverage, 1, scale=100)}% of items"] if stored.coverage < 1 else []
     notes += [note] if (note := bias_note(score.value, score.bias, digits=metric.digits, scale=metric.scale)) else []
@@ -123,9 +124,9 @@ def cell_notes(stored: StoredRun, metric: Metric) -> list[str]:
 
 def how_answers_were_read(stored: StoredRun) -> list[str]:
     """Returns how many of a judge's answers state no score from 1 to 10, by reason, and how many the lenient reader
-    adds; none if all do, or none was asked for.
+    adds; empty if all do, or if no answers were requested.
 
-    PairBench's MMScore takes such answers for their own label: the figure alone does not tell.
+    PairBench's MMScore counts such answers as a label of their own, so the score alone does not show them.
     """
     parts = [part for part in stored.run.settings.get("found", {}).values() if "refused" in part]
     counts = {name: sum(part.get(name, 0) for part in parts) for name in ("refused", "truncated", "invalid")}
@@ -144,7 +145,7 @@ def _number(value: float, metric: Metric) -> str:
 
 
 def _compared(plan: Plan, stored: Sequence[StoredRun], cells: Mapping[tuple[str, str], StoredRun]) -> Iterator[str]:
-    """Yields which of two variants is shown, for each model and category that has both."""
+    """Yields which of several variants is shown, for each model and category with more than one."""
     category = {task.key: (task.benchmark, task.category) for task in plan.tasks}
     compared: dict[tuple[str, tuple[str, str]], tuple[set[str], set[str]]] = {}
     for run in stored:

@@ -1,4 +1,6 @@
-"""Runs a plan: model by model, every distinct item encoded once, each run written to its folder when complete."""
+"""Runs a plan model by model: every distinct item is encoded once, and each run is written to its
+folder when complete.
+"""
 
 from __future__ import annotations
 
@@ -36,24 +38,24 @@ from compute.tasks.data import Data
 from compute.types import TIES_SHOWN, BadItem, CannotDo, LikenessError, Model, NoService, NotHere, Run, Score, Task
 from compute.versions import without_package
 
-SOURCES = ("models", "tasks", "procedures", "metrics", "features", "engine")  # packages whose code decides scores
+SOURCES = ("models", "tasks", "procedures", "metrics", "features", "engine")  # packages whose code determines scores
 
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """What became of one job."""
+    """The result of one job."""
 
     job: Job
-    state: str  # made | stored | failed | skipped; stopped: not begun, because the whole run was stopped
+    state: str  # made | stored | failed | skipped; stopped: not started because the whole run was stopped
     stored: StoredRun | None = None
     reason: str = ""  # why it failed or was skipped
-    trace: Path | None = None  # the file with the traceback of an error that is none of ours
-    stops: bool = False  # the whole run ends here: the others would fail for the same reason
+    trace: Path | None = None  # the file with the traceback of a foreign error
+    stops: bool = False  # the whole run ends here because the other runs would fail for the same reason
 
 
 @dataclass(frozen=True, kw_only=True)
 class Encoding:
-    """The passes that all of a model's runs share."""
+    """The passes shared by all runs of a model."""
 
     seconds: float  # each run's share of them
     passes: tuple[Pass, ...]
@@ -61,7 +63,9 @@ class Encoding:
 
 @dataclass(kw_only=True)
 class Execution:
-    """What all runs of a plan share: how they are made, and the tasks' items, loaded once each, or its error."""
+    """The state shared by all runs of a plan: settings, and the tasks' items, loaded once each, or
+    the loading error.
+    """
 
     bench: Bench
     report: Callable[[str], None]
@@ -70,7 +74,7 @@ class Execution:
     seconds: dict[tuple[str, str], float] = field(default_factory=dict)
 
     def items(self, job: Job) -> Mapping[str, Data]:
-        """A task's items by subset. Raises what loading them raised, at every call."""
+        """Returns a task's items by subset. Raises the loading error on every call."""
         key = items_key(job)
         if key not in self.loaded:
             started = time.perf_counter()
@@ -86,7 +90,7 @@ class Execution:
 
 
 def items_key(job: Job) -> tuple[str, str]:
-    """What two jobs that show the same items have in common."""
+    """Returns a key that is equal for jobs with the same items."""
     return job.task.key, run_folders.canonical(job.task_options)
 
 
@@ -99,17 +103,17 @@ def execute(
     meet: Callable[[Any], None] = lambda subject: None,
     workers: Any | None = None,
 ) -> list[Outcome]:
-    """Makes every missing run of the plan; one outcome per job, in the plan's order.
+    """Makes every missing run of the plan; returns one outcome per job, in the plan's order.
 
-    A run that fails leaves its reason in its folder and the others continue, but for NoService: it stops them all.
-    `report` gets a line for each run that ends, and `ended` its outcome; `meet` gets each judge that this process asks,
-    before its first run. `workers`, a RayCluster, do the work in place of this process.
+    A run that fails leaves its reason in its folder and the others continue; only NoService stops them all. `report` is
+    called with a line for each finished run, `ended` with its outcome, and `meet` with each judge that this process
+    asks, before its first run. `workers`, a RayCluster, do the work instead of this process.
     """
     execution = Execution(bench=bench, report=report, meet=meet)
     outcomes: dict[int, Outcome] = {
         id(job): Outcome(job=job, state="stored", stored=job.stored) for job in plan.jobs if job.stored is not None
     }
-    reasons: set[str] = set()  # why runs failed; each reason is reported in full once
+    reasons: set[str] = set()  # each reason for failures is reported in full once
 
     def end(outcome: Outcome) -> None:
         outcomes[id(outcome.job)] = outcome
@@ -125,7 +129,7 @@ def execute(
             except NoService:
                 break
             finally:
-                if row.adapter != OWN:  # which its caller keeps
+                if row.adapter != OWN:  # its caller keeps it
                     encoding_pipeline.release()
     return [outcomes.get(id(job), Outcome(job=job, state="stopped")) for job in plan.jobs]
 
@@ -137,7 +141,7 @@ def _run_model(
     end: Callable[[Outcome], None],
     workers: Any | None,
 ) -> None:
-    """All of one model's missing runs; `end` gets each one's outcome. Raises NoService after it has got it."""
+    """Makes all missing runs of one model; `end` is called with each outcome. Raises NoService after that call."""
     ready: list[Job] = []
     progress = Progress(watched=execution.bench.settings.progress)
     with progress.bar(f"{row.key}, reading items", total=len(jobs), unit="task") as advance:
@@ -179,7 +183,7 @@ def _run_model(
 
 
 def attempt(job: Job, subject: Any, execution: Execution, encoding: Encoding) -> Outcome:
-    """One run, or why it could not be made."""
+    """Makes one run; returns its outcome, or why it failed."""
     try:
         return Outcome(job=job, state="made", stored=_run(job, subject, execution, encoding))
     except CannotDo as error:
@@ -195,10 +199,10 @@ def _prepared(
     end: Callable[[Outcome], None],
     encoders: Encoders | None,
 ) -> tuple[list[Job], str]:
-    """Encodes the items of all jobs at once; `end` gets jobs with an unusable item. Returns the others.
+    """Encodes the items of all jobs at once; `end` is called for jobs with an unusable item. Returns the other jobs.
 
-    After any other error (no weights, a full disk), which is returned too, every job is tried on its own: one whose
-    items are stored already still succeeds.
+    After any other error (missing weights, a full disk), which is also returned, every job is tried separately, so a
+    job whose items are already stored still succeeds.
     """
     left = list(jobs)
     while left:
@@ -210,7 +214,7 @@ def _prepared(
         except Exception as error:
             key = error.key if isinstance(error, BadItem) else b""
             hit = [job for job in left if key and any(key in column.keys for column in columns[id(job)])]
-            if not hit:  # an item in no column: the job that needs it meets it again
+            if not hit:  # an item outside the columns: its job will encounter it again
                 return left, failure(error)
             for job in hit:
                 end(failed(job, error, execution))
@@ -219,7 +223,7 @@ def _prepared(
 
 
 def _run(job: Job, subject: Any, execution: Execution, encoding: Encoding) -> StoredRun:
-    """One run from items to folder, with thumbnails. Raises whatever prevents the run."""
+    """Makes one run from items to folder, with thumbnails. Raises whatever prevents the run."""
     before, options = len(subject.done), execution.bench.settings
     began, started = time.perf_counter(), _now()
     whole = execution.items(job)
@@ -229,7 +233,7 @@ def _run(job: Job, subject: Any, execution: Execution, encoding: Encoding) -> St
     rows, undefined = scoring.scored(job.task, frames)
     sizes = {subset: tasks.size(part) for subset, part in whole.items()}
     total, known = sum(sizes.values()), job.task.n_items
-    errors = sum(part.settings.get("errors", 0) for part in evidence.values())  # of the connection or the like
+    errors = sum(part.settings.get("errors", 0) for part in evidence.values())  # for example of the connection
     rated = {subset: tasks.size(part) - evidence[subset].unasked for subset, part in data.items()}
     usable = sum(rated.values()) / total
     coverage = usable * scoring.answered(frames, job.task.metrics[0])
@@ -253,7 +257,7 @@ def _run(job: Job, subject: Any, execution: Execution, encoding: Encoding) -> St
             "adapter": subject.settings.get("loaded", {}),
             "versions": versions.exact(job.settings),
             "found": {subset: part.settings for subset, part in evidence.items() if part.settings},
-            # Where it counts another number.
+            # Set if the catalogue has a different number.
             "catalogue_items": None if known in (None, total, *sizes.values()) else known,
             "timings": {stage: round(seconds, 3) for stage, seconds in timings.items()},
             "encodings": [vars(done) for done in (*encoding.passes, *subject.done[before:])],
@@ -271,13 +275,15 @@ def _run(job: Job, subject: Any, execution: Execution, encoding: Encoding) -> St
     stored = run_folders.write(options.results, run=run, scores=scores, items=table)
     try:
         thumbnails.add(options.results, task=job.task.key, data=data, items=table, most=options.thumbnails)
-    except (LikenessError, OSError) as error:  # a run without them is complete
+    except (LikenessError, OSError) as error:  # a run without thumbnails is complete
         execution.report(f"{job.task.key}: no thumbnails: {error}")
     return stored
 
 
 def _identity(job: Job, bench: Bench) -> dict[str, Any]:
-    """What its job decides of a run. A metric without weights runs in numpy, a judge behind an endpoint elsewhere."""
+    """Returns the fields of a run that its job determines. A metric without weights runs in numpy, an endpoint's judge
+    elsewhere.
+    """
     if job.settings.get("model", {}).get("device", bench.hardware.device):
         device, dtype = bench.hardware.device, hardware_for(job.model, bench.hardware).dtype
     else:
@@ -292,7 +298,7 @@ def _identity(job: Job, bench: Bench) -> dict[str, Any]:
 
 
 def computed(*, model: str, task: Task, fingerprint: str, started: str = "", **facts: Any) -> Run:
-    """Returns a run of this program's, made now unless it `started` before."""
+    """Returns a run computed by this program, with the current time unless `started` is given."""
     return Run(
         id=f"computed/{model}/{task.key}/{fingerprint}",
         model=model,
@@ -313,9 +319,9 @@ def _now() -> str:
 def _evidence(
     job: Job, subject: Any, whole: Mapping[str, Data], *, skip_bad: bool
 ) -> tuple[dict[str, Evidence], dict[str, Data]]:
-    """The procedure's evidence by subset, and the items it rests on.
+    """Returns the procedure's evidence by subset, and the items behind it.
 
-    With `skip_bad` bad items are dropped first, and those that only the procedure meets when it does.
+    With `skip_bad`, bad items are dropped first, and those that only the procedure detects when it does.
     """
     if job.way == "embed":
         subject.prepare(prepared_columns(job, whole))
@@ -331,14 +337,17 @@ def _evidence(
 
 
 def prepared_columns(job: Job, whole: Mapping[str, Data]) -> list[Column]:
-    """What is prepared of a task's items: of an image with its text, where the model embeds both as one, neither by
-    itself. Random applications are for vectors alone: a judge in words is not shown them, and a model that compares
-    reads each in its turn, as making an image may take longer than comparing it."""
+    """Returns the columns of a task's items to prepare.
+
+    If the model embeds an image and its text together, neither is prepared separately. Random variants are prepared for
+    vectors only: a judge does not see them, and a model that compares reads each in turn, because generating an image
+    may take longer than comparing it.
+    """
     return tasks.every_column(whole, joint=job.options.get("fusion") == "joint", variants=job.way == "embed")
 
 
 def _skipped_items(job: Job, subject: Any, whole: Mapping[str, Data]) -> list[str]:
-    """This task's skipped items by name, and why; a content that several items show is named once."""
+    """Returns the names of this task's skipped items, and why; content shared by several items is named once."""
     skipped = {}
     for column in prepared_columns(job, whole) if subject.bad else ():
         for row in np.flatnonzero(np.isin(column.keys, np.array(list(subject.bad), dtype="S32"))).tolist():
@@ -347,7 +356,7 @@ def _skipped_items(job: Job, subject: Any, whole: Mapping[str, Data]) -> list[st
 
 
 def _contents(whole: Mapping[str, Data]) -> str:
-    """A digest of the items' contents in order: two runs with the same one saw the same items."""
+    """Returns a digest of the items' contents in order: equal digests mean equal items."""
     digest = hashlib.blake2b(digest_size=10)
     for subset, part in whole.items():
         digest.update(subset.encode())
@@ -357,7 +366,7 @@ def _contents(whole: Mapping[str, Data]) -> str:
 
 
 def failed(job: Job, error: Exception, execution: Execution) -> Outcome:
-    """Stores why a run failed in its folder, with the traceback of an error that is none of ours."""
+    """Stores the reason for a run's failure in its folder, with the traceback of a foreign error."""
     reason, foreign, noted = failure(error), not isinstance(error, LikenessError), None
     if foreign and job.model.adapter == OWN and (line := own_line(error)):
         reason += f" ({line})"
@@ -373,14 +382,14 @@ def failed(job: Job, error: Exception, execution: Execution) -> Outcome:
 
 
 def failure(error: Exception) -> str:
-    """An error in one line; one that is none of ours with its class."""
+    """Returns an error in one line, with its class if it is a foreign error."""
     if isinstance(error, ModuleNotFoundError) and (problem := without_package(error)):
         return problem
     return str(error) if isinstance(error, LikenessError) else f"{type(error).__name__}: {error}".partition("\n")[0]
 
 
 def _line(outcome: Outcome, *, repeated: bool = False) -> str:
-    """One run's outcome; `repeated`: its reason was reported before, for another run."""
+    """Returns one run's outcome as text; `repeated`: the reason was already reported for another run."""
     job, stored, name = outcome.job, outcome.stored, f"{outcome.job.model.key}, {outcome.job.name}"
     if outcome.stops:  # the summary has the reason
         return f"{name}: failed; the whole run stops here"
@@ -401,13 +410,15 @@ def _line(outcome: Outcome, *, repeated: bool = False) -> str:
 
 
 def doubted(stored: StoredRun) -> list[str]:
-    """A line for each reason to doubt a run."""
+    """Returns a line for each reason to doubt a run."""
     return [f"{stored.run.model}, {stored.run.task}: doubtful: {doubt}" for doubt in stored.doubts]
 
 
 @cache
 def code() -> str:
-    """A digest of the sources that make scores: this package's files but for those that only read them."""
+    """Returns a digest of the sources that determine scores: all files of this package except those that only read
+    scores.
+    """
     root = ROOT / "compute"
     digest = hashlib.blake2b(digest_size=8)
     for path in sorted([*root.glob("*.py"), *(path for part in SOURCES for path in (root / part).rglob("*.py"))]):

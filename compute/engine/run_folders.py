@@ -1,7 +1,7 @@
-"""Run folders: what one run left behind, on disk. They are the truth; the database is an index of them.
+"""Run folders: the stored results of a run. They are the source of truth; the database is an index of them.
 
-`<root>/<model, / as __>/<task, / as __>/<fingerprint>/` holds `scores.parquet`, `items.parquet` and, written last,
-`run.json`: where it is, the run is whole. A run that failed leaves `failed.json` there instead, and counts as missing.
+`<root>/<model, / as __>/<task, / as __>/<fingerprint>/` contains `scores.parquet`, `items.parquet` and, written last,
+`run.json`, which marks the run as complete. A failed run leaves `failed.json` there instead, and counts as missing.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from compute.types import WHOLE, Amount, BadInput, CannotWrite, Count, Model, Na
 MARK, FAILED, SCORES, ITEMS = "run.json", "failed.json", "scores.parquet", "items.parquet"
 SCORE_FIELDS = ("subset", "metric", "value", "n", "stderr", "coverage", "lower_bound", "low", "high", "bias")  # in MARK
 CALIBRATIONS = "calibrations"
-# Below the results folder there are folders that hold no runs; looking into them would only cost time.
+# Folders below the results folder without runs, which are not searched to save time.
 OTHERS = (
     "features",
     "fetched",
@@ -45,12 +45,12 @@ OTHERS = (
     "suites",
     "models",
 )
-# A page opens at most this many items of a run, those whose names have the lowest MD5: the same items for every model,
-# whatever order a loader gives them in, and a fair draw of the task.
+# A page shows at most this many items of a run, those whose names have the lowest MD5. They are the same for every
+# model, independent of the loader's order, and a fair sample of the task.
 PAGE_ITEMS = 2000
 MAX_PARQUET = 4 << 30  # bytes: a million items with their details take under 1 GB
-CLOCKS = timedelta(days=1)  # how far the clocks of two machines may differ
-DIGITS = 6  # significant ones of a number in an item's detail
+CLOCKS = timedelta(days=1)  # tolerance between the clocks of two machines
+DIGITS = 6  # significant digits of a number in an item's detail
 
 
 BOUNDS = {metric.key: (metric.lower, metric.upper) for metric in METRICS}
@@ -63,11 +63,11 @@ class RecordPart(BaseModel):
 
 
 def _part(name: str, **fields: Any) -> type[RecordPart]:
-    """A record's part of these fields by their types."""
+    """Returns the type of a record part with these fields."""
     return create_model(name, __base__=RecordPart, **{field: (kind | None, None) for field, kind in fields.items()})
 
 
-# What a page shows of a model that has left every catalogue.
+# Description that a page shows for a model no longer in any catalogue.
 ModelDescription = strict(
     Model, *("title", "kind", "organisation", "family", "license", "parameters_m", "embed_dim", "open_weights")
 )
@@ -96,13 +96,13 @@ SettingsPart = _part(
 
 
 def _in_utc(text: str) -> str:
-    """So that the times of all zones can be compared as texts."""
+    """Converts to UTC, so that times of all zones can be compared as texts."""
     when = datetime.fromisoformat(text) if text else None
     return text if when is None or when.tzinfo is None else when.astimezone(UTC).isoformat(timespec="seconds")
 
 
-# What `run.json` may hold; anything else is refused, as one wrong number would spoil a suite for all its models: a
-# negative standard error ends the ranking, an accuracy of 12345 leads.
+# Allowed content of `run.json`; anything else is refused because one wrong number would distort a suite for all its
+# models: a negative standard error breaks the ranking, an accuracy of 12345 leads it.
 ScoreRecord = strict(Score, *SCORE_FIELDS, "printed")
 RunRecord = strict(
     Run,
@@ -118,7 +118,7 @@ RunRecord = strict(
 
 @dataclass(frozen=True, kw_only=True)
 class StoredRun:
-    """A whole run read back: the run, its scores, and where it is."""
+    """A complete run read from disk: the run, its scores, and its folder."""
 
     run: Run
     scores: tuple[Score, ...]
@@ -126,60 +126,60 @@ class StoredRun:
 
     @property
     def variant(self) -> str:
-        """How the question was put where there are several ways; empty for the usual one."""
+        """The variant of the question; empty for the default."""
         return self.run.settings.get("variant", "")
 
     @property
     def revision(self) -> str:
-        """Of the weights: a commit of the hub, or a digest of local files; empty where it was not recorded."""
+        """The revision of the weights: a hub commit, or a digest of local files; empty if not recorded."""
         return str((self.run.settings.get("model") or {}).get("revision") or "")
 
     @property
     def short_revision(self) -> str:
-        """The beginning of the weights' revision, as a reader is shown it."""
+        """The start of the weights' revision, for display."""
         return self.revision.removeprefix("files-")[:12]
 
     @property
     def coverage(self) -> float:
-        """The share of the task's items that the scores rest on."""
+        """The share of the task's items that the scores cover."""
         return float(self.run.settings.get("coverage", 1.0))
 
     @property
     def date(self) -> str:
-        """When it was made, as text in UTC, to find the newest of several runs.
+        """The time of the run, as text in UTC, to find the newest of several runs.
 
-        Empty, which any other date beats, where it is in the future: a wrong clock would win for years.
+        Empty, which sorts before any date, if it is in the future: a wrong clock would win for years.
         """
         return "" if self.is_of_the_future else self.run.started
 
     @property
     def is_of_the_future(self) -> bool:
-        """Whether its date is still to come."""
+        """Whether its date is in the future."""
         return self.run.started > (datetime.now(UTC) + CLOCKS).isoformat(timespec="seconds")
 
     @property
     def tied(self) -> float:
-        """The share of items that exact ties decide; 0 where none were counted."""
+        """The share of items decided by exact ties; 0 if not counted."""
         return float(self.run.settings.get("tied") or 0.0)
 
     @property
     def doubts(self) -> list[str]:
-        """Why the result is doubtful, in sentences."""
+        """The reasons to doubt the result, in sentences."""
         return self.run.settings.get("doubts") or []
 
 
 def fingerprint(settings: Mapping[str, Any]) -> str:
-    """20 hex digits of BLAKE2b over the settings as canonical JSON: equal settings have equal ones."""
+    """Returns 20 hex digits of BLAKE2b over the settings as canonical JSON: equal settings have equal fingerprints."""
     return hashlib.blake2b(canonical(settings).encode(), digest_size=10).hexdigest()
 
 
 def canonical(settings: Any) -> str:
-    """JSON with sorted keys and no spaces; tuples are lists, numpy numbers plain ones, bytes text."""
+    """Returns JSON with sorted keys and no spaces; tuples become lists, numpy numbers plain ones, bytes text."""
     return json.dumps(settings, sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=plain)
 
 
 def plain(value: Any) -> Any:
-    """What JSON lacks, as something it has. Raises TypeError for other objects."""
+    """Converts values that JSON does not support. Raises TypeError for other objects."""
     match value:
         case bytes():
             return value.decode()
@@ -195,20 +195,20 @@ def plain(value: Any) -> Any:
 
 
 def slug(key: str) -> str:
-    """A model's or task's key as the name of a folder."""
+    """Returns a model's or task's key as a folder name."""
     return key.replace("/", "__")
 
 
 def folder(root: Path, *, model: str, task: str, fingerprint: str) -> Path:
-    """Where the run of this fingerprint is stored: one that calibrates a model is on no board, and apart."""
+    """Returns the folder of a run. Calibration runs are on no board, and have a separate root."""
     root = root / CALIBRATIONS if task.startswith("calibration/") else root
     return root / slug(model) / slug(task) / fingerprint
 
 
 def write(root: Path, *, run: Run, scores: Sequence[Score], items: pd.DataFrame) -> StoredRun:
-    """Writes a whole run under `root`, replacing an earlier one of the same fingerprint; `run.json` comes last.
+    """Writes a complete run under `root`, replacing one with the same fingerprint; `run.json` is written last.
 
-    `items` as `table` gives it. A reader never sees half a run, whenever the writer is killed.
+    `items` as `table` returns them. A reader never sees half a run, even if the writer is killed.
     """
     target = folder(root, model=run.model, task=run.task, fingerprint=run.fingerprint)
     target.mkdir(parents=True, exist_ok=True)
@@ -234,8 +234,10 @@ def write(root: Path, *, run: Run, scores: Sequence[Score], items: pd.DataFrame)
 
 
 def note_failure(root: Path, *, run: Run, trace: str) -> Path | None:
-    """Keeps why a run failed, for who looks into its folder, and returns the file. Best effort: None where it cannot be
-    written, as the disk itself may be what failed."""
+    """Stores why a run failed in its folder, and returns the file.
+
+    This is best effort: it returns None if the file cannot be written, since the disk itself may have failed.
+    """
     target = folder(root, model=run.model, task=run.task, fingerprint=run.fingerprint)
     with contextlib.suppress(OSError, CannotWrite):
         target.mkdir(parents=True, exist_ok=True)
@@ -246,7 +248,7 @@ def note_failure(root: Path, *, run: Run, trace: str) -> Path | None:
 
 
 def find(root: Path, *, model: str, task: str, fingerprint: str) -> StoredRun | None:
-    """The whole run of this fingerprint, or None: where there is none, and where it is damaged."""
+    """Returns the complete run with this fingerprint; None if there is none or it is damaged."""
     place = folder(root, model=model, task=task, fingerprint=fingerprint)
     if not os.path.lexists(place / MARK):
         return None
@@ -258,7 +260,7 @@ def find(root: Path, *, model: str, task: str, fingerprint: str) -> StoredRun | 
 
 
 def read(folder: Path) -> StoredRun:
-    """One run folder. Raises BadInput naming the folder and what is wrong with it."""
+    """Reads one run folder. Raises BadInput with the folder's name and the error."""
     try:
         check_inside(folder, root=folder.parents[2])
         run, scores = _record(folder / MARK, root=folder.parents[2])
@@ -274,7 +276,7 @@ def read(folder: Path) -> StoredRun:
 
 
 def _record(path: Path, *, root: Path) -> tuple[Run, tuple[Score, ...]]:
-    """The run and its scores in a `run.json` below `root`. Raises OSError, and ValueError with what is wrong."""
+    """Returns the run and its scores from a `run.json` below `root`. Raises OSError, and ValueError with the error."""
     record = validated(read_record(path, root=root), RunRecord)
     stated = record.model_dump(exclude_unset=True)
     scores = stated.pop("scores")
@@ -287,10 +289,12 @@ def _record(path: Path, *, root: Path) -> tuple[Run, tuple[Score, ...]]:
 
 
 def _within_bounds(score: Score) -> Score:
-    """The score with what is just beyond its metric's bounds on them. Raises ValueError with what cannot be."""
+    """Returns the score with rounding errors beyond its metric's bounds clipped. Raises ValueError for impossible
+    values.
+    """
     lower, upper = BOUNDS.get(score.metric, (None, None))
     least, most = -math.inf if lower is None else lower, math.inf if upper is None else upper
-    slack = 1e-9 * max(1.0, abs(score.value))  # a sum of floats may end just beyond a bound
+    slack = 1e-9 * max(1.0, abs(score.value))  # a sum of floats may slightly exceed a bound
     moved = {}
     for name in ("value", "lower_bound", "low", "high"):
         value = getattr(score, name)
@@ -306,8 +310,7 @@ def _within_bounds(score: Score) -> Score:
 
 
 def _check_whole(folder: Path) -> None:
-    """Raises OSError for a missing file of the folder, ValueError for one that is not a whole Parquet file of its
-    size."""
+    """Raises OSError for a missing file of the folder, ValueError for one that is not a complete Parquet file."""
     for name in (SCORES, ITEMS):
         path = folder / name
         check_file(path, root=folder.parents[2], most=MAX_PARQUET)
@@ -319,7 +322,7 @@ def _check_whole(folder: Path) -> None:
 
 
 def stored(root: Path, *, model: str, task: str) -> list[StoredRun]:
-    """All whole runs of a model on a task; what is damaged is skipped."""
+    """Returns all complete runs of a model on a task; damaged ones are skipped."""
     runs = []
     for run in _folders(folder(root, model=model, task=task, fingerprint="")):
         with contextlib.suppress(BadInput):
@@ -328,7 +331,7 @@ def stored(root: Path, *, model: str, task: str) -> list[StoredRun]:
 
 
 def every(root: Path) -> Iterator[Path]:
-    """The folders of all whole runs under `root`, in the order of their names."""
+    """Yields the folders of all complete runs under `root`, in the order of their names."""
     for model in _folders(root):
         if model.name not in OTHERS and not model.name.startswith("."):
             for task in _folders(model):
@@ -336,7 +339,7 @@ def every(root: Path) -> Iterator[Path]:
 
 
 def newest(folders: Iterable[Path]) -> tuple[list[StoredRun], list[str]]:
-    """The whole runs in these folders, of several of one id the newest; and what is wrong with damaged ones."""
+    """Returns the complete runs in these folders, the newest for each id, and the errors of damaged ones."""
     runs: dict[str, StoredRun] = {}
     problems = []
     for folder in folders:
@@ -358,11 +361,11 @@ def _folders(root: Path) -> list[Path]:
 
 
 def table(evidence: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """All subsets' evidence as one frame to store: `item` is unique in the run, `subset` says which part it is of.
+    """Returns all subsets' evidence as one frame to store: `item` is unique in the run, `subset` names its part.
 
-    Columns are text (`expected`, `answer`), truth (`correct`), numbers (`value` and every other numeric column) and
-    `detail` as JSON, where it is a function only of the items that a page can open. Raises BadInput where an item
-    appears twice.
+    Columns are text (`expected`, `answer`), boolean (`correct`), numbers (`value` and every other numeric column) and
+    `detail` as JSON. A `detail` that is a function is only called for the items that a page can show. Raises BadInput
+    if an item appears twice.
     """
     parts = []
     for subset, items in evidence.items():
@@ -395,7 +398,9 @@ def _detail(value: Any, *, opened: bool) -> str | None:
 
 
 def detail(value: Mapping[str, Any]) -> str:
-    """One item's detail as JSON, to be shown: numbers to DIGITS digits, NaN and infinity, which JSON lacks, as null."""
+    """Returns one item's detail as JSON for display, with numbers rounded to DIGITS digits and NaN and infinity as
+    null.
+    """
     return canonical(
         json.loads(
             canonical(value),
@@ -414,16 +419,17 @@ def _blank(value: Any) -> bool:
 
 
 def page_items(items: Sequence[str], *, most: int = PAGE_ITEMS) -> list[str]:
-    """Which of a run's items a page can open; see PAGE_ITEMS."""
+    """Returns the items of a run that a page can show; see PAGE_ITEMS."""
     if len(items) <= most:
         return list(items)
     return sorted(items, key=lambda item: hashlib.md5(item.encode()).hexdigest())[:most]
 
 
 def headline(stored: StoredRun) -> Score:
-    """The run's figure of its first metric: the whole task's, or the mean of its subsets where it has only those.
+    """Returns the run's score of its first metric: that of the whole task, or the mean of its subsets if it has only
+    those.
 
-    The mean's error is the mean of the subsets' errors: its upper bound, however much they depend on one another.
+    The mean's error is the mean of the subsets' errors, which is an upper bound under any dependence.
     """
     parts = [score for score in stored.scores if score.metric == stored.scores[0].metric]
     whole = [score for score in parts if score.subset == WHOLE] or parts

@@ -1,7 +1,8 @@
-"""A run's scores from its evidence: every metric of the task, a subset at a time; and what makes its result doubtful.
+"""Computes a run's scores from its evidence, for every metric of the task and every subset, and detects doubtful
+results.
 
-A doubtful score is stored as it is. Sound models that are weak repeat an answer often and give a few items equal
-vectors (a colour histogram of a turned image, a bag of words of a reordered sentence), so the bounds are far above.
+A doubtful score is stored unchanged. Weak but valid models repeat an answer often and give a few items equal vectors (a
+colour histogram of a rotated image, a bag of words of a reordered sentence), so the thresholds are far above that.
 """
 
 from __future__ import annotations
@@ -24,11 +25,11 @@ from compute.procedures.shared.similarity import embeds
 from compute.types import WHOLE, BadInput, Metric, Task, Undefined
 
 FEWEST, SAME, VARIED = 20, 0.99, 0.9  # items; the share of one answer from which on, of one label up to which it is odd
-EQUAL, FEW = 0.01, 3  # the share of items, and their number, above which one vector for all of them is odd
-SAMPLE = 5000  # items of a column whose vectors are read
+EQUAL, FEW = 0.01, 3  # share of items, and their number, above which one vector for all of them is odd
+SAMPLE = 5000  # items per column whose vectors are read
 FEATURES = "features that are all equal"
 ONE_SIDE = "vectors that are all equal, or a judge that prefers one option whatever it is shown"
-LIKELY = {  # why one answer is given throughout, by procedure; the answers of others repeat in sound runs too
+LIKELY = {  # likely causes of a constant answer, by procedure; other procedures repeat answers in valid runs too
     "probe": f"{FEATURES}, a classifier that did not converge, training labels that are sorted or shifted",
     "zero_shot": f"{FEATURES}, prompts that are all equal",
     "neighbours": FEATURES,
@@ -43,12 +44,11 @@ LIKELY = {  # why one answer is given throughout, by procedure; the answers of o
 def scored(
     task: Task, evidence: Mapping[str, pd.DataFrame]
 ) -> tuple[list[tuple[str, str, Figure]], dict[str, dict[str, str]]]:
-    """Returns every metric of the task on every subset; of the whole too, as `default`, where the task is known as one.
+    """Returns every metric of the task on every subset and, if the task has a whole, on that as `default`.
 
-    Returns rows of metric, subset and figure, and by metric and subset why others have none.
-
-    Raises Undefined if the headline, the task's first metric, has no value. Another one that has none on a subset
-    has none of the whole either.
+    Returns rows of metric, subset and score, and by metric and subset why others are undefined. Raises Undefined if the
+    headline, the task's first metric, is undefined. Another metric that is undefined on a subset is also undefined on
+    the whole.
     """
     rows, undefined = [], {}
     for metric in task.metrics:
@@ -76,13 +76,12 @@ def scored(
 
 
 def summarise(metric: str, items: pd.DataFrame) -> Figure:
-    """Returns the metric of this key over evidence, one row per item.
+    """Returns the metric with this key over evidence, one row per item.
 
-    A metric with its own column is the mean over rows that have a value; a row without one was not answered. Its
-    standard error is sd / sqrt(n), and sqrt(p (1 - p) / n) where every value is 0 or 1; its `lower_bound` takes every
-    row without a value as the metric's lowest. Another metric is the function
-    of columns that its row in METRICS names. Raises Undefined for an undefined score, BadInput where a column is
-    missing.
+    A metric with its own column is the mean over rows with a value; a row without one was not answered. Its standard
+    error is sd / sqrt(n), or sqrt(p (1 - p) / n) if every value is 0 or 1. Its `lower_bound` counts every row without a
+    value as the metric's lowest. Any other metric is computed by the function in METRICS from its columns. Raises
+    Undefined for an undefined score, BadInput if a column is missing.
     """
     row = row_of(metric)
     if metric in items.columns:
@@ -99,7 +98,7 @@ def summarise(metric: str, items: pd.DataFrame) -> Figure:
 
 
 def row_of(metric: str) -> Metric | None:
-    """Returns the row of METRICS of this key; None for a column of a procedure's own."""
+    """Returns the row of METRICS with this key; None for a procedure's own column."""
     return next((row for row in METRICS if row.key == metric), None)
 
 
@@ -113,17 +112,17 @@ def _mean_of_items(metric: str, values: Floats, *, row: Metric | None) -> Figure
         error: float | None = float(np.sqrt(value * (1 - value) / n))
     else:
         error = float(values.std(ddof=1) / np.sqrt(n)) if n > 1 else None
-    # Of a metric without bounds, or where lower is better, a wrong answer has no worst value below.
+    # Without bounds, or if lower is better, a wrong answer has no worst value below.
     lowest = row.lower if row is not None and row.higher_is_better else None
     bound = None if n == asked or lowest is None else float((values.sum() + (asked - n) * lowest) / asked)
     return Figure(value=value, n=n, stderr=error, answered=n / asked, lower_bound=bound)
 
 
 def _mean(metric: str, parts: Mapping[str, Figure], evidence: Mapping[str, pd.DataFrame], *, shared: bool) -> Figure:
-    """The mean of the subsets' scores; of protocols, which share their items, each counts once.
+    """Returns the mean of the subsets' scores; protocols that share their items each count once.
 
-    Where the metric is not a mean over items, its error is the mean of the subsets' errors: never less than the true
-    one, however much the subsets depend on one another.
+    If the metric is not a mean over items, its error is the mean of the subsets' errors, which is never less than the
+    true one under any dependence of the subsets.
     """
     counts, error = [part.n for part in parts.values()], _joint_error(metric, evidence)
     if error is None:
@@ -152,8 +151,10 @@ def _mean(metric: str, parts: Mapping[str, Figure], evidence: Mapping[str, pd.Da
 
 
 def _joint_error(metric: str, evidence: Mapping[str, pd.DataFrame]) -> float | None:
-    """Standard error of the mean of the subsets' means. Items of one name in several subsets move together, others by
-    themselves: the variance of a mean of clusters. None for a metric that is not a mean over items."""
+    """Returns the standard error of the mean of the subsets' means; None for a metric that is not a mean over items.
+
+    Items with the same name in several subsets form a cluster: the result is the variance of a mean of clusters.
+    """
     if any(metric not in frame for frame in evidence.values()):
         return None
     shares = []
@@ -166,21 +167,23 @@ def _joint_error(metric: str, evidence: Mapping[str, pd.DataFrame]) -> float | N
 
 
 def tied(evidence: Mapping[str, Evidence]) -> float | None:
-    """The share of items that an exact tie decides; None if the procedure counts none."""
+    """Returns the share of items decided by an exact tie; None if the procedure does not count them."""
     counts = [part.settings["tied"] for part in evidence.values() if "tied" in part.settings]
     items = sum(len(part.items) for part in evidence.values())
     return sum(counts) / items if counts and items else None
 
 
 def answered(evidence: Mapping[str, pd.DataFrame], metric: str) -> float:
-    """The share of items with an answer: those that have a value in the metric's column, all if it has none."""
+    """Returns the share of items with a value in the metric's column; 1 without such a column."""
     known = [frame[metric].notna().to_numpy() for frame in evidence.values() if metric in frame.columns]
     return float(np.concatenate(known).mean()) if known else 1.0
 
 
 def doubts(job: Job, subject: Subject, columns: Sequence[Column], evidence: Mapping[str, Evidence]) -> list[str]:
-    """Returns a sentence, with likely causes, for each rule by which a run on these prepared columns is doubtful:
-    about the first subset or column that it holds for, with the number of the others."""
+    """Returns a sentence, with likely causes, for each rule by which a run on these prepared columns is doubtful.
+
+    It describes the first affected subset or column, and counts the others.
+    """
     found = [list(_one_answer(job, evidence)), list(_one_vector(job, subject, columns))]
     return [f"{first}{f' ({len(others)} more alike)' if others else ''}" for first, *others in filter(None, found)]
 
@@ -194,7 +197,7 @@ def _one_answer(job: Job, evidence: Mapping[str, Evidence]) -> Iterator[str]:
         if n < FEWEST or labels.iloc[0] >= VARIED * n:
             continue
         ((answer, count),) = Counter(part.items["answer"]).most_common(1)
-        if answer and count >= SAME * n:  # without an answer: several labels, none of which is likely
+        if answer and count >= SAME * n:  # an empty answer means several labels, none of which is likely
             where = f"{subset}: " if len(evidence) > 1 else ""
             said = f"{count:,} of {n:,} answers are {answer!r}, where {len(labels):,} different ones are right"
             yield f"{where}{said}. Likely causes: {LIKELY[key]}"

@@ -1,4 +1,4 @@
-"""How fast models are: timm's measurements of vision towers, which are shipped, and those made on this machine."""
+"""Speeds of models: timm's shipped measurements of vision towers, and those made on this machine."""
 
 from __future__ import annotations
 
@@ -29,12 +29,13 @@ if TYPE_CHECKING:
 FILE = "speeds.csv"  # in the catalogue, and in the results
 NUMBERS = ("images_per_second", "texts_per_second", "ms", "memory_mb", "batch")
 COLUMNS = ("model", "machine", *NUMBERS, "dtype", "architecture", "source")
-SIDE, SECONDS = 384, 1.0  # pixels an image is shown at; how long each quantity is measured
+SIDE, SECONDS = 384, 1.0  # pixels of a shown image; measuring time per quantity
 
 
 def every(results: Path, *, models: Collection[str]) -> tuple[pd.DataFrame, list[str]]:
-    """Returns the shipped and the own rows of the known models, of one model and machine the last; and why others, or a
-    whole file, are skipped."""
+    """Returns the shipped and the local rows of known models, the last for each model and machine, and why others or a
+    whole file are skipped.
+    """
     frames, problems = [], []
     for file in (paths.CATALOG / FILE, results / FILE):
         if not file.is_file():
@@ -55,10 +56,10 @@ def every(results: Path, *, models: Collection[str]) -> tuple[pd.DataFrame, list
 
 
 def measured(row: Model, *, bench: Bench, batch: int, report: Callable[[str], None]) -> dict[str, Any]:
-    """Measures a model on drawn images and texts: one row of FILE, whose numbers are of the forward pass alone.
+    """Measures a model on generated images and texts: one row of FILE with the numbers of the forward pass alone.
 
-    The memory (units of 2^20 bytes) is the peak of the accelerator's, on a CPU of the whole process. Raises CannotDo
-    for a model without learned vectors, BadInput for a batch that does not fit, and what loading it raises.
+    The memory (units of 2^20 bytes) is the accelerator's peak, or on a CPU that of the whole process. Raises CannotDo
+    for a model without learned vectors, BadInput for a batch that does not fit, and any loading error.
     """
     from compute.models import hardware_for
 
@@ -93,18 +94,18 @@ def measured(row: Model, *, bench: Bench, batch: int, report: Callable[[str], No
 
 
 def _seconds(model: Encoder, kind: str, prepared: Sequence[Any]) -> float:
-    """Returns the median time of a batch, after one that is not counted."""
+    """Returns the median time of a batch, after one warm-up batch."""
     model.embed(kind, prepared)
     times, until = [], time.perf_counter() + SECONDS
     while not times or time.perf_counter() < until:
         began = time.perf_counter()
-        model.embed(kind, prepared)  # arrays on the CPU: nothing is under way on an accelerator after it
+        model.embed(kind, prepared)  # returns arrays on the CPU, so no work is pending on an accelerator
         times.append(time.perf_counter() - began)
     return median(times)
 
 
 def _machine(device: str) -> tuple[str, float]:
-    """Returns the name of the device, and its peak memory until now in units of 2^20 bytes; 0 if it is not known."""
+    """Returns the name of the device, and its peak memory so far in units of 2^20 bytes; 0 if unknown."""
     if device.startswith("cuda"):
         import torch
 
@@ -120,7 +121,7 @@ def _machine(device: str) -> tuple[str, float]:
 
 
 def store(measurement: dict[str, Any], *, results: Path) -> None:
-    """Writes one row to the results' file, in place of an older one of the same model and machine."""
+    """Writes one row to the results' file, replacing an older one of the same model and machine."""
     file = results / FILE
     with locked(results):
         rows = [read_csv(file, columns=COLUMNS)] if file.is_file() else []

@@ -1,4 +1,4 @@
-"""Small pictures of the items that a page can open: `<root>/thumbnails/<task, / as __>.parquet`, image key and WebP."""
+"""Small pictures of the items that a page can show: `<root>/thumbnails/<task, / as __>.parquet`, image key and WebP."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from PIL import Image
 
 FOLDER = "thumbnails"
-SIDE = 64  # pixels of the longer side at most
+SIDE = 64  # longest side in pixels, at most
 QUALITY = 60  # of WebP: below this, text and fine texture blur at that size
-# Of each run so many items get pictures, those of lowest MD5: enough to look through, about 1 kB an image.
+# Items of each run with pictures, those of lowest MD5: enough to browse, about 1 kB per image.
 MOST_ITEMS = 200
 
 
@@ -44,18 +44,18 @@ def files(root: Path) -> Iterator[tuple[str, Path]]:
 
 
 def add(root: Path, *, task: str, data: Mapping[str, Data], items: pd.DataFrame, most: int = MOST_ITEMS) -> int:
-    """Draws what is still missing of the images that a run's items show; returns how many were added.
+    """Draws missing thumbnails of the images of a run's items; returns how many were added.
 
-    `items` as `runs.table` gives them. An image that cannot be drawn is skipped. Raises DatabaseError.
+    `items` as `run_folders.table` returns them. An image that cannot be drawn is skipped. Raises DatabaseError.
     """
     columns = [column for column in tasks.every_column(data) if column.modality == "image"]
     return add_images(root, task=task, columns=columns, keys=shown(items, most=most))
 
 
 def add_images(root: Path, *, task: str, columns: Sequence[Column], keys: Set[str], side: int = SIDE) -> int:
-    """Draws what is still missing of the images with these keys, of at most `side` pixels; returns how many were added.
+    """Draws missing thumbnails of the images with these keys, at most `side` pixels wide; returns how many were added.
 
-    An image that cannot be drawn, or that no column has, is skipped. Raises DatabaseError.
+    An image that cannot be drawn, or that is in no column, is skipped. Raises DatabaseError.
     """
     target = path(root, task)
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -69,7 +69,7 @@ def add_images(root: Path, *, task: str, columns: Sequence[Column], keys: Set[st
         for key, at in zip(missing, images.at(np.array(missing, dtype="S32")).tolist(), strict=True):
             if at >= 0:
                 column, row = images.locate(at)
-                with contextlib.suppress(LikenessError):  # the run itself says what is wrong with it
+                with contextlib.suppress(LikenessError):  # the run itself reports the error
                     drawn[key] = thumbnail(column.content(row), side=side)
         if drawn:
             new = pd.DataFrame({"image": list(drawn), "webp": list(drawn.values())}, dtype=object)
@@ -79,14 +79,16 @@ def add_images(root: Path, *, task: str, columns: Sequence[Column], keys: Set[st
 
 
 def shown(items: pd.DataFrame, *, most: int = MOST_ITEMS) -> set[str]:
-    """Returns the keys of the images in the details of the items that get pictures."""
+    """Returns the image keys in the details of the items that get pictures."""
     chosen = set(run_folders.page_items(list(items["item"]), most=most))
     details = items["detail"][items["item"].isin(chosen)].dropna()
     return {key for detail in details for key in json.loads(detail).get("images", []) if key}
 
 
 def thumbnail(content: bytes | Callable[[], Image.Image], *, side: int = SIDE) -> bytes:
-    """An image as WebP of at most `side` pixels per side, from its column's content. Raises BadInput if damaged."""
+    """Returns an image as WebP with sides of at most `side` pixels, from its column's content. Raises BadInput if
+    damaged.
+    """
     from PIL import Image
 
     small = decoding.picture(content).copy()

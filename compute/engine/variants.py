@@ -1,4 +1,4 @@
-"""Which run of a model on a task is the main one if there are several: newer ones, and variants of the question."""
+"""Selects the main run of a model on a task among older and newer runs, and variants of the question."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from compute.engine.run_folders import StoredRun
 from compute.types import Task
 
 # Options of a procedure whose values are compared. UniSim-Bench reports encoders' quality tasks by the variant that is
-# better on average over a task's data sets (section 3.2; its tasks are these categories; the mini suite follows it).
+# better on average over a task's data sets (section 3.2; its tasks are these categories). The mini suite follows it.
 VARIANTS = {"quality": ("prompt", "clip-iqa")}
 COMPARED = tuple(f"{option}={value}" for option, values in VARIANTS.items() for value in values)
 QUALITY_CATEGORIES = ("IQA", "PAA")
@@ -22,8 +22,9 @@ QUALITY_BENCHMARKS = ("unisim", "mini")  # elsewhere these names of categories s
 def main_runs(stored: Iterable[StoredRun], *, tasks: Iterable[Task]) -> dict[tuple[str, str], StoredRun]:
     """Returns the main run of each model and task. `tasks` are those of all runs.
 
-    Of one variant the newest complete run. Of several variants the default. Of two compared ones the better on average
-    over all tasks of the category, once both were run on the same tasks; until then the one with more tasks.
+    Within a variant it is the newest complete run. Among variants it is the default. Of two compared variants it is the
+    better one on average over all tasks of the category, once both were run on the same tasks; until then the one with
+    more tasks.
     """
     category = {task.key: f"{task.benchmark}/{task.category}" for task in tasks}
     newest: dict[tuple[str, str, str], StoredRun] = {}
@@ -43,7 +44,7 @@ def main_runs(stored: Iterable[StoredRun], *, tasks: Iterable[Task]) -> dict[tup
 
 
 def by_task(stored: Iterable[StoredRun], *, tasks: Sequence[Task]) -> dict[str, StoredRun]:
-    """One model's main run of each of these tasks that has one, by the task's key and in their order."""
+    """Returns one model's main run of each of these tasks, if any, by the task's key and in their order."""
     runs = {task: run for (_, task), run in main_runs(stored, tasks=tasks).items()}
     return {task.key: runs[task.key] for task in tasks if task.key in runs}
 

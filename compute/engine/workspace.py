@@ -1,4 +1,4 @@
-"""What runs are made in and with: settings, a results folder, the catalogue with own suites, and the bench."""
+"""The environment of runs: settings, a results folder, the catalogue with user suites, and the bench."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from compute.tasks.data import Data
     from compute.tasks.source import Need, OwnFile, Source
 
-# Options that other commands have too.
+# Options shared with other commands.
 DataFolder = Annotated[Path | None, "A folder of data sets as <org>/<name>/, searched before the hub's cache."]
 Device = Annotated[str, "cpu, cuda, cuda:1, mps; default: the best available."]
 Dtype = Annotated[
@@ -49,7 +49,7 @@ Images = Annotated[
     "A further folder that the paths of your images, and of a suite.toml's files, may point into; repeatable.",
 ]
 VARIABLES = ("HF_HUB_OFFLINE", "LIKENESS_ANSWERS")  # that a workspace sets for its process
-Warn = Callable[[str], None]  # takes a sentence on what was skipped
+Warn = Callable[[str], None]  # takes a sentence about what was skipped
 
 
 class RunSettings(BaseModel):
@@ -99,13 +99,13 @@ class RunSettings(BaseModel):
     @field_validator("shape", "device", "dtype", "address", mode="before")
     @classmethod
     def _name(cls, given: Any) -> str:
-        """Where nothing is named, None is as good; a device or a precision may be torch's own object."""
+        """Converts None to an empty name, and torch's device and dtype objects to text."""
         return "" if given is None else str(given).removeprefix("torch.")
 
     @field_validator("images", "options", mode="before")
     @classmethod
     def _several(cls, given: Any) -> Any:
-        """A single value needs no list, and None is none."""
+        """Converts a single value to a tuple, and None to an empty one."""
         return () if given is None else (given,) if isinstance(given, str | Path) else given
 
     @field_validator("columns", mode="before")
@@ -116,7 +116,7 @@ class RunSettings(BaseModel):
     @field_validator("offline")
     @classmethod
     def _alone(cls, given: bool) -> bool:
-        """Also where the hub's own variable says so."""
+        """Also offline if the hub's environment variable is set."""
         return given or constants.HF_HUB_OFFLINE
 
     @field_validator("results", mode="before")
@@ -144,61 +144,61 @@ class RunSettings(BaseModel):
 
     @property
     def shared(self) -> Path:
-        """The folder of encodings, answers and content keys, which never go among the runs that are shipped."""
+        """The folder of encodings, answers and content keys, which are never stored among the shipped runs."""
         return paths.RESULTS if self.results == paths.COMPUTED else self.results
 
 
 @dataclass(frozen=True, kw_only=True)
 class Bench:
-    """What runs are made with: this package's models, tasks and procedures. Another process may be sent it."""
+    """Everything that runs need: this package's models, tasks and procedures. It can be sent to another process."""
 
     settings: RunSettings
     hardware: Hardware
     source: Source
     store: FeatureStore
-    own: dict[str, OwnModel] = field(default_factory=dict)  # models that the caller holds, by key
+    own: dict[str, OwnModel] = field(default_factory=dict)  # models in the caller's memory, by key
 
     @cached_property
     def procedures(self) -> Mapping[str, Procedure]:
-        """By key."""
+        """The procedures by key."""
         from compute.procedures import PROCEDURES
 
         return {procedure.key: procedure for procedure in PROCEDURES}
 
     def task_options(self, task: Task) -> Mapping[str, tuple[Any, ...]]:
-        """The allowed values of each option of a task's items, the default first."""
+        """Returns the allowed values of each option of a task's items, the default first."""
         from compute import tasks
 
         return tasks.options_of(task) if tasks.computable(task) else {}
 
     def load(self, task: Task, options: Mapping[str, Any]) -> Mapping[str, Data]:
-        """A task's items by subset."""
+        """Returns a task's items by subset."""
         from compute import tasks
 
         return tasks.load(task, source=self.source, options=options)
 
     def need(self, task: Task) -> Need:
-        """What a task's items take to fetch; nothing is fetched."""
+        """Returns what must be fetched for a task's items, without fetching it."""
         from compute import tasks
 
         return tasks.needs(task, source=self.source)
 
     @cached_property
     def identity(self) -> Callable[[Task], Mapping[str, Any]]:
-        """What decides a task's items besides the catalogue's row."""
+        """What determines a task's items, in addition to the catalogue's row."""
         from compute import tasks
 
         return cache(partial(tasks.identity, source=self.source))
 
     def fetch(self, row: Model) -> None:
-        """Brings what a model can only be identified by."""
+        """Fetches the files that identify a model."""
         from compute import models
 
         if row.key not in self.own and not self.source.offline and not models.is_identified(row):
             models.fetch(row)
 
     def subject(self, row: Model) -> Subject:
-        """A model, with what is stored of it."""
+        """Returns a model with its stored features."""
         from compute import models
         from compute.features.subject import Subject
         from compute.progress import Progress
@@ -217,7 +217,7 @@ class Bench:
 
 
 def once(load: Callable[..., Any]) -> Callable[..., Any]:
-    """`load`, but weights that are not here are looked for once, not again for each task."""
+    """Wraps `load` so that missing weights are looked for once, not again for each task."""
     missing: list[NotHere] = []
 
     def loaded(row: Model, **settings: Any) -> Any:
@@ -240,11 +240,11 @@ def opened(
     warn: Warn = lambda problem: None,
     notice: Warn = lambda words: None,
 ) -> tuple[Catalog, str, Bench]:
-    """Where the runs of a suite, its key or its file, are made: the catalogue with the user's suites and models, the
-    suite's key, and the bench. Without a suite the data make their own.
+    """Opens the environment for the runs of a suite, given by key or file.
 
-    `hardware` stands for the settings' device and dtype where it is known already. `warn` is called for damaged
-    records, `notice` with the paths in a record before they are read. Raises BadInput, CannotWrite, UnknownKey.
+    Returns the catalogue with the user's suites and models, the suite's key, and the bench. Without a suite, the data
+    form their own. `hardware` replaces the settings' device and dtype if it is already known. `warn` is called for
+    damaged records, `notice` with the paths in a record before they are read. Raises BadInput, CannotWrite, UnknownKey.
     """
     from_file = is_suite_file(suite)
     catalog, suite, files = own_suites(settings, suite=suite, warn=warn, notice=notice)
@@ -262,11 +262,11 @@ def workbench(
     files: Mapping[str, OwnFile] | None = None,
     features: Path | None = None,
 ) -> Bench:
-    """What runs are made with. `data` is a folder of data sets; `hardware` stands for the settings' device and dtype
-    where it is known already; `files`: user data by their digest; `features`: the folder of encodings, else one in the
-    results.
+    """Returns the bench of runs.
 
-    Raises BadInput for a data folder that does not exist and for a results folder that cannot be written.
+    `data` is a folder of data sets; `hardware` replaces the settings' device and dtype if it is already known; `files`
+    are user data by digest; `features` is the folder of encodings, by default one in the results. Raises BadInput for a
+    data folder that does not exist and for a results folder that cannot be written.
     """
     from compute.features.encoding import share_cores
 
@@ -287,7 +287,7 @@ def workbench(
         stay_offline()
     if not settings.dry_run:
         check_writable(settings.results)
-        sweep(settings.results, skip=("fetched",))  # what killed runs left half-written
+        sweep(settings.results, skip=("fetched",))  # half-written files of killed runs
     os.environ.setdefault("LIKENESS_ANSWERS", str(settings.shared / "answers"))
     return Bench(
         settings=settings,
@@ -298,19 +298,19 @@ def workbench(
 
 
 def is_suite_file(name: Path | str) -> bool:
-    """Returns whether a name is that of a suite's file."""
+    """Returns whether a name is that of a suite file."""
     return str(name).lower().endswith(".toml")
 
 
 def own_suites(
     settings: RunSettings, *, suite: str, warn: Warn, notice: Warn = lambda words: None
 ) -> tuple[Catalog, str, dict[str, OwnFile]]:
-    """The catalogue with the suites of user data, the key of the suite to run, and the data by their digest.
+    """Returns the catalogue with the suites of user data, the key of the suite to run, and the data by digest.
 
-    The settings' data without a suite, or a file in place of one that takes it, make their own suite, recorded in
-    the results folder unless they are of a dry run; their folders of images hold for the data of every suite of one's
-    own. `suite` may be a suite's own file. `notice` is called with the paths in a record before they are read. Raises
-    BadInput, NotHere, CannotWrite.
+    The settings' data without a suite, or a file in place of a suite that takes one, form a new suite. It is recorded
+    in the results folder except in a dry run. Their image folders apply to the data of all user suites. `suite` may be
+    a suite file. `notice` is called with the paths in a record before they are read. Raises BadInput, NotHere,
+    CannotWrite.
     """
     from compute.catalog.own import suite as own_suite
     from compute.catalog.own import suite_records
@@ -343,7 +343,7 @@ def own_suites(
     if chosen is not None and made is None:
         for name in dict.fromkeys(file.hub or str(file.path) for file in chosen.data):
             notice(f"Reads {printable(name)} as recorded for {suite}")
-    # A manifest of pairs that is no longer what it was is skipped; of other data their own loader finds that out.
+    # A changed manifest of pairs is skipped; for other data their loader detects changes.
     files = {
         file.digest: file
         for file in (chosen.data if chosen else ())
@@ -360,10 +360,10 @@ def own_suites(
 
 
 def suite_of_file(path: Path, settings: RunSettings, *, warn: Warn = lambda words: None) -> OwnSuite:
-    """The suite that a user file states, its data read and checked; content keys are stored with the results.
+    """Returns the suite in a user's file, with its data read and checked; content keys are stored with the results.
 
-    The settings' data may be a folder of data sets, for tasks of the catalogue; their images are folders next to that
-    of the file, which its data and their images may be in. Raises BadInput, NotHere, UnknownKey.
+    The settings' data may be a folder of data sets for catalogue tasks. Their images are further folders that may
+    contain the file's data and images. Raises BadInput, NotHere, UnknownKey.
     """
     from compute.catalog import shipped
     from compute.catalog.own import suite_file
@@ -380,7 +380,7 @@ def suite_of_file(path: Path, settings: RunSettings, *, warn: Warn = lambda word
 
 
 def _read(settings: RunSettings, *, same: OwnSuite | None, warn: Warn) -> OwnSuite:
-    """The suite that user data make; where it is known, `same`, they must be its data."""
+    """Returns the suite that user data form; if it is known as `same`, they must be its data."""
     from compute.catalog.own import suite as own_suite
     from compute.tasks.own import read
 
@@ -399,14 +399,14 @@ def _read(settings: RunSettings, *, same: OwnSuite | None, warn: Warn) -> OwnSui
 
 
 def _reader(settings: RunSettings) -> Source:
-    """What user data are read with: content keys are stored where runs store theirs."""
+    """Returns the source for user data; content keys are stored with those of runs."""
     from compute.tasks.source import Source
 
     return Source(offline=settings.offline, cache=settings.shared)
 
 
 def catalog_with_own(results: Path | None, *, warn: Warn) -> Catalog:
-    """The catalogue with user suites and models in the results folder; `warn` is called for damaged records."""
+    """Returns the catalogue with user suites and models in the results folder; `warn` is called for damaged records."""
     root = (results or paths.RESULTS).absolute()
     return _extended(_recorded(root, warn), root, warn)
 
@@ -437,7 +437,7 @@ def _extended(suites: Sequence[OwnSuite], root: Path, warn: Warn) -> Catalog:
 
 @contextmanager
 def as_before() -> Iterator[None]:
-    """Takes back what a workspace, or `stay_offline`, sets for its process."""
+    """Restores what a workspace or `stay_offline` sets for its process."""
     from huggingface_hub import constants
 
     before, offline = dict(os.environ), constants.HF_HUB_OFFLINE
@@ -451,8 +451,8 @@ def as_before() -> Iterator[None]:
 
 
 def stay_offline() -> None:
-    """Keeps the hub's libraries from any request, even whether a file has changed."""
+    """Keeps the hub's libraries from any request, even from checking whether a file has changed."""
     os.environ["HF_HUB_OFFLINE"] = "1"
     from huggingface_hub import constants
 
-    constants.HF_HUB_OFFLINE = True  # it may have been imported before
+    constants.HF_HUB_OFFLINE = True  # the module may already be imported

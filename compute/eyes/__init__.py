@@ -1,1 +1,1 @@
-"""Your eyes: questions to a person about two images, and which models answer them as that person does."""
+"""Your eyes: asks a person questions about two images, and finds the models that answer like that person."""

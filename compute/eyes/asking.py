@@ -1,11 +1,13 @@
-"""Which questions a rater is asked, in which order, and with which probability each is among them.
+"""Selects which questions a rater is asked, in which order, and with which probability.
 
-Two draws without replacement take turns. One is uniform: it alone gives the headline agreement. The other walks through
-a shuffled pool and takes a question with the probability `Study.chance`: where models disagree, answers tell them
-apart. A question that the other draw has asked already is counted for both and not asked again. Until the models have
-picked, all questions come from the uniform draw, and are recorded as EARLY. After nine questions one of the uniform
-draw comes back with its sides swapped: how consistent a rater is over the pool would be underestimated where models
-disagree. All of it follows from the seed and the number of early questions, by digests: the same on every machine.
+Two draws without replacement alternate. One is uniform, and only it determines the headline agreement. The other walks
+through a shuffled pool and accepts a question with the probability `Study.chance`, because questions on which models
+disagree are the most informative. A question that the other draw has already asked counts for both and is not repeated.
+Until the models have picked, all questions come from the uniform draw and are recorded as EARLY.
+
+After nine questions, one of the uniform draw is repeated with its sides swapped; repeats of the other draw would
+underestimate a rater's consistency, because models disagree on those questions. Everything follows from the seed and
+the number of early questions, by digests, so it is the same on every machine.
 """
 
 from __future__ import annotations
@@ -20,12 +22,12 @@ import numpy as np
 from compute.arrays import Bools, Floats
 from compute.eyes.study import Judgment, Study
 
-BLOCK, FIRST = 9, 4  # new questions before one is repeated, and from how many of the first of them it is taken
+BLOCK, FIRST = 9, 4  # new questions before a repeat; number of the first of them that it is chosen from
 UNIFORM, DISAGREEMENT, REPEAT, GIVEN, EARLY = "uniform", "disagreement", "repeat", "given", "early"
 
 
 class AskedQuestion(NamedTuple):
-    """One question of a rater's order. `uniform` and `walked`: how many of each shuffled pool are used up with it."""
+    """One question of a rater's order. `uniform` and `walked`: how much of each shuffled pool has been used."""
 
     question: int
     draw: str
@@ -35,9 +37,9 @@ class AskedQuestion(NamedTuple):
 
 
 def chances(picks: Floats) -> Floats:
-    """The share of pairs of models that pick differently [questions], relative to the highest share.
+    """Returns the share of model pairs that pick differently [questions], relative to the highest share.
 
-    picks [models, questions]: 0, 1 or -1; a model without a pick differs from none. 0 everywhere where no two differ.
+    picks [models, questions]: 0, 1 or -1; a model without a pick differs from none. All 0 if no two models differ.
     """
     first, second = (picks == 0).sum(axis=0), (picks == 1).sum(axis=0)
     pairs = first * second
@@ -52,7 +54,9 @@ def early(study: Study, judgments: Iterable[Judgment] = ()) -> int:
 
 
 def order(study: Study, *, seed: int, early: int = 0) -> Iterator[AskedQuestion]:
-    """A rater's questions, until the pool is used up; the first `early` new ones are all from the uniform draw."""
+    """Yields a rater's questions until the pool is used up; the first `early` new ones are all from
+    the uniform draw.
+    """
     count = len(study.questions)
     uniform, walk = (shuffled(count, seed, draw) for draw in (UNIFORM, DISAGREEMENT))
     chance = study.chance or [0.0] * count
@@ -93,10 +97,11 @@ def order(study: Study, *, seed: int, early: int = 0) -> Iterator[AskedQuestion]
 
 
 def drawn(study: Study, asked: Iterable[AskedQuestion], *, seed: int, answered: set[int]) -> tuple[Bools, Floats]:
-    """Returns what of the pool a rater was asked up to the last of the `answered` questions in `asked`, the order of
-    the seed: which questions of the uniform draw, and the probability of each to be asked [questions].
+    """Returns the sampling of a rater's questions up to the last of the `answered` ones in `asked`, the order of the
+    seed.
 
-    `asked` is empty if they were asked elsewhere: they are taken for a uniform draw from the pool.
+    The result is which questions belong to the uniform draw, and each question's probability of being asked
+    [questions]. If `asked` is empty, the answers come from elsewhere and are treated as a uniform draw from the pool.
     """
     count, missing, last = len(study.questions), set(answered), None
     for each in asked:
@@ -116,10 +121,10 @@ def drawn(study: Study, asked: Iterable[AskedQuestion], *, seed: int, answered: 
 
 @lru_cache(128)
 def shuffled(count: int, seed: int, draw: str) -> tuple[int, ...]:
-    """The numbers below `count` in an order of the seed and draw."""
+    """Returns the numbers below `count`, shuffled by seed and draw."""
     return tuple(sorted(range(count), key=lambda question: share(seed, draw, question)))
 
 
 def share(*of: object) -> float:
-    """Returns a number in [0, 1) that follows from the arguments."""
+    """Returns a number in [0, 1) that is determined by the arguments."""
     return int.from_bytes(blake2b(repr(of).encode(), digest_size=7).digest()) / 2**56

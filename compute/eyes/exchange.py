@@ -1,9 +1,9 @@
-"""Judgments in and out: the log, the votes of own data, other raters' files, Label Studio's export and plain tables.
+"""Reads and writes judgments: the log, votes as user data, other raters' files, Label Studio's export and plain tables.
 
-Label Studio's JSON has a task's fields in `data` and its answers in `annotations`: of the tag Pairwise as
-`{"type": "pairwise", "value": {"selected": "left"}}`, of Choices as `{"value": {"choices": ["left"]}}`. JSON-MIN has
-the fields of task and annotation side by side, a tag's answer under the tag's own name. All become rows of a table,
-whose fields are recognised by NAMES and content, for the whole file at once.
+Label Studio's JSON has a task's fields in `data` and its answers in `annotations`: for the tag Pairwise as `{"type":
+"pairwise", "value": {"selected": "left"}}`, for Choices as `{"value": {"choices": ["left"]}}`. JSON-MIN has the fields
+of task and annotation at the same level, with a tag's answer under the tag's name. All are converted to rows of a
+table, whose fields are recognised by NAMES and content, for the whole file at once.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ from compute.training.examples import QUALITY_PROMPT
 from compute.types import BadInput, CannotWrite, argument, shortened, words_of
 
 VOTES = ("name", "prompt", "alternative_1", "alternative_2", "votes_1", "votes_2")
-# What other programs call their fields, in small letters without signs, and the choices of neither and of nothing yet.
-# A rater's field may also end in one of RATER_ENDS.
+# Field names of other programs, in lower case without punctuation, and the choices for a tie and for no answer yet. A
+# rater's field may also end in one of RATER_ENDS.
 NAMES = {
     "reference": "reference|ref|referenceimage|refimage|anchor|prompt|caption|text|query",
     "choice": "choice|choices|answer|preferred|preference|winner|selected|pairwise|better|vote",
@@ -55,19 +55,21 @@ RATER_ENDS = ("", "id", "name", "email", "key", "number")
 ROLES = {name: role for role, names in zip(NAMES, FIELDS, strict=False) for name in names}
 ROLES |= {f"{name}{end}": "rater" for name in ROLES if ROLES[name] == "rater" for end in RATER_ENDS}
 NUMBER = re.compile(r"[-+]?\d+(\.\d+)?")
-ADDRESS = re.compile(r"^[\w+.-]+://[^/?#]*|[?#].*")  # what is not the path
-UPLOADED = re.compile(r"[0-9a-f]{8}-(?=.)")  # what Label Studio writes before a file's name
-LARGEST = 64 << 20  # bytes of a JSON
-ELSEWHERE = 2**53 - 1  # the seed of answers that were given elsewhere; no order is drawn by it
+ADDRESS = re.compile(r"^[\w+.-]+://[^/?#]*|[?#].*")  # the parts of an address that are not its path
+UPLOADED = re.compile(r"[0-9a-f]{8}-(?=.)")  # the prefix that Label Studio adds to file names
+LARGEST = 64 << 20  # bytes of a JSON file
+ELSEWHERE = 2**53 - 1  # the seed of answers that were given elsewhere; it draws no order
 PROMPTS = Form("prompts", (FormField("prompt", ("text", "caption"), BLANK),))
-NAMED = 5  # faults, and raters, that are printed
+NAMED = 5  # faults and raters that are printed
 
 Question = tuple[str, str, str]  # reference, text or "", and two images
-Find = Callable[[str], str]  # of `image_finder`
+Find = Callable[[str], str]  # returned by `image_finder`
 
 
 def append(path: Path, judgments: Sequence[Judgment]) -> None:
-    """Adds rows to a log, on disk when it returns; a row that a killed process left unfinished stays apart."""
+    """Appends rows to a log, on disk on return; a row that a killed process left unfinished stays
+    on a line of its own.
+    """
     rows = "".join(f"{each.model_dump_json()}\n" for each in judgments).encode()
     try:
         with open(path, "a+b") as file:
@@ -82,13 +84,13 @@ def append(path: Path, judgments: Sequence[Judgment]) -> None:
 
 
 def images_of(study: Study) -> set[int]:
-    """Returns the numbers of the contents that are images."""
+    """Returns the indices of the contents that are images."""
     first = 1 if study.kind == "text" else 0
     return {at for question in study.questions for at in question[first:] if at >= 0}
 
 
 def chosen(judgments: Sequence[Judgment]) -> dict[int, list[int]]:
-    """Returns how often each alternative was chosen, by question, if any was. Repeated questions count once."""
+    """Returns how often each alternative was chosen, by question with any choice. Repeated questions count once."""
     counts: dict[int, list[int]] = defaultdict(lambda: [0, 0])
     for each in standing(judgments):
         if each.choice is not None and each.draw != asking.REPEAT:
@@ -97,9 +99,9 @@ def chosen(judgments: Sequence[Judgment]) -> dict[int, list[int]]:
 
 
 def votes(study: Study, judgments: Sequence[Judgment], *, folder: str = "") -> str:
-    """Returns the answers as own data of the shape `votes`, a CSV: a row for each question that somebody chose in.
+    """Returns the answers as user data of the shape `votes`, a CSV with a row for each question with a choice.
 
-    Paths of images begin with `folder`.
+    Image paths are prefixed with `folder`.
     """
     images = images_of(study)
     out = io.StringIO()
@@ -115,7 +117,7 @@ def votes(study: Study, judgments: Sequence[Judgment], *, folder: str = "") -> s
 
 
 class GivenJudgment(NamedTuple):
-    """One answer that was given elsewhere."""
+    """One answer from elsewhere."""
 
     question: Question
     choice: int | None
@@ -124,19 +126,19 @@ class GivenJudgment(NamedTuple):
 
 
 class JudgmentFile(NamedTuple):
-    """Questions and answers of one file, in the order of their times. `skipped`: what cannot be used, in words."""
+    """Questions and answers of one file, sorted by time. `skipped` describes what cannot be used."""
 
     kind: Kind
-    questions: list[Question]  # each once, whichever alternative was first; also those without an answer
+    questions: list[Question]  # without duplicates, whichever alternative was first; also those without an answer
     judgments: tuple[GivenJudgment, ...]
-    read: str  # how, in words: sides, raters, and what has no choice
+    read: str  # in words: sides, raters, and rows without a choice
     skipped: str
 
 
 def image_finder(names: Sequence[str]) -> Find:
-    """Returns what finds an image of a folder by the path or address that another program has for it.
+    """Returns a function that finds an image of a folder by another program's path or address.
 
-    That raises BadInput if there is none, or several have that name.
+    It raises BadInput if there is none, or several have that name.
     """
     by_base: dict[str, list[str]] = defaultdict(list)
     for name in names:
@@ -160,7 +162,7 @@ def image_finder(names: Sequence[str]) -> Find:
 
 
 def _path(text: str) -> str:
-    """Returns the path in an address; a text that is not one as it is."""
+    """Returns the path in an address, or the text itself if it is not an address."""
     if text.startswith("/data/") and "?d=" in text:  # Label Studio's local files
         return unquote(text.partition("?d=")[2])
     is_address = "://" in text or text.startswith("/data/")
@@ -168,15 +170,16 @@ def _path(text: str) -> str:
 
 
 def _plain(path: str) -> str:
-    """Returns a file's name as Label Studio stores it: without blanks and signs."""
+    """Returns a file's name as Label Studio stores it: without blanks and punctuation."""
     return re.sub(r"[^-\w.]", "", PurePosixPath(path).name.strip().replace(" ", "_"))
 
 
 def read(path: Path, find: Find, *, left: str = "") -> JudgmentFile | StudyFile:
-    """Returns a saved study, Label Studio's JSON or JSON-MIN, or a table of judgments: reference or prompt, two
-    alternatives,
-    `choice`, and perhaps rater and time. `left`: the field of the image on the left. Raises BadInput if nothing in
-    it can be used, or it may be meant in two ways."""
+    """Reads a saved study, Label Studio's JSON or JSON-MIN, or a table of judgments.
+
+    A table has reference or prompt, two alternatives, `choice`, and optionally rater and time. `left`: the field of the
+    image on the left. Raises BadInput if nothing in it can be used, or if it is ambiguous.
+    """
     if path.suffix.lower() != ".json":
         return _imported(path.name, _rows(read_table(path)), find, left=left, is_table=True)
     try:
@@ -192,12 +195,14 @@ def read(path: Path, find: Find, *, left: str = "") -> JudgmentFile | StudyFile:
 
 
 def questions(table: TableFile, find: Find) -> JudgmentFile:
-    """The questions of a table: reference or prompt, and two alternatives. Raises BadInput if none can be used."""
+    """Reads the questions of a table: reference or prompt, and two alternatives. Raises BadInput if
+    none can be used.
+    """
     return _imported(table.title, _rows(table), find, is_table=True, is_judged=False)
 
 
 def prompts(source: Path | TableFile) -> list[str]:
-    """Texts, one a line, or a table's column `prompt`. Raises BadInput."""
+    """Returns texts, one per line, or a table's column `prompt`. Raises BadInput."""
     is_lines = isinstance(source, Path) and not is_table(source)
     texts = read_lines(source) if is_lines else forms.read(source, [PROMPTS])[1]["prompt"]
     title = source.name if isinstance(source, Path) else source.title
@@ -209,7 +214,7 @@ def prompts(source: Path | TableFile) -> list[str]:
     return kept
 
 
-# ---- other programs' files, as rows: where, and the fields or why it is skipped
+# ---- other programs' files as rows: the location, and the fields or why it is skipped
 
 Rows = Sequence[tuple[str, dict[str, Any] | str]]
 
@@ -219,7 +224,7 @@ def _rows(table: TableFile) -> Rows:
 
 
 def _of_label_studio(tasks: Sequence[Any]) -> Iterator[tuple[str, dict[str, Any] | str]]:
-    """Yields each annotation; of a task without one, and in JSON-MIN, the task."""
+    """Yields each annotation; for a task without one, and in JSON-MIN, the task."""
     for at, task in enumerate(tasks, start=1):
         if not isinstance(task, dict):
             yield f"task {at}", "it is not an object"
@@ -243,13 +248,13 @@ def _of_label_studio(tasks: Sequence[Any]) -> Iterator[tuple[str, dict[str, Any]
                         row = {tag: row[tag] for tag in tags} | row  # the left one first
                         text = dict(zip(SIDES, tags, strict=True)).get(text, text)
                     answers.append(text)
-                known = {*row, *TIES, *sum(PLACES, ())}  # of tags that are called as fields are, a field's name
+                known = {*row, *TIES, *sum(PLACES, ())}  # includes field names, for tags that are named like fields
                 row |= {"choice": [text for text in answers if {text, word(text)} & known] or answers}
                 yield where, row | {key: each.get(key) for key in ("completed_by", "created_at", "updated_at")}
 
 
 def _text(value: Any) -> str:
-    """Returns a cell or a part of JSON as text: what was selected, or who somebody is."""
+    """Returns a cell or a part of JSON as text: a selection, or a person."""
     match value:
         case {"email": str(one)} if one:
             return one
@@ -263,7 +268,7 @@ def _text(value: Any) -> str:
 
 
 def _role(heading: str) -> str:
-    """Returns which of NAMES a field is; none of an image or anything else."""
+    """Returns the key of NAMES that a field matches; empty for an image or anything else."""
     return ROLES.get(re.sub(r"[\W_]", "", heading.lower()), "")
 
 
@@ -273,7 +278,7 @@ def _role(heading: str) -> str:
 def _imported(
     title: str, given: Rows, find: Find, *, left: str = "", is_table: bool = False, is_judged: bool = True
 ) -> JudgmentFile:
-    """Returns the judgments of one kind that can be used. Raises BadInput without any, and where all may be misread."""
+    """Returns the usable judgments of one kind. Raises BadInput if there are none, or if all are ambiguous."""
     faults = [f"{where}: {why}" for where, why in given if isinstance(why, str)]
     rows = [(at, {str(key): _text(row[key]) for key in row if key}) for at, row in given if isinstance(row, dict)]
     cells: dict[str, list[str]] = defaultdict(list)
@@ -351,20 +356,23 @@ def _imported(
 
 
 def _are_images(texts: Collection[str]) -> bool:
-    """Returns whether most of them name images."""
+    """Returns whether most of the texts name images."""
     return 2 * sum(is_image_name(_path(text)) for text in texts) > len(texts)
 
 
 def _sides(
     title: str, order: tuple[str, str], used: Sequence[tuple[str, str]], *, left: str, is_table: bool
 ) -> tuple[str, str]:
-    """Returns the fields of what was on the left and right, from the order of their columns; of JSON, whose order means
-    nothing, from their names. `used`: the pairs of words that choices use. Raises BadInput if that is not known."""
+    """Returns the fields of the left and the right image, from the order of columns or, for JSON, from their names.
+
+    The order of JSON fields has no meaning. `used`: the pairs of words in choices. Raises BadInput if the sides are
+    unknown.
+    """
     if left in order:
         return order if left == order[0] else order[::-1]
 
     def are(fields: tuple[str, str], words: tuple[str, str]) -> bool:
-        """Whether the first's name has the first of two words and so the second; long ones within a word too."""
+        """Returns whether each name contains its word; words of several letters may be inside a longer word."""
         pairs = zip(fields, words, strict=True)
         return all(word in (name.lower() if len(word) > 1 else words_of(name)) for name, word in pairs)
 
@@ -384,7 +392,7 @@ def _sides(
 
 
 def _moment(time: str) -> float:
-    """Seconds since 1970 of a time in ISO 8601; 0 of anything else."""
+    """Returns seconds since 1970 for an ISO 8601 time; 0 for anything else."""
     try:
         return datetime.fromisoformat(time).timestamp()
     except (ValueError, OverflowError):
@@ -395,9 +403,9 @@ def _moment(time: str) -> float:
 
 
 def placed(study: Study, given: JudgmentFile, *, rater: str) -> list[Judgment]:
-    """Judgments from elsewhere as rows of this study, without those of other questions.
+    """Converts judgments from elsewhere to rows of this study; judgments of other questions are dropped.
 
-    A rater's answer has the number of its question as its order: of two to one question the last counts.
+    A rater's answer has the number of its question as its order, so the last of two answers to one question counts.
     """
     names = [*study.contents, ""]  # -1: no reference
     place = {

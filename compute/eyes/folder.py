@@ -1,8 +1,9 @@
-"""A study on this machine: a folder with its settings, questions and answers, and copies of the images asked about.
+"""A study on this machine: a folder with its settings, questions and answers, and copies of the images in answered
+questions.
 
-settings.json holds what it is made from, study.json the questions once they are drawn, judgments.jsonl one answer a
-row, on disk before the next question is shown. manifest.csv and images/ are the answers as own data: `likeness run
---data FOLDER` scores any model on them, on any machine.
+settings.json contains its sources, study.json the questions once they are drawn, and judgments.jsonl one answer per
+row, which is on disk before the next question is shown. manifest.csv and images/ are the answers as user data:
+`likeness run --data FOLDER` scores any model on them, on any machine.
 """
 
 from __future__ import annotations
@@ -48,12 +49,12 @@ from compute.progress import Progress
 from compute.tasks.image_lists import image_files, is_image_name
 from compute.types import BadInput, CannotWrite, Model, NotHere
 
-MOST_IMAGES = 1_000  # of a study; of more a sample is taken
-SHOWN = 1_600  # pixels, the longer side of what a browser is sent
+MOST_IMAGES = 1_000  # per study; from more, a sample is taken
+SHOWN = 1_600  # pixels, the longer side of an image sent to a browser
 AS_STORED = ("JPEG", "PNG", "WEBP", "GIF")  # formats that browsers show
 SETTINGS, STUDY, LOG, MANIFEST, IMAGES = "settings.json", "study.json", "judgments.jsonl", "manifest.csv", "images"
 LOCK = ".lock"
-NOT_TEXT = re.compile("[\\ud800-\\udfff]")  # bytes in a name that are not UTF-8, as Python holds them
+NOT_TEXT = re.compile("[\\ud800-\\udfff]")  # bytes in a name that are not UTF-8, as Python represents them
 
 log = logging.getLogger(__name__)
 
@@ -67,13 +68,13 @@ class EyesSettings(BaseModel):
     kind: Kind = "image"
     prompts: list[str] = []
     questions: list[tuple[str, str, str]] | None = None  # reference or text or "", and two images, if given
-    models: list[str] = []  # keys; none: all that are ready
+    models: list[str] = []  # keys; empty: all models that are ready
     rater: Annotated[str, Field(min_length=1, max_length=LONGEST_NAME)] = "me"
     seed: int = 0
 
 
 class StudyFolder:
-    """One study's folder. While it is open for writing, until `lock` is closed, nobody else can open it so."""
+    """One study's folder. Only one process at a time can open it for writing, until it closes `lock`."""
 
     def __init__(self, path: Path, settings: EyesSettings, *, writes: bool) -> None:
         self.path, self.settings = path, settings
@@ -85,8 +86,9 @@ class StudyFolder:
 
     @classmethod
     def opened(cls, path: Path, *, writes: bool = True) -> Self:
-        """Returns the folder at a path. Raises NotHere without a study there, BadInput for a damaged one, CannotWrite
-        where another process writes in it."""
+        """Opens the folder at a path. Raises NotHere without a study, BadInput for a damaged one, CannotWrite if
+        another process writes to it.
+        """
         if not (path / SETTINGS).is_file():
             raise NotHere(f"{path} is not a study. Make one: likeness eyes IMAGES --out {shlex.quote(str(path))}")
         try:
@@ -97,7 +99,9 @@ class StudyFolder:
 
     @classmethod
     def created(cls, path: Path, settings: EyesSettings) -> Self:
-        """Returns a new folder, or one whose study could not be made. Raises BadInput if something else is there."""
+        """Creates a folder, or reuses one whose study could not be made. Raises BadInput if it
+        contains anything else.
+        """
         if path.exists() and not (path.is_dir() and {each.name for each in path.iterdir()} <= {SETTINGS, LOCK}):
             raise BadInput(
                 f"{path} exists already. Go on with it: likeness eyes {shlex.quote(str(path))}, or name another --out"
@@ -107,7 +111,7 @@ class StudyFolder:
         return cls.opened(path)
 
     def change(self, **settings: object) -> None:
-        """Other settings from now onward, such as the rater. Raises BadInput."""
+        """Changes settings from now on, such as the rater. Raises BadInput."""
         try:
             self.settings = validated(self.settings.model_dump() | settings, EyesSettings)
         except ValueError as error:
@@ -115,7 +119,7 @@ class StudyFolder:
         write_text(self.path / SETTINGS, self.settings.model_dump_json(indent=1))
 
     def materials(self) -> Materials:
-        """Returns what the study is made of: the images of the source, or those that given questions name."""
+        """Returns the materials of the study: the images of the source, or those in the given questions."""
         source, given = Path(self.settings.source), self.settings.questions
         if not source.is_dir():
             raise NotHere(f"There is no folder {source}, which the study is made from. Put it back")
@@ -143,8 +147,9 @@ class StudyFolder:
         )
 
     def models(self, *, warn: Callable[[str], None]) -> list[Model]:
-        """Returns the models of the settings, else those that are ready and usual. Raises BadInput if one cannot answer
-        such questions here, UnknownKey."""
+        """Returns the models in the settings, else the usual ones that are ready. Raises UnknownKey, and BadInput if a
+        model cannot answer such questions here.
+        """
         from compute.engine import workspace  # loads the hub's library, which the app sets up first
 
         mode, kinds = making.MODES[self.settings.kind]
@@ -167,7 +172,7 @@ class StudyFolder:
         self._make("Reading the images", making.drawn(self.materials(), seed=self.settings.seed))
 
     def ask(self, rows: list[Model]) -> None:
-        """Asks the models and stores what they pick."""
+        """Asks the models and stores their picks."""
         self._make("Asking the models", making.answered(self.study, self.materials().images, rows, Pool().run))
 
     def _make(self, title: str, steps: making.Steps) -> None:
@@ -183,7 +188,7 @@ class StudyFolder:
         self.save(study)
 
     def save(self, study: Study) -> None:
-        """Stores the questions. Answers are about their numbers, so they are stored once."""
+        """Stores the questions, once only because answers refer to their numbers."""
         if self.study is not None and self.study.key != study.key:
             raise BadInput(f"{self.path} has other questions already. Make a study in another folder")
         write_text(self.path / STUDY, study.model_dump_json())
@@ -194,7 +199,7 @@ class StudyFolder:
         return list(self._judgments)
 
     def add(self, *judgments: Judgment) -> None:
-        """Stores answers: when this returns, they are on disk. Raises BadInput, CannotWrite."""
+        """Stores answers, which are on disk on return. Raises BadInput, CannotWrite."""
         with self._thread:
             if self.study is None or any(each.question >= len(self.study.questions) for each in judgments):
                 raise BadInput("The answer is to a question that the study has not. Reload the page")
@@ -208,7 +213,7 @@ class StudyFolder:
             for name in (self.study.contents[at] for at in asked & exchange.images_of(self.study)):
                 path = self.path / IMAGES / name
                 if is_inside(path, self.path / IMAGES) and not path.exists():
-                    with suppress(NotHere):  # of a study that was made elsewhere it may not be here
+                    with suppress(NotHere):  # it may be missing for a study that was made elsewhere
                         source = self._file(name)
                         path.parent.mkdir(parents=True, exist_ok=True)
                         shutil.copyfile(source, path)
@@ -216,20 +221,19 @@ class StudyFolder:
             write_text(self.path / MANIFEST, table)
 
     def merge(self, given: exchange.JudgmentFile | StudyFile) -> str:
-        """Adds others' judgments that are new, and says how all were read. Raises BadInput."""
+        """Adds others' new judgments, and returns a sentence on how all were read. Raises BadInput."""
         new, sentence = exchange.merged(self.study, self._judgments, given, rater=self.settings.rater)
         self.add(*new)
         return sentence
 
     def images(self) -> list[str]:
-        """Returns the names of the images that the study has."""
+        """Returns the names of the study's images."""
         return [self.study.contents[at] for at in sorted(exchange.images_of(self.study))]
 
     def image(self, name: str) -> bytes:
-        """Returns an image of the study as a file that a browser shows, at most SHOWN pixels large. Raises NotHere,
-        BadInput.
+        """Returns an image of the study as a file for browsers, at most SHOWN pixels large. Raises NotHere, BadInput.
 
-        As models see it: the first frame, on white.
+        It shows what models see: the first frame, on white.
         """
         path = self._file(name)
         data = _bytes(path, name)
@@ -249,7 +253,9 @@ class StudyFolder:
         return out.getvalue()
 
     def _file(self, name: str) -> Path:
-        """Where an image lies: among the copies, else in the source. A study may come from anyone."""
+        """Returns the path of an image: a copy, or in the source. The path is checked because a study may come from
+        anyone.
+        """
         for root in (self.path / IMAGES, Path(self.settings.source)):
             path = root / name
             if is_inside(path, root) and path.is_file():
@@ -257,7 +263,7 @@ class StudyFolder:
         raise NotHere(f"{name} is neither in {self.path / IMAGES} nor in {self.settings.source}")
 
     def _read(self) -> list[Judgment]:
-        """Returns the log, without rows that a killed process left unfinished."""
+        """Returns the log without rows that a killed process left unfinished."""
         if self.study is None or not (self.path / LOG).exists():
             return []
         rows, skipped = [], 0
@@ -272,7 +278,7 @@ class StudyFolder:
 
 
 def _input(path: Path, name: str) -> Input:
-    """Returns an image of the user's own, in any format that is read."""
+    """Returns an image of the user, in any supported format."""
     data = _bytes(path, name)
     image = decoding.rgb(decoding.opened(data), ground="white")
     return Input(modality="image", key=content_key(data), name=name, content=image)

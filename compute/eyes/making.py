@@ -1,7 +1,8 @@
-"""A study from images: which questions can be asked, then what each model picks in them.
+"""Makes a study from images: draws the questions, then collects each model's picks.
 
-The pool follows from the images' colours and structure and a seed, so that the first question is there before a model
-is asked. Models see images reduced to SIDE pixels. Work comes in small steps, so that a host can answer others between.
+The pool follows from the images' colours and structure and a seed, so the first question is available before a model is
+asked. Models see images reduced to SIDE pixels. Work is done in small steps, so that a host can serve others in
+between.
 """
 
 from __future__ import annotations
@@ -27,19 +28,19 @@ from compute.procedures import choice
 from compute.tasks.data import Choices
 from compute.types import BadInput, LikenessError, Model, shortened
 
-SIDE = 384  # pixels, the longer side: encoders see less, and SSIM takes half the time of 512
-FEWEST, MOST = 3, 200  # images of a study, of those that visitors add
+SIDE = 384  # pixels, the longer side: encoders use less, and SSIM takes half the time of 512
+FEWEST, MOST = 3, 200  # images of a study; the maximum is for visitors' images
 QUESTIONS = 400  # of a drawn pool
-NEIGHBOURS = 10  # of a reference: one alternative is among them, and the other in half of the questions
-TRIES = 20  # draws for each question that is wanted
-STEP, CHUNK = 4, 8  # images, and questions, of one step
+NEIGHBOURS = 10  # of a reference: one alternative is among them, and in half of the questions the other as well
+TRIES = 20  # draws per requested question
+STEP, CHUNK = 4, 8  # images and questions per step
 DECODED = 100  # reduced images in memory, 0.4 MB each
 MODES: dict[Kind, tuple[str, tuple[str, ...]]] = {  # of compute.live.questions, with the inputs' modalities
     "image": ("choice", ("image", "image", "image")),
     "text": ("choice", ("text", "image", "image")),
     "quality": ("quality", ("image", "image")),
 }
-Run = Callable[..., tuple[Any, dict[Name, Any]]]  # as `compute.live.pool.Pool.run`
+Run = Callable[..., tuple[Any, dict[Name, Any]]]  # like `compute.live.pool.Pool.run`
 Question = tuple[int, int, int]
 
 log = logging.getLogger(__name__)
@@ -47,7 +48,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Materials:
-    """What a study is made of. `images`: how each is read, by name; `questions` by names where they are given."""
+    """The materials of a study. `images`: readers by name; `questions`: by names, if given."""
 
     kind: Kind
     images: Mapping[str, Callable[[], Input]]
@@ -56,12 +57,12 @@ class Materials:
     notes: Sequence[str] = ()
 
 
-MakingStep = tuple[float, str]  # how far it is, from 0 to 1, and what is going on
+MakingStep = tuple[float, str]  # progress from 0 to 1, and a description
 Steps = Generator[MakingStep, None, Study]
 
 
 def finished(steps: Steps, tell: Callable[[MakingStep], object] = lambda step: None) -> Study:
-    """The study at the end of the steps, each of which `tell` gets."""
+    """Runs the steps and returns the study; `tell` is called with each step."""
     while True:
         try:
             tell(next(steps))
@@ -70,12 +71,12 @@ def finished(steps: Steps, tell: Callable[[MakingStep], object] = lambda step: N
 
 
 def drawn(given: Materials, *, seed: int = 0) -> Steps:
-    """Reads the images, skips copies of earlier ones, and draws the questions, which no model was asked yet.
+    """Reads the images, skips duplicates, and draws the questions, before any model is asked.
 
-    Raises BadInput where there are too few images.
+    Raises BadInput if there are too few images.
     """
     notes, names, keys = [*given.notes], [], {}
-    shapes: dict[str, tuple[np.ndarray, np.ndarray]] = {}  # hashes and colours of those whose copies are told
+    shapes: dict[str, tuple[np.ndarray, np.ndarray]] = {}  # hashes and colours of images checked for duplicates
     looks: list[tuple[np.ndarray, np.ndarray]] = []
     for at, (name, read) in enumerate(given.images.items()):
         if at % STEP == 0:
@@ -135,9 +136,9 @@ def drawn(given: Materials, *, seed: int = 0) -> Steps:
 
 
 def answered(study: Study, images: Mapping[str, Callable[[], Input]], models: Sequence[Model], run: Run) -> Steps:
-    """Asks the models: the study with their picks, and the chance of each question.
+    """Asks the models; returns the study with their picks, and the chance of each question.
 
-    A model that fails is skipped, and a note says why.
+    A model that fails is skipped, with a note.
     """
 
     @lru_cache(DECODED)
@@ -178,13 +179,13 @@ def answered(study: Study, images: Mapping[str, Callable[[], Input]], models: Se
 
     notes, picks, asked = [], {}, study.questions
     for number, model in enumerate(models):
-        own, known = [], {}  # known: vectors of single images and texts
+        own, known = [], {}  # vectors of single images and texts
         try:
             for at in range(0, len(asked), CHUNK):
                 yield ((number + at / len(asked)) / len(models), f"Asking {model.title}")
                 own += picked(model, asked[at : at + CHUNK], known)
             picks[model.key] = own
-        except Exception as error:  # whatever the model's library raises
+        except Exception as error:  # the model's library may raise anything
             log.warning("%s could not be asked", model.key, exc_info=not isinstance(error, LikenessError))
             why = str(error) if isinstance(error, LikenessError) else "it failed; the log says why"
             notes.append(shortened(f"{model.title} was skipped: {why}", 300))
@@ -199,7 +200,7 @@ def answered(study: Study, images: Mapping[str, Callable[[], Input]], models: Se
 
 
 def reduced(image: Image.Image) -> Image.Image:
-    """An image as models see it."""
+    """Returns an image at the size that models see."""
     if max(image.size) > SIDE:
         image = image.copy()
         image.thumbnail((SIDE, SIDE), Image.Resampling.LANCZOS)
@@ -209,7 +210,7 @@ def reduced(image: Image.Image) -> Image.Image:
 def _pool(
     kind: Kind, looks: Sequence[tuple[np.ndarray, np.ndarray]], prompts: int, rng: np.random.Generator
 ) -> list[Question]:
-    """Questions about images with these hashes and colours, by number; `prompts` follow the images."""
+    """Draws questions about images with these hashes and colours, by index; `prompts` follow the images."""
     count, fewest = len(looks), FEWEST if kind == "image" else 2
     if count < fewest:
         raise BadInput(f"{count} different images are too few: a study needs {fewest} or more. Add some")
@@ -223,7 +224,7 @@ def _pool(
             break
         start = int(rng.integers(*(count, count + prompts) if kind == "text" else (count,)))
         first, second = (
-            # A text has no neighbours that are known without a model.
+            # Without a model, no neighbours of a text are known.
             int(rng.choice(near[int(rng.integers(2))][start]))
             if kind != "text" and rng.random() < share
             else int(rng.integers(count))
@@ -233,11 +234,11 @@ def _pool(
             first, start = start, -1
         if len({start, first, second}) == 3:
             found[start, *sorted((first, second))] = None
-    return sorted(found)  # one image after the other: few are decoded twice
+    return sorted(found)  # ordered by image, so that few are decoded twice
 
 
 def _nearest(rows: np.ndarray) -> Ints:
-    """The other images by distance [images, NEIGHBOURS]."""
+    """Returns the nearest other images, sorted by distance [images, NEIGHBOURS]."""
     values: Floats = rows.astype(float)
     distance = (values**2).sum(axis=1) - 2 * values @ values.T
     np.fill_diagonal(distance, np.inf)

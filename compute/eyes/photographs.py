@@ -1,6 +1,6 @@
-"""The shipped photographs and their studies; `assets/eyes/recipe` makes these, with what models pick.
+"""The shipped photographs and their studies; `assets/eyes/recipe` makes the studies, including models' picks.
 
-Credits and licences are those of compute/live/examples.py.
+Credits and licences are in compute/live/examples.py.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ from compute.tasks.perturb import PERTURBATIONS, perturb
 from compute.types import BadInput
 
 FILES = words_beside(__file__)["files"]
-NAME = re.compile(r"(\w+?)(?:-(\w+)-([\d.]+))?\.webp")  # a photograph, and a change with its strength
+NAME = re.compile(r"(\w+?)(?:-(\w+)-([\d.]+))?\.webp")  # a photograph, and a distortion with its strength
 SEED = 20261127
-SIDE = 512  # pixels, the longer side, that a person sees
-STORED = 200  # files in memory, of about 40 kB
+SIDE = 512  # pixels, the longer side, as shown to a person
+STORED = 200  # files in memory, about 40 kB each
 
 
 @lru_cache
 def study(kind: Kind) -> Study:
-    """Returns the shipped study of one kind of question."""
+    """Returns the shipped study for one kind of question."""
     return Study.model_validate_json((paths.ASSETS / "eyes" / f"{kind}.json").read_bytes())
 
 
 @lru_cache
 def names() -> frozenset[str]:
-    """Returns what these studies are about: images, and texts."""
+    """Returns the contents of these studies: images and texts."""
     return frozenset(name for kind in ASKS for name in study(kind).contents)
 
 
@@ -51,7 +51,7 @@ def image(name: str) -> bytes:
 
 
 def read(name: str) -> Input:
-    """Returns the same as models see it."""
+    """Returns an image of these studies as models see it."""
     photograph, kind, strength = NAME.fullmatch(name).groups()
     whole = _whole(photograph)
     if kind in PERTURBATIONS:

@@ -1,15 +1,16 @@
-"""Which models agree with a person, how consistent the person is, and what would tell two models apart.
+"""Reports which models agree with a person, how consistent the person is, and how many answers would separate two
+models.
 
-The agreement of a model is the share of the uniformly drawn questions in which it picks what the rater chose; "cannot
-tell" is skipped and counted, an exact tie of the model is worth half. Two models are compared where they pick
-differently, over all questions that were asked, each weighted by one over its probability of being asked. Several
+The agreement of a model is the share of the uniformly drawn questions on which it picks the rater's choice. "cannot
+tell" is skipped and counted; an exact tie of the model is worth half. Two models are compared on the questions where
+they pick differently, over all questions asked, each weighted by the inverse of its probability of being asked. Several
 raters of one question count as one.
 
-Models are compared after LOOKS judgments only, and a verdict stays until the next: a rater may look after every answer
-and stop at any. All pairs and looks share one error of ALPHA. The signs of the questions are flipped at random, the
-same signs at every look, and each pair's statistic is compared with the largest of all pairs (Westfall and Young 1993).
-Each look spends an equal part of ALPHA (Lan and DeMets 1983): it takes out so many of the random paths, those that are
-largest there, and a pair is significant where the rater's own path would be among them.
+Models are compared only after LOOKS judgments, and a verdict stays until the next look: a rater may look after every
+answer and stop at any time. All pairs and looks share one error of ALPHA. The signs of the questions are flipped at
+random, the same signs at every look, and each pair's statistic is compared with the largest of all pairs (Westfall and
+Young 1993). Each look spends an equal part of ALPHA (Lan and DeMets 1983): it removes that share of the random paths,
+those that are largest at that look, and a pair is significant if the rater's path would be among them.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from compute.eyes import asking
 from compute.eyes.study import NO_PICK, Judgment, Study, standing
 from compute.types import BadInput, Undefined
 
-# Judgments after which models are compared, about a fifth apart, besides all of a study's.
+# Numbers of judgments after which models are compared, about a fifth apart, in addition to all of a study's.
 LOOKS = (
     20,
     25,
@@ -59,35 +60,35 @@ LOOKS = (
 )
 FIRST_REPORT = LOOKS[0]
 FLIPS, SEED = 1999, 20261127
-NEAR = 1e-9  # statistics that differ by less are equal
+NEAR = 1e-9  # tolerance for equal statistics
 MOST_MISTAKES = 12
-FARTHEST = 1000  # further questions: beyond that two models are as good as equal
+FARTHEST = 1000  # further questions, above which two models count as equal
 
 
 @dataclass(frozen=True, kw_only=True)
 class Share(Estimate):
-    """A share of n with its 95% interval (Wilson); NaN of none."""
+    """A share of n with its 95% interval (Wilson); NaN if n is 0."""
 
     n: int
 
     @classmethod
     def of(cls, values: Sequence[float] | Floats) -> Share:
-        """The mean of values from 0 to 1."""
+        """Returns the mean of values from 0 to 1."""
         return cls.at(float(np.mean(values)) if len(values) else math.nan, len(values))
 
     @classmethod
     def at(cls, value: float, n: int) -> Share:
-        """A mean of n values."""
+        """Returns a share from the mean of n values."""
         low, high = wilson(value, n)
         return cls(value=value, low=low, high=high, n=n)
 
     def percent(self, digits: int = 0) -> str:
-        """In percent, with its interval."""
+        """Formats as percent with the interval."""
         return f"{self.value:.{digits}%} (95% interval {self.low:.{digits}%} to {self.high:.{digits}%})"
 
 
 class ModelAgreement(NamedTuple):
-    """One model's row: agreement over the uniformly drawn questions, and its class."""
+    """One model's row: agreement on the uniformly drawn questions, and its class."""
 
     key: str
     title: str
@@ -96,18 +97,20 @@ class ModelAgreement(NamedTuple):
 
 
 class PairOfModels(NamedTuple):
-    """Two models where they pick differently: how often the rater sided with the first, weighted, and what it shows."""
+    """Two models on the questions where they pick differently: the weighted share of the first, and
+    its significance.
+    """
 
     first: str  # titles; the first agrees more often
     second: str
     sided: float
     n: int  # questions on which they differ
     is_significant: bool  # at 5% over all pairs and looks
-    more: int | None  # further questions until a look that would find it with 80% power; None: over FARTHEST
+    more: int | None  # further questions until a look that would detect it with 80% power; None: over FARTHEST
 
 
 class Mistake(NamedTuple):
-    """A question in which some of the best models pick what the rater did not choose."""
+    """A question on which some of the best models do not pick the rater's choice."""
 
     question: int
     chosen: int
@@ -116,25 +119,25 @@ class Mistake(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class EyesReport:
-    """All that is said about one study's judgments."""
+    """All results of one study's judgments."""
 
-    judgments: int  # new questions that were answered, "cannot tell" included
-    compared: int  # those of them that the classes and pairs rest on
-    next_look: int | None  # judgments after which models are compared again
+    judgments: int  # answered new questions, including "cannot tell"
+    compared: int  # the number of them behind the classes and pairs
+    next_look: int | None  # number of judgments at the next comparison of models
     cannot_tell: int
     raters: tuple[str, ...]
     models: tuple[ModelAgreement, ...]  # the highest agreement first
-    pairs: tuple[PairOfModels, ...]  # the best model with each other, then the others
-    consistency: Share  # of the questions that were answered twice, how many got the same answer
-    ceiling: float | None  # the agreement that this consistency leaves to the best possible model, at most
+    pairs: tuple[PairOfModels, ...]  # the best model with each other model, then the rest
+    consistency: Share  # share of repeated questions with the same answer
+    ceiling: float | None  # the maximum agreement of any model, given this consistency
     left: Share  # choices of the left image
-    alpha: float | None  # Krippendorff's, of several raters; None: no two answered the same question
+    alpha: float | None  # Krippendorff's, over several raters; None if no two answered the same question
     mistakes: tuple[Mistake, ...]
     notes: tuple[str, ...]
 
     @property
     def lead(self) -> str:
-        """The answer in a sentence."""
+        """The result in one sentence."""
         if not self.models:
             return "No model is ready on this machine, so nothing was compared."
         best = self.models[0]
@@ -156,7 +159,7 @@ class EyesReport:
 
     @property
     def rests_on(self) -> str:
-        """What classes rest on, and what intervals promise, in two sentences."""
+        """The data behind classes, and the guarantee of intervals, in two sentences."""
         following = f" and are renewed after {self.next_look:,}" if self.next_look else ""
         return (
             f"Classes rest on the first {self.compared:,} judgments{following}; they hold for all models together and "
@@ -165,7 +168,9 @@ class EyesReport:
 
 
 def report(study: Study, judgments: Sequence[Judgment]) -> EyesReport:
-    """The report on a study's judgments. Raises BadInput before FIRST_REPORT of them, or all of a smaller study."""
+    """Returns the report on a study's judgments. Raises BadInput before FIRST_REPORT of them, or all of a smaller
+    study.
+    """
     counted = standing(judgments)
     new = [each for each in counted if each.draw != asking.REPEAT]
     needed = min(FIRST_REPORT, len(study.questions))
@@ -226,7 +231,7 @@ def report(study: Study, judgments: Sequence[Judgment]) -> EyesReport:
 
 
 def _by_rater(judgments: Sequence[Judgment]) -> dict[tuple[str, int], list[Judgment]]:
-    """By rater and seed."""
+    """Groups judgments by rater and seed."""
     found: dict[tuple[str, int], list[Judgment]] = defaultdict(list)
     for each in judgments:
         found[each.rater, each.seed].append(each)
@@ -239,10 +244,10 @@ def _worth(
     picks: np.ndarray,
     asked: Mapping[tuple[str, int], Sequence[asking.AskedQuestion]],
 ) -> tuple[Floats, Bools, Floats]:
-    """Returns how far each model agrees on each question [models, questions], NaN if nobody chose; which questions were
-    drawn uniformly; and one over the probability that a question was asked, 0 if nobody chose.
+    """Returns each model's agreement on each question [models, questions], NaN without a choice; which questions were
+    drawn uniformly; and the inverse of each question's probability of being asked, 0 without a choice.
 
-    Of several raters the mean counts, of a uniform question over those who were asked it uniformly. `asked`: the
+    With several raters the mean counts, on a uniform question over those who were asked it uniformly. `asked`: the
     orders by rater and seed.
     """
     count = len(study.questions)
@@ -273,9 +278,11 @@ def _pairs(
     titles: Sequence[str],
     picks: np.ndarray,
 ) -> tuple[list[PairOfModels], Bools]:
-    """Returns every pair where the rater's answers differ between its models, and which model is significantly better,
-    by the last look; `compared`: the models' worth and the questions' weights at each look until now, as of
-    `_worth`."""
+    """Returns all pairs of models with the rater's preference between them, and which model is significantly better, as
+    of the last look.
+
+    `compared`: the models' worth and the questions' weights at each look so far, as in `_worth`.
+    """
     count = len(titles)
     better = np.zeros((count, count), bool)
     worth, weight = compared[-1]
@@ -290,7 +297,7 @@ def _pairs(
         differ = asked[picks[one, asked] != picks[other, asked]]
         sided = (worth[ahead, differ] - worth[behind, differ] + 1) / 2
         try:
-            # The square of chance alone is 1: what is left is the difference's.
+            # Chance alone has an expected square of 1; the rest is due to the difference.
             look = looks[len(compared) - 1]
             wanted = look + more_items(look, z=math.sqrt(max(float(z[one, other]) ** 2 - 1, 0)), bound=bound)
             more = max(0, next((each for each in looks if each >= wanted), math.inf) - judgments)
@@ -310,12 +317,15 @@ def _pairs(
 
 
 def lead_and_bound(parts: Sequence[Floats], *, looks: int) -> tuple[Floats, float]:
-    """Returns how many standard errors each model is ahead of each other at the last look [models, models], and the
-    bound that a difference exceeds on at most ALPHA of all studies of equal models, at any of `looks`, the first of
-    which are in `parts` [models, questions]: a question's part of each model's sum, 0 until it is asked."""
+    """Returns the lead of each model over each other in standard errors at the last look [models, models], and its
+    bound.
+
+    A lead exceeds the bound for at most ALPHA of all studies of equal models, at any of `looks`. `parts` are the looks
+    so far [models, questions]: a question's contribution to each model's sum, 0 until it is asked.
+    """
     signs = np.random.default_rng(SEED).integers(2, size=(parts[0].shape[1], FLIPS), dtype=np.int8) * 2.0 - 1
     first, second = np.triu_indices(len(parts[0]), 1)
-    left = np.ones(FLIPS, bool)  # random paths that no look has taken out
+    left = np.ones(FLIPS, bool)  # random paths that no look has removed
     for look, part in enumerate(parts, 1):
         spread = np.sqrt(((part[first] - part[second]) ** 2).sum(axis=1))
         scale = np.divide(1, spread, out=np.zeros(len(spread)), where=spread > 0)
@@ -331,13 +341,13 @@ def lead_and_bound(parts: Sequence[Floats], *, looks: int) -> tuple[Floats, floa
 
 
 def krippendorff_alpha(units: Iterable[Sequence[Hashable]]) -> float | None:
-    """Agreement of several raters beyond chance: 1 is perfect, 0 is chance. None if no unit has two values.
+    """Returns the agreement of several raters beyond chance: 1 is perfect, 0 is chance.
 
-    `units` holds the values that one thing got; nominal values. Source: Krippendorff (2011), Computing Krippendorff's
-    Alpha-Reliability. None too if all values are equal.
+    `units` contains the nominal values that each unit received. None if no unit has two values, or if all values are
+    equal. Source: Krippendorff (2011), Computing Krippendorff's Alpha-Reliability.
     """
     totals: Counter[Hashable] = Counter()
-    observed = 0.0  # pairs of values that differ, of each unit by the values that it has
+    observed = 0.0  # disagreeing pairs, normalised per unit by its number of values
     for values in units:
         if len(values) > 1:
             own = Counter(values)

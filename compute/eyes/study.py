@@ -1,4 +1,4 @@
-"""The questions of one study, what models pick, and a person's judgments: the records that are stored and sent."""
+"""The questions of one study, models' picks, and a person's judgments: the records that are stored and sent."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ ASKS: dict[Kind, str] = {
 }
 MOST_QUESTIONS, MOST_CONTENTS, MOST_MODELS, MOST_JUDGMENTS, MOST_RATERS = 1_000, 3_000, 40, 10_000, 40
 MOST_NOTES = 100
-MOST_VALUES = 250_000  # of a file: more than a study can hold; a list of numbers alone would take seconds
+MOST_VALUES = 250_000  # per file: more than a study can contain; a list of numbers alone would take seconds
 LONGEST_NAME, LONGEST_TEXT = 60, 1_000  # characters of a rater's name, and of a file's name or a text
-TUNES_FROM = 200  # answered questions that a model is tuned to
+TUNES_FROM = 200  # answered questions required for tuning
 NO_PICK = -1  # an exact tie, or no answer
 Name = Annotated[str, Field(max_length=LONGEST_TEXT)]
 
@@ -58,7 +58,7 @@ class Study(BaseModel):
 
     @property
     def key(self) -> str:
-        """Equal for studies of the same questions: their judgments can be merged."""
+        """Equal for studies of the same questions, whose judgments can be merged."""
         parts = json.dumps([self.kind, self.contents, self.questions]).encode()
         return blake2b(parts, digest_size=8).hexdigest()
 
@@ -71,7 +71,7 @@ class Judgment(BaseModel):
     time: Annotated[str, Field(max_length=40)]  # ISO 8601, UTC
     rater: Annotated[str, Field(max_length=LONGEST_NAME)] = "me"
     seed: Annotated[int, Field(ge=0, lt=2**53)] = 0  # exact in any JSON
-    order: Annotated[int, Field(ge=0, lt=MOST_JUDGMENTS)]  # its number in the rater's order, from 0
+    order: Annotated[int, Field(ge=0, lt=MOST_JUDGMENTS)]  # position in the rater's order, from 0
     question: Annotated[int, Field(ge=0, lt=MOST_QUESTIONS)]
     draw: Literal["uniform", "disagreement", "repeat", "given", "early"]  # given: judged elsewhere; early: uniform
     left: Annotated[int, Field(ge=0, le=1)]  # which alternative was on the left
@@ -98,7 +98,7 @@ class StudyFile(BaseModel):
 
 
 def parsed(content: Any, *, name: str) -> StudyFile:
-    """Returns a file's or a request's JSON, as text, bytes or objects. Raises BadInput."""
+    """Parses a file's or a request's JSON, as text, bytes or objects. Raises BadInput."""
     try:
         if isinstance(content, str | bytes):
             content = content.encode("utf-8", "replace") if isinstance(content, str) else content
@@ -111,6 +111,8 @@ def parsed(content: Any, *, name: str) -> StudyFile:
 
 
 def standing(judgments: Iterable[Judgment]) -> list[Judgment]:
-    """The judgments that count, in the order of the log: the last of each rater, seed and order, unless undone."""
+    """Returns the judgments that count, in the order of the log: the last of each rater, seed and
+    order, unless undone.
+    """
     last = {(each.rater, each.seed, each.order): each for each in judgments}
     return [each for each in last.values() if not each.undone]

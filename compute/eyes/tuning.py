@@ -1,4 +1,4 @@
-"""A dual encoder tuned to a person's answers, and tested on answers that it was not tuned to."""
+"""Tunes a dual encoder on a person's answers, and tests it on held-out answers."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from compute.training.run_folder import RunFolder
 from compute.types import BadInput, Model, slug
 
 HELD_OUT = 0.3  # of the answers
-BY_IMAGE = (0.2, 0.4)  # what share may be held out so that no image is on both sides
-# How examples of each kind are trained on, and the task of the catalogue that asks the same.
+BY_IMAGE = (0.2, 0.4)  # shares that may be held out so that no image is on both sides
+# The training kind of each kind of question, and the catalogue task that asks the same.
 AS_TASK: dict[Kind, tuple[str, str]] = {
     "image": ("image-choice", "unisim/nights"),
     "text": ("image-for-text", "unisim/hpdv2"),
@@ -47,11 +47,11 @@ def tune(
     device: str = "",
     report: Callable[[str], None] = print,
 ) -> list[str]:
-    """Tunes the base to about 70% of a study's answers, stores it in `out`, and says in sentences how both agree with
-    the others.
+    """Tunes the base on about 70% of a study's answers and stores it in `out`; returns sentences on the agreement of
+    both with the other answers.
 
-    Of several raters' answers to a question the majority counts. A stopped call continues. Raises BadInput for fewer
-    than TUNES_FROM answers, and as `compute.train` does.
+    With several raters, the majority counts. A stopped call resumes. Raises BadInput for fewer than TUNES_FROM answers,
+    and as `compute.train` does.
     """
     examples = _examples(folder)
     held = splits.held_out(examples, share=HELD_OUT)
@@ -99,7 +99,7 @@ def tune(
 
 
 def _examples(folder: StudyFolder) -> Examples:
-    """Returns the questions that have an answer most raters gave. Raises BadInput for too few."""
+    """Returns the questions with a majority answer. Raises BadInput if there are too few."""
     study = folder.study
     samples = [
         Sample(

@@ -1,1 +1,1 @@
-"""Encodes every item once, and stores what comes out: subject.py is a model with its store."""
+"""Encodes every item once and stores the results; subject.py combines a model with its store."""

@@ -1,7 +1,7 @@
-"""The pipeline of one pass: items made ready in threads, in order and within bounds, and run in batches.
+"""The pipeline of one pass: threads prepare items in order with bounded lookahead, and the model runs in batches.
 
-A shard's batches are fixed before the first is run: of a given size, a shard that is interrupted and taken up again
-runs the same ones.
+A shard's batches are fixed before the first one runs. With a given batch size, an interrupted shard that resumes has
+the same batches.
 """
 
 from __future__ import annotations
@@ -23,40 +23,43 @@ from compute.arrays import cumulative
 from compute.content import decoding
 from compute.types import BadInput, BadItem, LikenessError
 
-# A batch's vectors, their offsets or None, and for each item why it is not usable.
+# A batch's vectors, their offsets or None, and for each item why it is unusable.
 Forward = Callable[[Sequence[Any]], tuple[np.ndarray, np.ndarray | None, Sequence[str]]]
-# Half precision that overflows gives such values for a sound item.
+# Overflow in half precision also gives such values for a valid item.
 NOT_FINITE = "the model gave values that are not finite (NaN or infinite), which may be the model's fault"
-PIECE = 4  # items a thread takes at once: enough that handing over costs little, few enough that order holds nobody up
-GROWTH = 8  # times its usual size that a batch may grow to
-GAIN = 0.05  # the share of an item's time that doubling must save
+PIECE = 4  # items a thread takes at once: enough for a low overhead, few enough that order does not block others
+GROWTH = 8  # factor by which a batch may grow
+GAIN = 0.05  # share of an item's time that doubling must save
 SPENT = ("out of memory", "alloc_failed", "can't allocate memory", "not enough memory")  # as devices word it
 
 
 def workers(wanted: int | None = None) -> int:
-    """Threads that decode and prepare: one a core this process may use, 16 at most."""
+    """Returns the number of threads that decode and prepare: one per core available to this process, at most 16."""
     return wanted or min(16, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
 
 
 def share_cores() -> None:
-    """Has a model's idle threads sleep instead of spinning, to be called before anything imports torch.
+    """Makes a model's idle threads sleep instead of spin; must be called before torch is imported.
 
-    Spinning threads hold the cores that decoding, or another process, needs: where cores are short a batch then takes
-    several times as long.
+    Spinning threads occupy cores that decoding or another process needs: with few cores, a batch then takes several
+    times as long.
     """
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 
 class BatchSize:
-    """How many items per model is given at once: doubled from shard to shard, up to `most`, as long as an item takes
-    less time; the vectors of an item differ from one size to another by rounding alone."""
+    """The number of items given to a model at once.
+
+    It is doubled from shard to shard, up to `most`, as long as the time per item decreases. An item's vectors differ
+    between sizes only by rounding.
+    """
 
     def __init__(self, size: int, *, most: int) -> None:
         self.size, self._most = size, max(size, most)
-        self._before = (size, math.inf)  # the last size, and what an item took with it
+        self._before = (size, math.inf)  # the last size, and its time per item
 
     def took(self, seconds: float) -> None:
-        """Takes what an item of a shard took, in seconds for any unit of its work."""
+        """Records the time per item of a shard, in seconds per any unit of its work."""
         if seconds > (1 - GAIN) * self._before[1]:
             self.settle(self._before[0])
         elif 2 * self.size > self._most:
@@ -65,26 +68,29 @@ class BatchSize:
             self._before, self.size = (self.size, seconds), 2 * self.size
 
     def settle(self, size: int) -> None:
-        """Keeps to a size from now onward."""
+        """Fixes the size from now on."""
         self.size = self._most = size
         self._before = (size, math.inf)
 
 
 class CpuGate:
-    """Lets threads that prepare rest while a model runs on the same cores: a model on a CPU takes them all, and its
-    threads wait for one another, so that two kinds of work at once take longer than one after the other."""
+    """Makes preparing threads wait while a model runs on the same cores.
+
+    A model on a CPU uses all cores, and its threads wait for one another, so running both at once takes longer than one
+    after the other.
+    """
 
     def __init__(self) -> None:
         self._free = threading.Event()
         self._free.set()
 
     def wait(self) -> None:
-        """For a preparing thread: returns when no model runs."""
+        """Waits, in a preparing thread, until no model runs."""
         self._free.wait()
 
     @contextlib.contextmanager
     def running(self) -> Iterator[None]:
-        """Around a batch of the model."""
+        """Marks a batch of the model as running."""
         self._free.clear()
         try:
             yield
@@ -93,9 +99,9 @@ class CpuGate:
 
 
 def in_order(make: Callable[[int], Any], count: int, *, threads: int, ahead: Callable[[], int]) -> Iterator[Any]:
-    """make(0), make(1), ... computed by `threads` threads, at most `ahead()` items before the one taken.
+    """Yields make(0), make(1), ... computed by `threads` threads, at most `ahead()` items before the one taken.
 
-    What `make` raises is raised here, in its turn. Closing the iterator stops the threads after the item in hand.
+    Exceptions from `make` are raised in turn. Closing the iterator stops the threads after their current item.
     """
     stopped = threading.Event()
 
@@ -119,15 +125,16 @@ def in_order(make: Callable[[int], Any], count: int, *, threads: int, ahead: Cal
 
 
 def use_one_core() -> None:
-    """For a thread that prepares: many small tensor operations that all want every core are slower."""
+    """Limits a preparing thread to one core: many small tensor operations that use all cores are slower."""
     if "torch" in sys.modules:
         sys.modules["torch"].set_num_threads(1)
 
 
 @contextlib.contextmanager
 def own_threads() -> Iterator[None]:
-    """Keeps the number of threads that the model runs with: torch counts them by thread, but starts new ones the same
-    way."""
+    """Restores the model's number of threads afterwards: torch stores it per thread, but new threads inherit the last
+    value.
+    """
     torch = sys.modules.get("torch")
     before = torch.get_num_threads() if torch else 0
     try:
@@ -138,7 +145,7 @@ def own_threads() -> Iterator[None]:
 
 
 def ready(modality: str, content: Any, prepare: Callable[[str, Any], Any]) -> Any:
-    """One item's content decoded or checked, then prepared by the adapter. Raises BadInput."""
+    """Decodes or checks one item's content, then prepares it with the adapter. Raises BadInput."""
     if modality == "text":
         return _prepared(prepare, modality, decoding.checked(content))
     data, text = content if modality == "pair" else (content, None)
@@ -151,19 +158,19 @@ def ready(modality: str, content: Any, prepare: Callable[[str, Any], Any]) -> An
 def _prepared(prepare: Callable[[str, Any], Any], modality: str, item: Any) -> Any:
     try:
         return prepare(modality, item)
-    except ValueError as error:  # what image processors raise for a shape or size
+    except ValueError as error:  # raised by image processors for a shape or size
         raise BadInput(f"refused by the model's preprocessing ({error})") from error
 
 
 def out_of_memory(error: BaseException) -> bool:
-    """Whether an error says that the device's memory is spent; known by name and wording, without loading torch."""
+    """Returns whether an error means that the device is out of memory, by name and wording, without importing torch."""
     if isinstance(error, MemoryError) or any(kind.__name__ == "OutOfMemoryError" for kind in type(error).__mro__):
         return True
     return isinstance(error, RuntimeError) and any(words in str(error).lower() for words in SPENT)
 
 
 def release() -> None:
-    """Frees a dropped model's memory, and the accelerator's cache if there is one; cycles of errors may hold it."""
+    """Frees a dropped model's memory, and the accelerator's cache if any; reference cycles of errors may hold it."""
     gc.collect()
     torch = sys.modules.get("torch")
     if torch and torch.cuda.is_available():
@@ -171,7 +178,7 @@ def release() -> None:
 
 
 def halved(sizes: Sequence[int]) -> list[int]:
-    """Returns the sizes of the batches left after the first one was too large: each cut to half of that or less."""
+    """Returns the sizes of the remaining batches after the first was too large: each is cut to at most half of it."""
     half = -(-sizes[0] // 2)
     return [min(half, size - done) for size in sizes for done in range(0, size, half)]
 
@@ -184,10 +191,10 @@ def run(
     recut: Callable[[list[int]], None],
     where: str,
 ) -> Iterator[tuple[int, list[Any], Any]]:
-    """Puts batches of `sizes` through `forward`: yields each one's size, its items and what came out.
+    """Runs batches of `sizes` through `forward`, and yields each one's size, items and output.
 
-    `items` yields what is to go in, or a BadItem for what cannot; these are among a batch's items and not put through.
-    When the device's memory is spent the batches left are halved, `recut` gets their sizes, and the run continues.
+    `items` yields inputs, or a BadItem for an unusable one, which is part of a batch but not run. When the device is
+    out of memory, the remaining batches are halved, `recut` is called with their sizes, and the run continues.
     """
     left = deque(sizes)
     waiting: list[Any] = []
@@ -201,7 +208,7 @@ def run(
         except Exception as error:
             if not out_of_memory(error):
                 raise
-            spent = str(error)  # not the error itself: it holds the batch's tensors
+            spent = str(error)  # not the error itself, which holds the batch's tensors
         if spent:
             release()
             if left[0] == 1:
@@ -217,7 +224,9 @@ def run(
 
 
 def checked(output: Any, *, count: int, multi: bool, model: str) -> tuple[np.ndarray, np.ndarray | None, np.ndarray]:
-    """A batch's output as float32 vectors, offsets (None unless `multi`), and which items are finite, (count,) bool."""
+    """Returns a batch's output as float32 vectors, offsets (None unless `multi`), and which items are finite, (count,)
+    bool.
+    """
     if multi:
         parts = [np.asarray(part, dtype=np.float32) for part in output]
         finite = np.array([bool(np.isfinite(part).all()) for part in parts])
@@ -232,5 +241,5 @@ def checked(output: Any, *, count: int, multi: bool, model: str) -> tuple[np.nda
 
 
 def not_finite(finite: np.ndarray) -> list[str]:
-    """Why items are not usable, empty for those that are `finite` (n,) bool."""
+    """Returns why items are unusable, empty for those that are `finite` (n,) bool."""
     return ["" if usable else NOT_FINITE for usable in finite.tolist()]

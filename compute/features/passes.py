@@ -1,8 +1,8 @@
-"""One pass over what a cache is missing: run in batches, and stored as it goes, so that the next continues from there.
+"""One pass over what a cache is missing: run in batches and stored as it goes, so that the next pass resumes.
 
-What is missing is cut into shards of a fixed number of items, and batches are cut inside a shard. So in batches of a
-size that is given the vectors do not depend on how many processes encode, nor on which of them has which shard. Else
-the size of batches is found from shard to shard.
+Missing items are cut into shards of a fixed number of items, and batches are cut within a shard. With a given batch
+size, the vectors therefore do not depend on how many processes encode, or on which process has which shard. Otherwise
+the batch size is tuned from shard to shard.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ from compute.features.store import EmbeddingCache
 from compute.progress import Progress
 from compute.types import BadItem
 
-SHARD = 2048  # items: seconds of an accelerator's work, and small enough to be lost or to be waited for
-FLUSH_SECONDS = 10.0  # at most about this much work is lost when a process is killed
+SHARD = 2048  # items: seconds of an accelerator's work, and small enough to lose or to wait for
+FLUSH_SECONDS = 10.0  # about the maximum work that is lost when a process is killed
 FLUSH_BYTES = 64 << 20
 
 
 @dataclass(frozen=True, kw_only=True)
 class DistinctItems:
-    """The distinct items of several columns of one modality, in the order in which they are first met."""
+    """The distinct items of several columns of one modality, in order of first occurrence."""
 
     columns: tuple[Column, ...]
     keys: np.ndarray  # (n,) S32
-    column: np.ndarray  # (n,) int, which of the columns
-    row: np.ndarray  # (n,) int, and where in it
+    column: np.ndarray  # (n,) int, the index of its column
+    row: np.ndarray  # (n,) int, the row in that column
 
     def locate(self, at: int) -> tuple[Column, int]:
-        """Returns the column and the row where an item is first met."""
+        """Returns the column and the row of an item's first occurrence."""
         return self.columns[self.column[at]], int(self.row[at])
 
     def name(self, at: int) -> str:
@@ -48,7 +48,7 @@ class DistinctItems:
         return column.name(row)
 
     def read(self, at: int) -> Any:
-        """Returns what a model is shown of one item. Raises BadItem, LikenessError when its file cannot be read."""
+        """Returns what a model sees of one item. Raises BadItem, and LikenessError if its file cannot be read."""
         column, row = self.locate(at)
         try:
             return column.content(row)
@@ -56,7 +56,7 @@ class DistinctItems:
             raise unreadable(self.name(at), error) from error
 
     def at(self, keys: np.ndarray) -> np.ndarray:
-        """(n,) int: the position of each key, -1 if it is not wanted."""
+        """Returns the position (n,) int of each key, -1 if it is not wanted."""
         return positions(keys, among=self.keys, order=self._order)
 
     @cached_property
@@ -65,8 +65,9 @@ class DistinctItems:
 
 
 def positions(keys: np.ndarray, *, among: np.ndarray, order: np.ndarray | None = None) -> np.ndarray:
-    """(n,) int: where each key is in `among`, whose keys are distinct; -1 if it does not. `order` sorts `among`,
-    if that is known."""
+    """Returns the position (n,) int of each key in `among`, whose keys are distinct; -1 if absent. `order` sorts
+    `among`, if known.
+    """
     if not len(among):
         return np.full(len(keys), -1)
     order = np.argsort(among) if order is None else order
@@ -75,7 +76,7 @@ def positions(keys: np.ndarray, *, among: np.ndarray, order: np.ndarray | None =
 
 
 def distinct(columns: Sequence[Column]) -> DistinctItems:
-    """Returns every content once."""
+    """Returns the distinct items of the columns."""
     keys = np.concatenate([np.zeros(0, dtype="S32"), *(np.asarray(column.keys, dtype="S32") for column in columns)])
     first = np.sort(np.unique(keys, return_index=True)[1])
     starts = cumulative([len(column) for column in columns])
@@ -85,21 +86,22 @@ def distinct(columns: Sequence[Column]) -> DistinctItems:
 
 @dataclass(frozen=True, kw_only=True)
 class Encoded:
-    """What became of one shard. `bad`: key, name and problem of each item that cannot be used."""
+    """The result of one shard. `bad`: key, name and problem of each unusable item."""
 
     items: int
     bad: tuple[tuple[bytes, str, str], ...] = ()
-    effective: int = 0  # batch size; if memory ran short, the smallest that was used
+    effective: int = 0  # batch size; if memory ran out, the smallest that was used
 
 
-# What is done to each item. The first, of (wanted, position, content), runs in threads and raises BadItem; the second
-# turns what it made into vectors, offsets or None, and why each of the n items is unusable, empty for the usable.
+# The processing of each item. The first function, of (wanted, position, content), runs in threads and raises BadItem.
+# The second converts its results to vectors, offsets or None, and why each of the n items is unusable, empty for usable
+# ones.
 Steps = tuple[Callable[[DistinctItems, int, Any], Any], encoding.Forward]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Operation:
-    """A pass over items of one kind. `steps` loads the model, if there is one."""
+    """A pass over items of one kind. `steps` loads the model, if any."""
 
     title: str  # `openai/clip-vit-base-patch32, image`
     unit: str
@@ -108,18 +110,20 @@ class Operation:
     threads: int
     skip_bad: bool
     where: str  # the device, for messages
-    turns: bool = False  # the model runs on the cores that prepare
-    by_length: bool = False  # texts of like length together: less padding
+    turns: bool = False  # the model runs on the preparing cores
+    by_length: bool = False  # groups texts of similar length to reduce padding
 
 
-# Encodes shards elsewhere, each given by its keys (n,) S32, and yields what became of each.
+# Encodes shards elsewhere, each given by its keys (n,) S32, and yields the result of each.
 Elsewhere = Callable[[Sequence[np.ndarray]], Generator[Encoded]]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Pass:
-    """What one pass did, in items and seconds. `batch` is the size planned, `effective` what memory allowed, or what
-    was found to be faster."""
+    """The statistics of one pass, in items and seconds.
+
+    `batch` is the planned size; `effective` is what memory allowed, or what was found to be faster.
+    """
 
     title: str
     wanted: int
@@ -134,8 +138,8 @@ class Pass:
 def plan(wanted: DistinctItems, missing: np.ndarray, *, by_length: bool) -> list[np.ndarray]:
     """Returns the keys of the missing items (n,) bool of `wanted`, in shards of SHARD.
 
-    They come in the order in which they are met, which is the order that a data set's files are read in; texts by
-    length, the longest first, so that a batch that is too large for the device shows at once.
+    They are in order of occurrence, in which a data set's files are read. Texts are sorted by length, the longest
+    first, so that a batch that is too large for the device fails immediately.
     """
     new = np.flatnonzero(missing)
     if by_length:
@@ -154,12 +158,11 @@ def run(
     bad: dict[bytes, str],
     elsewhere: Elsewhere | None = None,
 ) -> Pass:
-    """Encodes what is missing (n,) bool of `wanted` and stores it, in this process or `elsewhere`. To be called under
-    the cache's lock.
+    """Encodes the missing items (n,) bool of `wanted` and stores them, in this process or `elsewhere`. The caller must
+    hold the cache's lock.
 
-    Raises BadItem at the first item that cannot be used, unless the operation skips them: then `bad` gets its key, and
-    why. However the pass ends,
-    what was encoded before is stored.
+    Raises BadItem at the first unusable item, unless the operation skips them: then `bad` maps its key to the reason.
+    What was encoded is stored, however the pass ends.
     """
     began = time.perf_counter()
     shards = plan(wanted, missing, by_length=operation.by_length)
@@ -203,19 +206,18 @@ def encode(
     shards: Sequence[np.ndarray],
     advance: Callable[[int], None] = lambda more: None,
 ) -> Generator[Encoded]:
-    """Encodes shards and stores each, then yields what became of it. The items of the next shard are made ready while
-    one is encoded.
+    """Encodes and stores shards, and yields the result of each. The next shard is prepared while one is encoded.
 
-    At the first item that cannot be used it ends with that shard, unless the operation skips them; what was encoded
-    before is stored. When the device's memory is spent the batches left of a shard are halved; the next shard begins
-    with those of the usual size, which then grow no more, and the next pass with the smallest.
+    It ends with the shard of the first unusable item, unless the operation skips them; everything encoded before is
+    stored. When the device is out of memory, the remaining batches of a shard are halved. The next shard starts at the
+    usual size, which then no longer grows, and the next pass at the smallest.
     """
     prepare, run_batch = operation.steps()
     usual = least = operation.batch.size
-    clock = [0.0, 0]  # seconds, and items or, of texts, their lengths
+    clock = [0.0, 0]  # seconds, and items or, for texts, their lengths
     order = wanted.at(np.concatenate(shards))
     turns = encoding.CpuGate()
-    reading = threading.Lock()  # a column need not bear being read by several threads at once
+    reading = threading.Lock()  # a column need not support reading from several threads
 
     def make(position: int) -> Any:
         at = int(order[position])
@@ -263,9 +265,9 @@ def _encode_shard(
     forward: Callable[[Sequence[Any]], Any],
     advance: Callable[[int], None],
 ) -> Encoded:
-    """One shard of `encode`, the items of these keys; `items` yields them made ready.
+    """Encodes one shard of `encode`, given by its keys; `items` yields its prepared items.
 
-    Bad items are reported only once the shard is stored.
+    Bad items are reported only after the shard is stored.
     """
     unsaved, effective, count = _Unsaved(cache), operation.batch.size, 0
     bad: list[BadItem] = []
@@ -306,8 +308,11 @@ def _encode_shard(
 
 
 class _Unsaved:
-    """Batches of a shard that wait to be written: as a part of it when they are large or old enough, the rest at its
-    end. The pass's end merges the parts."""
+    """Batches of a shard that have not been written.
+
+    They are written as a part of the shard when they are large or old enough, and the rest at its end. The end of the
+    pass merges the parts.
+    """
 
     def __init__(self, cache: EmbeddingCache) -> None:
         self._cache = cache
@@ -320,7 +325,7 @@ class _Unsaved:
     def add(
         self, keys: np.ndarray, vectors: np.ndarray, offsets: np.ndarray | None, problems: Sequence[str]
     ) -> list[tuple[int, str]]:
-        """Takes what is usable of a batch; returns the rows of the rest and why."""
+        """Takes the usable part of a batch; returns the rows of the rest with the reasons."""
         usable = np.array([not problem for problem in problems], dtype=bool)
         if usable.all():
             self._take(keys, vectors, offsets)
@@ -336,12 +341,12 @@ class _Unsaved:
         self._bytes += vectors.nbytes
 
     def flush(self, *, if_due: bool = False) -> None:
-        """Writes what waits; `if_due`: only once it is large or old enough."""
+        """Writes pending batches; with `if_due`, only if they are large or old enough."""
         is_due = self._bytes >= FLUSH_BYTES or time.perf_counter() - self._since >= FLUSH_SECONDS
         if if_due and not is_due:
             return
         batches = self._waiting
-        self._clear()  # first: what cannot be written is not tried again while the failure is on its way up
+        self._clear()  # first, so that data that cannot be written is not tried again while the error propagates
         if batches:
             counts = [np.diff(offsets) for _, _, offsets in batches if offsets is not None]
             self._cache.append(

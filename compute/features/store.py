@@ -1,13 +1,13 @@
 """Encodings on disk: `<folder>/<model>/<identity digest>/<modality>/`, one cache per modality.
 
-A cache holds shards (`<digest of its keys>.safetensors`: `vectors`, `keys` in ascending order, and `offsets` where
-items have many vectors), which are read by memory map: opening one reads its header alone. Files are written under a
-draft name and moved to their path, so each is whole or absent; shards are never changed, only merged into larger ones.
-The process that makes a pass holds the lock; reading needs none, nor does adding a shard.
+A cache consists of shards (`<digest of its keys>.safetensors`: `vectors`, `keys` in ascending order, and `offsets` if
+items have many vectors), which are memory-mapped: opening one only reads its header. Files are written under a draft
+name and moved to their path, so each is complete or absent. Shards are never changed, only merged into larger ones. The
+process that makes a pass holds the lock; reading and adding a shard need no lock.
 
-The store may be an address (compute/storage.py). Its shards are then fetched once each into a local folder and mapped
-there, and each new one is put as a whole object. They are not merged, as others may have fetched them, and nothing is
-locked between machines: two that encode the same items write the same object.
+The store may be an address (compute/storage.py). Its shards are then fetched once into a local folder and mapped there,
+and each new one is uploaded as a whole object. They are not merged, because others may have fetched them, and nothing
+is locked between machines: two that encode the same items write the same object.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from compute.io.files import replacing, sweep
 from compute.types import BadInput, LikenessError, NotHere
 
 KINDS = {"F16": "<f2", "F32": "<f4", "F64": "<f8", "I64": "<i8", "U8": "u1"}
-SORTED = "sorted"  # in a header: the keys ascend, and are looked up where they lie
-SMALL = 64 << 20  # bytes: shards below this are merged at the end of a pass
-MERGED = 128 << 20  # bytes that one merged shard holds at most, about: a merge needs a few times as much memory
+SORTED = "sorted"  # in a header: the keys are ascending and need no sorting for lookups
+SMALL = 64 << 20  # bytes: smaller shards are merged at the end of a pass
+MERGED = 128 << 20  # approximate maximum bytes of a merged shard: a merge needs a few times as much memory
 DTYPES = ("float32", "float16")  # of stored vectors
 SHARDS = "[0-9a-f]*.safetensors"
 ABOUT = (
@@ -45,21 +45,21 @@ ABOUT = (
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Shard:
-    """One file of encodings, mapped and read-only."""
+    """One file of encodings, memory-mapped and read-only."""
 
     vectors: np.ndarray  # (N, d) as stored
     keys: np.ndarray  # (n,) S32 in the order of the rows
-    offsets: np.ndarray | None  # (n + 1,) where items have many vectors: item i has the rows offsets[i]:offsets[i + 1]
-    is_sorted: bool  # the keys ascend, as in all but some files of earlier versions
+    offsets: np.ndarray | None  # (n + 1,) if items have many vectors: item i has the rows offsets[i]:offsets[i + 1]
+    is_sorted: bool  # the keys are ascending, as in all but some files of earlier versions
 
     @cached_property
     def order(self) -> np.ndarray | None:
-        """(n,) the rows by ascending key; None if they ascend already."""
+        """The rows (n,) by ascending key; None if they are already ascending."""
         return None if self.is_sorted else np.argsort(self.keys, kind="stable")
 
     @cached_property
     def ascending(self) -> np.ndarray:
-        """(n,) S32, the keys in ascending order: the mapped ones themselves where they are."""
+        """The keys (n,) S32 in ascending order: the mapped array itself if it is sorted."""
         return self.keys if self.order is None else self.keys[self.order]
 
 
@@ -73,7 +73,7 @@ def write_shard(path: Path, keys: np.ndarray, vectors: np.ndarray, offsets: np.n
 
 
 def read_shard(path: Path) -> Shard:
-    """Returns the shard in a file. Raises FileNotFoundError, LikenessError if its header cannot be right."""
+    """Reads the shard in a file. Raises FileNotFoundError, and LikenessError for an invalid header."""
     raw = np.memmap(path, dtype=np.uint8, mode="r") if path.stat().st_size else np.zeros(0, np.uint8)
     try:
         start = 8 + int.from_bytes(bytes(raw[:8]), "little")
@@ -95,20 +95,20 @@ def read_shard(path: Path) -> Shard:
 
 
 def make_folder(folder: Path) -> None:
-    """Makes a folder and those above it."""
+    """Creates a folder and its parents."""
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
 
 
 def place(path: Path, write: Callable[[Path], Any]) -> None:
-    """Writes a draft and moves it to its path; a draft that fails is removed."""
+    """Writes a draft and moves it to its path; a failed draft is removed."""
     with replacing(path) as draft, writing(path.parent):
         write(draft)
 
 
 @contextlib.contextmanager
 def writing(folder: Path) -> Iterator[None]:
-    """Turns the system's refusals into a message that says where and what next."""
+    """Converts the system's errors to a message with the location and a remedy."""
     try:
         yield
     except OSError as error:
@@ -119,7 +119,7 @@ def writing(folder: Path) -> Iterator[None]:
 
 
 class Lookup:
-    """Several shards as one table. A key that several hold is read from the first."""
+    """Several shards as one table. A key in several shards is read from the first."""
 
     def __init__(self, shards: Sequence[Shard], *, where: str) -> None:
         self.shards = [shard for shard in shards if len(shard.keys)]
@@ -138,16 +138,16 @@ class Lookup:
 
     @property
     def width(self) -> int:
-        """Numbers in a vector; 0 if nothing is stored."""
+        """The dimension of vectors; 0 if nothing is stored."""
         return self.shards[0].vectors.shape[1] if self.shards else 0
 
     @property
     def dtype(self) -> np.dtype:
-        """Of the vectors as stored; float32 if nothing is."""
+        """The dtype of the stored vectors; float32 if there are none."""
         return self.shards[0].vectors.dtype if self.shards else np.dtype(np.float32)
 
     def has(self, keys: np.ndarray) -> np.ndarray:
-        """(n,) bool: which of the keys (n,) S32 are stored."""
+        """Returns (n,) bool: which of the keys (n,) S32 are stored."""
         return self._locate(keys)[0] >= 0
 
     def many(self, keys: np.ndarray, *, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray]:
@@ -166,7 +166,7 @@ class Lookup:
         return out, offsets
 
     def counts(self, keys: np.ndarray) -> np.ndarray:
-        """(n,) how many vectors each key has; all must be stored."""
+        """Returns the number of vectors (n,) of each key; all must be stored."""
         return self._counts(*self._locate(keys))
 
     def _counts(self, shard_of: np.ndarray, rows: np.ndarray) -> np.ndarray:
@@ -179,7 +179,7 @@ class Lookup:
         return counts
 
     def _locate(self, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Returns each key's shard, -1 if it is not stored, and its row there."""
+        """Returns each key's shard, -1 if it is not stored, and its row in it."""
         wanted = np.asarray(keys, dtype="S32")
         order = np.argsort(wanted)
         among = wanted[order]
@@ -197,7 +197,7 @@ class Lookup:
         return shard_of, rows
 
     def _each(self, shard_of: np.ndarray, rows: np.ndarray) -> Iterator[tuple[Shard, np.ndarray, np.ndarray]]:
-        """Yields each shard that is needed, with the positions it fills and its rows, in the order they are on disk."""
+        """Yields each shard that is needed, with the positions it fills and its rows, in disk order."""
         order = np.lexsort((rows, shard_of))
         for part in np.split(order, np.flatnonzero(np.diff(shard_of[order])) + 1):
             if len(part):
@@ -205,8 +205,11 @@ class Lookup:
 
 
 class FeatureStore:
-    """All models' encodings below one folder, or below an address. `dtype` is of the vectors that are added: `float16`
-    takes half the space of `float32`, and rounds what is not of that precision already."""
+    """All models' encodings below one folder or address.
+
+    `dtype` applies to added vectors: `float16` takes half the space of `float32`, and rounds vectors of higher
+    precision.
+    """
 
     def __init__(self, location: Path | str, *, dtype: str = "float32") -> None:
         if dtype not in DTYPES:
@@ -216,7 +219,7 @@ class FeatureStore:
         self.folder = Path(location) if self.remote is None else storage.folder_of(self.remote.url)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # On another machine its local folder is another.
+        # Another machine has a different local folder.
         return partial(FeatureStore, dtype=self.dtype), (self.location,)
 
     def home(self, model: str, identity: Mapping[str, Any]) -> Path:
@@ -225,11 +228,11 @@ class FeatureStore:
         return self.folder / model.replace("/", "__") / hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
     def cache(self, home: Path, name: str) -> EmbeddingCache:
-        """Returns what is stored of one model and modality."""
+        """Returns the cache of one model and modality."""
         return EmbeddingCache(home / name, remote=self._beside(home / name))
 
     def record_identity(self, home: Path, *, identity: Mapping[str, Any], settings: Mapping[str, Any]) -> None:
-        """Writes down what the folder stands for; raises LikenessError if it already stands for other settings."""
+        """Records the identity of a folder; raises LikenessError if other settings are already recorded."""
         record = json.loads(
             json.dumps(
                 {"about": ABOUT, "identity": identity, "settings": settings, "versions": versions.exact(identity)},
@@ -261,12 +264,12 @@ class FeatureStore:
         return None
 
     def _beside(self, folder: Path) -> storage.RemoteFolder | None:
-        """Returns the objects that a local folder of the store stands for; None in a store without an address."""
+        """Returns the remote objects of a local folder; None if the store has no address."""
         return self.remote and self.remote.below(folder.relative_to(self.folder).as_posix())
 
 
 class EmbeddingCache:
-    """Everything stored of one model and modality; opened once, updated with new shards by `refresh`."""
+    """The stored encodings of one model and modality; opened once, updated with new shards by `refresh`."""
 
     def __init__(self, folder: Path, *, remote: storage.RemoteFolder | None = None) -> None:
         self.folder, self.remote = folder, remote
@@ -277,29 +280,29 @@ class EmbeddingCache:
     # ---- reading
 
     def refresh(self) -> None:
-        """Looks at the folder again: another process may have added shards or merged them."""
+        """Rereads the folder: another process may have added or merged shards."""
         if self.remote is not None:
             self._fetch(self.remote)
         while (names := self._listed()) != list(self._shards):
-            with contextlib.suppress(FileNotFoundError):  # merged by another process since it was listed
+            with contextlib.suppress(FileNotFoundError):  # merged by another process after it was listed
                 self._shards = {name: self._shards.get(name) or read_shard(self.folder / name) for name in names}
         self._lookup = Lookup(list(self._shards.values()), where=str(self.folder))
 
     def has(self, keys: np.ndarray) -> np.ndarray:
-        """(n,) bool: which of the keys (n,) S32 are stored."""
+        """Returns (n,) bool: which of the keys (n,) S32 are stored."""
         return self._lookup.has(keys)
 
     def vectors(self, keys: np.ndarray) -> np.ndarray:
-        """(n, d), one row per key, all of which must be stored, with one vector each."""
+        """Returns (n, d), one row per key, all of which must be stored with one vector each."""
         return self._lookup.many(keys, dtype=self._read_dtype)[0]
 
     def lazy(self, keys: np.ndarray) -> LazyRows:
-        """As `vectors`, but each row is read from its shard when it is used."""
+        """Returns the same as `vectors`, but reads each row from its shard on access."""
         shape = (len(keys), self._lookup.width)
         return LazyRows(read=lambda rows: self.vectors(keys[rows]), shape=shape, dtype=self._read_dtype)
 
     def many(self, keys: np.ndarray) -> Many:
-        """Returns every vector of the keys, all of which must be stored; halves as float32."""
+        """Returns all vectors of the keys, all of which must be stored; float16 becomes float32."""
 
         def read(items: np.ndarray) -> list[np.ndarray]:
             vectors, offsets = self._lookup.many(keys[items], dtype=self._read_dtype)
@@ -315,7 +318,7 @@ class EmbeddingCache:
 
     @contextlib.contextmanager
     def locked(self, *, tell: Callable[[str], None]) -> Iterator[None]:
-        """Holds the cache for one process at a time. Removes drafts. `tell` gets a line before it has to wait."""
+        """Locks the cache for one process and removes drafts. `tell` is called with a line before it has to wait."""
         import fcntl
 
         make_folder(self.folder)
@@ -332,7 +335,7 @@ class EmbeddingCache:
             yield
 
     def append(self, keys: np.ndarray, vectors: np.ndarray, offsets: np.ndarray | None = None) -> None:
-        """Stores one shard: `vectors` (n, d) for `keys` (n,), or (N, d) with `offsets` (n + 1,), by ascending key."""
+        """Stores one shard, sorted by key: `vectors` (n, d) for `keys` (n,), or (N, d) with `offsets` (n + 1,)."""
         keys = np.asarray(keys, dtype="S32")
         order = np.argsort(keys, kind="stable")
         ascending = keys[order]
@@ -345,7 +348,7 @@ class EmbeddingCache:
         self._send(self._write(ascending, vectors, offsets))
 
     def merge(self) -> None:
-        """Merges small shards; a disk too full for it leaves them as they are, and an address has them for good."""
+        """Merges small shards. They stay as they are if the disk is too full, and always at an address."""
         if self.remote is not None:
             self.refresh()
             return
@@ -360,11 +363,13 @@ class EmbeddingCache:
                 break
         self.refresh()
 
-    # ---- within
+    # ---- internals
 
     def _merged(self, names: Sequence[str]) -> bool:
-        """Makes one shard of several; False without room. After a process that died before it removed them, they are
-        merged once more."""
+        """Merges several shards into one; returns False if there is no space.
+
+        If a process died before it removed the originals, they are merged again.
+        """
         lookup = Lookup([read_shard(self.folder / name) for name in names], where=str(self.folder))
         keys = np.unique(np.concatenate([shard.keys for shard in lookup.shards]))
         vectors, offsets = lookup.many(keys, dtype=lookup.dtype)
@@ -388,8 +393,11 @@ class EmbeddingCache:
     # ---- an address
 
     def _fetch(self, remote: storage.RemoteFolder) -> None:
-        """Fetches the shards that are not here yet. Puts those that a process wrote here and could not put: it was
-        killed, or the connection failed. Nobody would encode them again, as they are here."""
+        """Fetches missing shards, and uploads local ones that another process wrote but could not upload.
+
+        That process was killed, or its connection failed. Since the shards exist locally, no process would encode them
+        again.
+        """
         names = remote.names()
         for name in names:
             if "/" not in name and fnmatch(name, SHARDS) and not (self.folder / name).exists():
@@ -404,7 +412,7 @@ class EmbeddingCache:
 
 
 def as_stored(vectors: np.ndarray, *, dtype: str, model: str) -> np.ndarray:
-    """Vectors (N, d) in the type that a store has them. Raises BadInput if a finite number leaves its range."""
+    """Converts vectors (N, d) to the store's dtype. Raises BadInput if a finite number exceeds its range."""
     with np.errstate(over="ignore"):
         stored = vectors.astype(dtype, copy=False)
     if (np.isinf(stored) & np.isfinite(vectors)).any():

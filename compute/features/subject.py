@@ -1,5 +1,6 @@
-"""A model together with what is stored of it: every distinct image, text and comparison is run once and stored, on disk
-or in memory."""
+"""A model with its stored results: every distinct image, text and comparison is run once and stored, on disk or in
+memory.
+"""
 
 from __future__ import annotations
 
@@ -25,12 +26,12 @@ from compute.models.adapter import Comparer, Encoder, Hardware, Judge
 from compute.progress import Progress
 from compute.types import BadInput, BadItem, CannotDo, LikenessError, Model
 
-# A kind (a modality, `comparison` or `reply`), a model's key, and the key of the content.
+# A kind (a modality, `comparison` or `reply`), a model's key, and the content's key.
 Name = tuple[str, str, str]
 PARTS = ("image", "text", "pair", "comparison", "reply")
 ABILITY = {"image": ("embed_image",), "text": ("embed_text",), "pair": ("embed_image", "embed_text")}
-# Items put through at once at first: (encoders, comparers), halved where the memory of the device is spent and doubled
-# where that is faster. Models of more than LARGE_M million parameters take an eighth.
+# Initial batch sizes: (encoders, comparers), halved when the device is out of memory and doubled when that is faster.
+# Models with more than LARGE_M million parameters start at an eighth.
 BATCH = {"cpu": (32, 8), "cuda": (256, 32), "mps": (64, 8)}
 LARGE_M = 1000
 SILENT = Progress()
@@ -38,7 +39,7 @@ CPU = Hardware(device="cpu", dtype="float32")
 
 
 class MemoryStore:
-    """Vectors, scores and replies by name: `known` before, and `new` ones. They are never written to disk."""
+    """Vectors, scores and replies by name: `known` ones and `new` ones. They are never written to disk."""
 
     dtype = "float32"
 
@@ -47,11 +48,11 @@ class MemoryStore:
         self.results = ChainMap(self.new, dict(known or {}))
 
     def cache(self, model: str, kind: str) -> MemoryCache:
-        """Returns what is stored of one model and kind."""
+        """Returns the cache of one model and kind."""
         return MemoryCache(self, model, kind)
 
     def fill(self, model: str, kind: str, operation: Operation, wanted: DistinctItems, missing: np.ndarray) -> None:
-        """Makes what is missing (n,) bool, a batch at a time. Raises BadItem at an item that cannot be used."""
+        """Computes the missing items (n,) bool in batches. Raises BadItem at an unusable item."""
         (make, forward), at, size = operation.steps(), np.flatnonzero(missing), operation.batch.size
         for rows in np.split(at, range(size, len(at), size)):
             made = [make(wanted, row, wanted.read(row)) for row in rows.tolist()]
@@ -64,14 +65,16 @@ class MemoryStore:
     def replies(
         self, model: str, questions: Sequence[Question], ask: Callable[[list[Question]], list[Reply]]
     ) -> list[Reply]:
-        """One reply a question, in order; a judge gets the same question once. Raises BadInput if one fails."""
+        """Returns one reply per question, in order; a judge gets the same question once. Raises
+        BadInput if one fails.
+        """
         names = [("reply", model, content_key(question.prompt()).decode()) for question in questions]
         missing = {name: question for name, question in zip(names, questions, strict=True) if name not in self.results}
         for name, reply in zip(missing, ask(list(missing.values())) if missing else (), strict=True):
             if reply.error:
                 raise BadInput(reply.error)
             self.new[name] = reply
-        # Two questions may have one prompt: an image with itself, in both orders.
+        # Two questions may have the same prompt: an image with itself, in both orders.
         return [
             replace(self.results[name], item=question.item) for name, question in zip(names, questions, strict=True)
         ]
@@ -79,18 +82,18 @@ class MemoryStore:
 
 @dataclass(frozen=True)
 class MemoryCache:
-    """The part of a store that holds what one model makes of one kind of item."""
+    """The part of a store for one model and one kind of item."""
 
     store: MemoryStore
     model: str
     kind: str
 
     def has(self, keys: np.ndarray) -> np.ndarray:
-        """(n,) bool: which of the keys (n,) S32 are stored."""
+        """Returns (n,) bool: which of the keys (n,) S32 are stored."""
         return np.array([name in self.store.results for name in self._names(keys)], dtype=bool)
 
     def vectors(self, keys: np.ndarray) -> np.ndarray:
-        """(n, d), one row per key, all of which must be stored."""
+        """Returns (n, d), one row per key, all of which must be stored."""
         return np.stack([self.store.results[name] for name in self._names(keys)])
 
     def _names(self, keys: np.ndarray) -> list[Name]:
@@ -98,21 +101,21 @@ class MemoryCache:
 
 
 class Encoders(Protocol):
-    """Other processes that hold the model and encode in place of this one."""
+    """Other processes that have loaded the model and encode instead of this one."""
 
     def settings(self) -> Mapping[str, Any]:
-        """Returns what the loaded model says of itself."""
+        """Returns the loaded model's reported settings."""
 
     def encode(self, modality: str, shards: Sequence[np.ndarray]) -> Generator[Encoded]:
-        """Encodes and stores shards, each given by its keys; yields what became of each."""
+        """Encodes and stores shards, each given by its keys; yields the result of each."""
 
 
 class Subject:
-    """All that a procedure may ask of the model of one row. `prepare` encodes what is missing of several columns; the
-    rest is read from the store.
+    """Everything that a procedure can request from one model.
 
-    The model is loaded only when something is missing. Items that cannot be used raise BadItem or, with `skip_bad`, are
-    skipped by `prepare` and listed in `bad` (content key -> why). `done` lists the passes made on disk.
+    `prepare` encodes the missing items of several columns; the rest is read from the store. The model is loaded only if
+    something is missing. Unusable items raise BadItem or, with `skip_bad`, are skipped by `prepare` and listed in `bad`
+    (content key -> reason). `done` lists the passes made on disk.
     """
 
     def __init__(
@@ -133,13 +136,13 @@ class Subject:
         self.done: list[Pass] = []
         self._skip_bad = skip_bad
         self._batch_size = batch_size
-        self._batches: dict[str, encoding.BatchSize] = {}  # of each kind of work
+        self._batches: dict[str, encoding.BatchSize] = {}  # by kind of work
         self._threads = encoding.workers(threads)
         self._progress = progress
         self._load, self._identify = load, identity
         self._caches: dict[str, EmbeddingCache] = {}
 
-    # ---- what procedures ask
+    # ---- used by procedures
 
     def can(self, ability: str) -> bool:
         """Returns whether the model has an ability, one of types.ABILITIES."""
@@ -148,15 +151,16 @@ class Subject:
     def prepare(self, columns: Sequence[Column], *, encoders: Encoders | None = None) -> None:
         """Encodes every distinct missing item of all columns once, in this process or by the `encoders`.
 
-        Columns of a kind that the model has no ability for are passed over.
+        Columns of a kind that the model does not support are skipped.
         """
         for modality in filter(self._embeds, ABILITY):
             if some := [column for column in columns if column.modality == modality and len(column)]:
                 self._ensure(self._encode(modality), modality, some, encoders=encoders)
 
     def encode_shard(self, wanted: DistinctItems, modality: str, keys: np.ndarray) -> Encoded:
-        """Encodes and stores one shard (n,) S32 of a pass that another process plans, which holds the cache's lock; but
-        for what a process that was lost has stored of it."""
+        """Encodes and stores one shard (n,) S32 of a pass that another process plans and locks; items that a lost
+        process has stored are skipped.
+        """
         cache, operation = self._cache(modality), self._encode(modality)
         cache.refresh()
         left = keys[~cache.has(keys)]
@@ -166,19 +170,21 @@ class Subject:
         return replace(done, items=len(keys))
 
     def embed(self, column: Column) -> np.ndarray:
-        """(n, d) float32, one row per item, not normalised; a late-interaction model raises CannotDo."""
+        """Returns (n, d) float32, one row per item, not normalised; raises CannotDo for a late-interaction model."""
         return self._single(column).vectors(column.keys)
 
     def embed_lazily(self, column: Column) -> LazyRows:
-        """As `embed`, but each row is read from the store when it is used: for more rows than memory holds."""
+        """Returns the same as `embed`, but reads each row from the store on access: for more rows
+        than fit in memory.
+        """
         return self._single(column).lazy(column.keys)
 
     def embed_many(self, column: Column) -> Many:
-        """Returns the vectors of a late-interaction model, float32; read from the store when they are used."""
+        """Returns the vectors of a late-interaction model, float32, read from the store on access."""
         return self._embedded(column).many(column.keys)
 
     def compare(self, first: Column, second: Column) -> np.ndarray:
-        """(n,) float64, higher is nearer. Each distinct ordered pair is run once."""
+        """Returns (n,) float64 scores, higher is more similar. Each distinct ordered pair is run once."""
         pairing = model_rows.pairing_of(first.modality, second.modality)
         if not model_rows.compares(self.row, pairing):
             raise CannotDo(f"{self.row.key} does not compare {pairing.replace('-', ' with ')}")
@@ -189,27 +195,29 @@ class Subject:
             row = np.flatnonzero(pairs.keys == error.key)
             if not len(row):
                 raise
-            # A pair without a score: known outside by its second side.
+            # Callers know a pair without a score by the key of its second side.
             raise BadItem(error.item, error.problem, key=bytes(second.keys[row[0]])) from error
         return cache.vectors(pairs.keys)[:, 0] if len(pairs) else np.zeros(0)
 
     def choose(self, questions: Sequence[Question]) -> list[Reply]:
-        """One reply a question, in order; a store in memory asks a question once, an adapter has a log on disk."""
+        """Returns one reply per question, in order; a store in memory asks each question once, an adapter has a log on
+        disk.
+        """
         if not self.can("choose"):
             raise CannotDo(f"{self.row.key} does not answer questions")
         if isinstance(self.store, MemoryStore):
             return self.store.replies(self.row.key, questions, lambda new: self.model.reply(new))
         return self.model.reply(questions)
 
-    # ---- what a run records
+    # ---- recorded by runs
 
     @cached_property
     def identity(self) -> dict[str, Any]:
-        """Everything that decides the numbers and is known without loading the model."""
+        """Everything that determines the numbers and is known without loading the model."""
         identify = self._identify
         if identify is None:
             from compute.models import identity as identify
-        # Vectors that are stored as they come have no entry.
+        # Only vectors that are rounded for storage have an entry.
         rounded = self.store.dtype != "float32" and any(self._embeds(modality) for modality in ("image", "text"))
         return {
             **identify(self.row, hardware=self.hardware),
@@ -222,12 +230,12 @@ class Subject:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """`identity`, and what the loaded model says of itself, now or when its encodings were stored."""
+        """`identity`, and the settings that the loaded model reports, now or when its encodings were stored."""
         recorded = self.store.identity_record(self._home)
         loaded = self.model.settings if "model" in self.__dict__ else (recorded or {}).get("settings", {})
         return {**self.identity, "loaded": loaded}
 
-    # ---- within
+    # ---- internals
 
     @cached_property
     def _home(self) -> Path:
@@ -235,7 +243,7 @@ class Subject:
 
     @cached_property
     def model(self) -> Any:
-        """The loaded model itself, loaded now if it was not yet."""
+        """The model, loaded on first access."""
         load = self._load
         if load is None:
             from compute.models import load
@@ -245,7 +253,7 @@ class Subject:
         return loaded
 
     def unload(self) -> None:
-        """Frees the model; it is loaded again when it is needed."""
+        """Frees the model, which is loaded again when needed."""
         self.__dict__.pop("model", None)
 
     def _embeds(self, modality: str) -> bool:
@@ -270,7 +278,9 @@ class Subject:
         whole: bool = False,
         encoders: Encoders | None = None,
     ) -> EmbeddingCache | MemoryCache:
-        """Returns the cache with every usable item of the columns on it; with `whole`, items skipped raise BadItem."""
+        """Returns the cache after storing every usable item of the columns; with `whole`, skipped
+        items raise BadItem.
+        """
         cache = self._cache(name)
         wanted = passes.distinct(columns)
         if (missing := self._missing(cache, wanted, whole=whole)).any():
@@ -306,7 +316,7 @@ class Subject:
         return cache
 
     def _missing(self, cache: EmbeddingCache | MemoryCache, wanted: DistinctItems, *, whole: bool) -> np.ndarray:
-        """(n,) bool: neither stored nor known to be bad; with `whole`, bad ones raise BadItem."""
+        """Returns (n,) bool: items neither stored nor known to be bad; with `whole`, bad ones raise BadItem."""
         missing = ~cache.has(wanted.keys)
         if self.bad:
             bad = missing & np.isin(wanted.keys, np.array(list(self.bad), dtype="S32"))
@@ -382,16 +392,16 @@ class Subject:
             batch=self._batches[name],
             threads=self._threads,
             where=self.hardware.device,
-            # A metric without weights takes one core.
+            # A metric without weights uses one core.
             turns=self.hardware.device == "cpu" and bool(self.row.weights or self.row.parameters_m),
             by_length=by_length,
-            # A pair without a score says nothing against its items.
+            # A pair without a score does not make its items unusable.
             skip_bad=self._skip_bad and not compares,
         )
 
 
 def _ready(column: Column, row: int, content: Any, prepare: Callable[[str, Any], Any]) -> Any:
-    """Returns the content of a column's row, decoded and prepared. Raises BadItem with the item's name and key."""
+    """Decodes and prepares the content of a column's row. Raises BadItem with the item's name and key."""
     try:
         return encoding.ready(column.modality, content, prepare)
     except BadInput as error:
@@ -399,7 +409,7 @@ def _ready(column: Column, row: int, content: Any, prepare: Callable[[str, Any],
 
 
 def pairs_of(first: Column, second: Column) -> Column:
-    """Returns each row of `first` with the same row of `second` as one item to compare."""
+    """Pairs each row of `first` with the same row of `second` as one item to compare."""
     keys = [content_key(a + b"+" + b) for a, b in zip(first.keys.tolist(), second.keys.tolist(), strict=True)]
     return Column(
         modality="comparison",

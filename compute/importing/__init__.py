@@ -1,4 +1,4 @@
-"""Scores that others measured: public MTEB results, the hub's evaluation results, and any table of scores."""
+"""Imports scores that others measured: public MTEB results, the hub's evaluation results, and any table of scores."""
 
 from compute.importing.collection import Imported, SkippedFile
 from compute.importing.eval_results import fetch_eval_results, read_eval_results

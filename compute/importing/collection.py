@@ -1,8 +1,7 @@
-"""What an import yields; and how it is kept on disk, so that every later build has it: Parquet files in a folder, and
-`collection.json`.
+"""The result of an import, and its storage for later builds: Parquet files in a folder, and `collection.json`.
 
-The latter names the files: written last and moved into place, it is where a new import replaces an earlier one. Imports
-of other names stay next to it; what two of them hold is the newer one's.
+The latter names the files. It is written last and moved into place, which is when a new import replaces an earlier one.
+Imports with other names stay; if two contain the same run, the newer one's is used.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ TABLES = {
     "runs": Run,
     "scores": Score,
 }
-LINKS = (  # columns that name others, and where these must be known
+LINKS = (  # columns that reference others, and the tables that must contain these
     ("runs", "model", "models"),
     ("runs", "task", "tasks"),
     ("scores", "metric", "metrics"),
@@ -42,11 +41,11 @@ LINKS = (  # columns that name others, and where these must be known
     ("tasks", "suites", "suites"),
     ("tasks", "metrics", "metrics"),
 )
-MARK = "collection.json"  # its presence means that the folder is whole
+MARK = "collection.json"  # its presence means that the folder is complete
 
 
 class SkippedFile(NamedTuple):
-    """A file or folder that was skipped, why, and what to do about it."""
+    """A file or folder that was skipped, the reason, and a remedy."""
 
     path: str  # relative to the folder that was read
     reason: str
@@ -60,7 +59,7 @@ class SkippedFile(NamedTuple):
 class Imported:
     """Runs and scores of one source. `models`, `tasks` and `metrics` are those missing from the catalogue.
 
-    `problems` are files that are not what they should be; `skipped` are files of tasks that are not in the catalogue.
+    `problems` are invalid files; `skipped` are files of tasks outside the catalogue.
     """
 
     runs: tuple[Run, ...]
@@ -72,12 +71,12 @@ class Imported:
     notes: tuple[str, ...] = ()  # what was read and how, in sentences
     problems: tuple[SkippedFile, ...] = ()
     skipped: tuple[SkippedFile, ...] = ()
-    facts: dict[str, Any] = field(default_factory=dict)  # by the source's own names of models: those of all
-    rows: pd.DataFrame | None = field(default=None, compare=False, repr=False)  # of mteb's results, as they are shipped
+    facts: dict[str, Any] = field(default_factory=dict)  # of all models, by the source's names
+    rows: pd.DataFrame | None = field(default=None, compare=False, repr=False)  # of mteb's results, as shipped
 
 
 def outside(value: float, metric: Metric) -> str:
-    """Why a value (in stored units) cannot be one of this metric, or the empty text when it can."""
+    """Returns why a value (in stored units) is impossible for this metric; empty if it is possible."""
     if metric.lower is not None and value < metric.lower:
         return f"{value:g} is below {metric.lower:g}, the minimum of {metric.title}"
     if metric.upper is not None and value > metric.upper:
@@ -86,21 +85,21 @@ def outside(value: float, metric: Metric) -> str:
 
 
 def fingerprint(**identity: Any) -> str:
-    """SHA-256 (hex) of everything that distinguishes runs."""
+    """Returns the SHA-256 (hex) of everything that distinguishes runs."""
     return hashlib.sha256(json.dumps(identity, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
 
 
 class Collection(BaseModel):
     """What is read of the mark."""
 
-    files: dict[str, str]  # a file's name by its table's
-    source: str = ""  # a path or an address; unknown of collections of earlier versions
+    files: dict[str, str]  # a file's name by table
+    source: str = ""  # a path or an address; empty for collections of earlier versions
     digest: str = ""  # of source and content
     date: str = ""  # ISO, of the import
 
 
 class Loaded(NamedTuple):
-    """A collection as it is read: one frame per table."""
+    """A collection as read: one frame per table."""
 
     name: str
     date: str
@@ -110,11 +109,11 @@ class Loaded(NamedTuple):
 def save(
     imported: Imported, *, folder: Path, name: str = "", kind: str = "", source: str = "", replace: bool = False
 ) -> tuple[Path, list[Path]]:
-    """Writes one collection under `folder`; returns where it is, and the others that were imported from the source,
-    which are removed if `replace`.
+    """Writes one collection under `folder`; returns its path, and the others from the same source, which are removed if
+    `replace`.
 
-    Without a `name` it is called after its kind, and a digest of its source and content. Raises BadInput if a
-    collection of that name has other content, unless `replace`.
+    By default it is named after its kind and a digest of its source and content. Raises BadInput if a collection with
+    that name has other content, unless `replace`.
     """
     digest = hashlib.blake2b(
         repr((source, imported.runs, imported.scores, imported.models)).encode(), digest_size=16
@@ -143,7 +142,7 @@ def save(
                 discard(left)
     others = []
     for path in sorted(folder.glob(f"*/{MARK}")):
-        with suppress(OSError, ValueError):  # one that cannot be read is of no source
+        with suppress(OSError, ValueError):  # an unreadable collection has no source
             if path.parent != target and mark(path.parent).source == source:
                 others.append(path.parent)
     for other in others if replace else ():
@@ -153,12 +152,12 @@ def save(
 
 
 def mark(folder: Path) -> Collection:
-    """Returns what a collection's folder says of it. Raises OSError and ValueError."""
+    """Reads the record of a collection's folder. Raises OSError and ValueError."""
     return validated(read_record(folder / MARK, root=folder), Collection)
 
 
 def load(folder: Path) -> tuple[list[Loaded], list[str]]:
-    """Returns every whole collection under `folder`, and why others were skipped."""
+    """Returns all complete collections under `folder`, and why others were skipped."""
     collections, problems = [], []
     for path in sorted(folder.glob(f"*/{MARK}")):
         own = path.parent
@@ -178,16 +177,16 @@ def load(folder: Path) -> tuple[list[Loaded], list[str]]:
 
 
 def refusal(name: str, error: Exception) -> str:
-    """Why a collection is skipped, as a sentence."""
+    """Returns why a collection is skipped, as a sentence."""
     return f"Imported collection {name} is skipped ({first_line(error)}): remove its folder, or import it again"
 
 
 def joined(collections: Sequence[Loaded]) -> tuple[pd.DataFrame, pd.DataFrame, dict[str, int]]:
-    """Returns the runs and scores of all collections, and how many runs of each give way to a newer one's. Newest
-    first.
+    """Joins the runs and scores of all collections, newest first; also returns how many runs of each are replaced by
+    newer ones.
 
-    Of runs with one id the newest is taken, whole. Of two runs of a model on a task from one origin the newer is the
-    one shown, unless it has a part of the older one's scores alone; runs that share no score are both shown.
+    Of runs with one id, the newest is used as a whole. Of two runs of a model on a task from one origin, the newer one
+    is shown, unless it only has a part of the older one's scores. Runs that share no score are both shown.
     """
     runs, scores = (
         pd.concat([each.tables[table].assign(order=at) for at, each in enumerate(collections)], ignore_index=True)
@@ -220,9 +219,9 @@ def joined(collections: Sequence[Loaded]) -> tuple[pd.DataFrame, pd.DataFrame, d
 
 
 def check(tables: Mapping[str, pd.DataFrame], *, known: Mapping[str, set[str]]) -> None:
-    """Raises ValueError for a collection that the database cannot take: it names what no catalogue has any more.
+    """Raises ValueError for a collection that the database cannot take because it references unknown keys.
 
-    known: the keys of benchmarks, suites, models, tasks and metrics, and the runs' ids, that are there already.
+    known: the existing keys of benchmarks, suites, models, tasks and metrics, and the runs' ids.
     """
     own = {name: set(tables[name]["key"]) for name in ("models", "tasks", "metrics") if name in tables}
     runs = tables["runs"]

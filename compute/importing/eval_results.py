@@ -1,8 +1,8 @@
-"""Reads evaluation results in the hub's own form: `.eval_results/*.yaml` of a model's repository.
+"""Reads evaluation results in the hub's format: `.eval_results/*.yaml` of a model's repository.
 
-A data set and a task's id say which figure an entry is (`compute.catalog.hub_tasks`). The unit of a value is what its
-notes say, or mteb's percent where mteb is the source. Else it follows only from a value that no fraction can be: 0.8
-may be a share or a percentage, and is skipped rather than guessed.
+A data set and a task id identify the score of an entry (`compute.catalog.hub_tasks`). The unit of a value is what its
+notes state, or mteb's percent if mteb is the source. Otherwise it is only known for values that cannot be fractions:
+0.8 may be a share or a percentage, and is skipped rather than guessed.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ DECIMAL = re.compile(r"\d+(\.\d*)?(e-?\d+)?")
 
 
 class _ExactLoader(yaml.SafeLoader):
-    """Numbers with all their digits; dates stay text."""
+    """Loads numbers with all their digits, and dates as text."""
 
 
 for _kind in ("int", "float"):
@@ -42,7 +42,7 @@ _ExactLoader.add_constructor("tag:yaml.org,2002:timestamp", lambda loader, node:
 
 
 class ResultEntry(BaseModel):
-    """What is read of one entry of the hub's form."""
+    """The fields of an entry in the hub's format."""
 
     model_config = ConfigDict(coerce_numbers_to_str=True)
 
@@ -56,10 +56,10 @@ class ResultEntry(BaseModel):
 
 
 def fetch_eval_results(repo: str, *, revision: str, offline: bool) -> tuple[Path, str]:
-    """Returns a model's result files, downloaded or from the hub library's cache: their folder, and repository and
+    """Returns the folder of a model's result files, downloaded or from the hub library's cache, with repository and
     commit.
 
-    Raises NotHere if they cannot be had, BadInput for a repository without any.
+    Raises NotHere if they are unavailable, BadInput for a repository without any.
     """
     import httpx2
     from huggingface_hub import snapshot_download
@@ -82,10 +82,10 @@ def fetch_eval_results(repo: str, *, revision: str, offline: bool) -> tuple[Path
 
 
 def read_eval_results(path: Path, *, model: str, catalog: Catalog, source: str = "") -> Imported:
-    """Returns every figure of the catalogue's tasks in a folder's files, as runs of `model` (a hub id or a key).
+    """Returns all scores of catalogue tasks in a folder's files, as runs of `model` (a hub id or a key).
 
-    `path` is a file, the folder itself, or the one that holds it. Entries of other tasks are `skipped`; `problems`
-    names each file and entry that cannot be read or is ambiguous. Raises BadInput for a missing file.
+    `path` is a file, the folder itself, or its parent. Entries of other tasks are `skipped`; `problems` names each file
+    and entry that cannot be read or is ambiguous. Raises BadInput for a missing file.
     """
     folder = path / EVAL_RESULTS if (path / EVAL_RESULTS).is_dir() else path
     files = [path] if path.is_file() else sorted((*folder.glob("*.yaml"), *folder.glob("*.yml")))
@@ -106,7 +106,7 @@ def read_eval_results(path: Path, *, model: str, catalog: Catalog, source: str =
     problems, skipped = [], []
     for file in files:
         try:
-            if not file.is_file():  # a pipe would be waited for
+            if not file.is_file():  # reading a pipe would block
                 raise ValueError("it is not a regular file")
             entries = yaml.load(file.read_text(encoding="utf-8"), Loader=_ExactLoader)  # noqa: S506 (a safe loader)
             if not isinstance(entries, list) or not entries:
@@ -153,13 +153,13 @@ def read_eval_results(path: Path, *, model: str, catalog: Catalog, source: str =
 def _figure(
     entry: ResultEntry, task: Task, subset: str, metric: Metric, *, model: str, source: str
 ) -> tuple[Run, Score]:
-    """Returns an entry's score and its run. Raises BadInput with the reason alone."""
+    """Returns an entry's score and its run. Raises BadInput with the reason only."""
     facts = dict(_facts(entry.notes or ""))
     if facts.get("metric", metric.key) != metric.key:
         raise BadInput(f"is {short(facts['metric'])} by its notes, but {entry.task} is {metric.key}")
     unit, printed = facts.get("unit", ""), hub_tasks.unit(metric)
     by_mteb = (entry.url or "").rstrip("/") == MTEB and printed == hub_tasks.PERCENT
-    # A share above 1 or below -1 can only be a percentage; 0 is the same in both units.
+    # A share above 1 or below -1 can only be a percentage; 0 is equal in both units.
     beyond = metric.upper == 1 and printed == hub_tasks.PERCENT and (abs(entry.value) > 1 or entry.value == 0)
     if unit == hub_tasks.FRACTION:
         value = float(entry.value)
@@ -171,7 +171,7 @@ def _figure(
         )
     if reason := outside(value, metric):
         raise BadInput(f"value {reason}")
-    # What notes say of the number of items, the error and the share of items answered, where it makes sense.
+    # The number of items, the error and the share of answered items in the notes, if plausible.
     count, error = facts.get("n", ""), facts.get("standard error", "")
     answered = re.match(r"(\d{1,3}(\.\d{1,4})?)%", facts.get("answered", ""))
     stderr = float(error) / metric.scale if DECIMAL.fullmatch(error) else None
@@ -208,7 +208,7 @@ def _figure(
 
 
 def _facts(notes: str) -> Iterator[tuple[str, str]]:
-    """Yields the `name: value` parts of notes; of a name that appears twice the first."""
+    """Yields the `name: value` parts of notes, of which the first counts if a name appears twice."""
     for part in reversed(notes.split(";")):
         if match := FACT.fullmatch(part.strip()):
             yield match[1], match[2].strip()

@@ -1,7 +1,7 @@
-"""Reads what laboratories publish of models: open_clip's tables, DataComp's JSON Lines, the JSON of MMEB's harness.
+"""Reads laboratories' published results: open_clip's tables, DataComp's JSON Lines, the JSON of MMEB's harness.
 
-A layout yields cells: a model as the file names it, a task's title, a subset, a metric, a value and its items. A cell
-of an unknown task or metric is skipped and counted, and what was read is said in `Imported.notes`.
+A layout yields cells: the model's name in the file, a task's title, a subset, a metric, a value and its number of
+items. Cells of unknown tasks or metrics are skipped and counted, and `Imported.notes` summarises what was read.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from compute.io.tables import MOST_BYTES, read_table
 from compute.progress import followed
 from compute.types import LONGEST_KEY, BadInput, Laboratory, Model, Run, counted, shortened
 
-HEADLINE = ""  # in place of a metric: the task's first
-WAYS = {"image": "captions to images", "text": "images to captions"}  # what is retrieved
+HEADLINE = ""  # instead of a metric: the task's first
+WAYS = {"image": "captions to images", "text": "images to captions"}  # retrieval directions
 SETS = {
     "Flickr": "Flickr30k",
     "MSCOCO": "MSCOCO",
@@ -37,16 +37,16 @@ SETS = {
 RETRIEVAL = re.compile(r"(Flickr|MSCOCO) (image|text) retr\. R@(\d+)")
 BY_LANGUAGE = re.compile(r"(crossmodal3600|multilingual_mscoco_captions) (image|text)_retrieval_recall@(\d+) (\w+)")
 RECALL = re.compile(r"(image|text)_retrieval_recall@(\d+)")
-COUNTED = {"hit_rate_at_1": "hit@1", "ndcg_at_5": "ndcg_linear@5"}  # MMEB's fields of the metrics
+COUNTED = {"hit_rate_at_1": "hit@1", "ndcg_at_5": "ndcg_linear@5"}  # MMEB's names of the metrics
 ABOUT = ("name", "pretrained", "model", "version", "params (M)", "FLOPs (B)")  # columns that are not scores
 
 
 class Measurement(NamedTuple):
-    """A value as a file has it."""
+    """A value as in a file."""
 
     file: str
     model: str  # as printed
-    task: str  # its title
+    task: str  # the task's title
     metric: str
     value: Any
     subset: str = "default"
@@ -62,10 +62,10 @@ class JsonLine(BaseModel):
 
 
 class MmebFile(BaseModel):
-    """A model's results as MMEB's harness writes them: modality, task, metric."""
+    """A model's results in the format of MMEB's harness: modality, task, metric."""
 
     class About(BaseModel):
-        """What the file says of itself."""
+        """The file's metadata."""
 
         model_name: str
 
@@ -74,8 +74,9 @@ class MmebFile(BaseModel):
 
 
 def _open_clip(path: Path) -> Iterator[Measurement]:
-    """Yields a table of open_clip's docs: a row per checkpoint, a column per data set, or a data set, direction and
-    language."""
+    """Yields a table of open_clip's docs: a row per checkpoint, a column per data set, or per data set, direction and
+    language.
+    """
     frame = read_table(path).frame
     names = next(
         (pair for pair in (["name", "pretrained"], ["model", "version"]) if set(pair) <= set(frame.columns)), None
@@ -115,7 +116,9 @@ def _datacomp(path: Path) -> Iterator[Measurement]:
 
 
 def _mmeb(path: Path) -> Iterator[Measurement]:
-    """Yields a model's results as MMEB's harness writes them; of each task the metric that the catalogue ranks by."""
+    """Yields a model's results in the format of MMEB's harness, for each task the metric that the
+    catalogue ranks by.
+    """
     content = validated(json.loads(_text(path)), MmebFile)
     for tasks in content.metrics.values():
         for task, values in tasks.items():
@@ -130,13 +133,13 @@ def _mmeb(path: Path) -> Iterator[Measurement]:
 
 
 class Layout(NamedTuple):
-    """How a harness lays its results out: whose tasks they are, the files, and their cells."""
+    """A harness's output layout: its benchmark, files, and cell reader."""
 
     harness: str
     benchmark: str
     ending: str
     cells: Callable[[Path], Iterator[Measurement]]
-    key: str  # of a model that has no alias
+    key: str  # format for a model without an alias
 
 
 LAYOUTS = {
@@ -147,9 +150,9 @@ LAYOUTS = {
 
 
 def read_laboratory(path: Path, *, layout: str, laboratory: Laboratory, catalog: Catalog) -> Imported:
-    """Returns the scores of a folder (or one file) in a layout of LAYOUTS, as runs of an origin of their own.
+    """Returns the scores of a folder (or one file) in a layout of LAYOUTS, as runs with the laboratory's origin.
 
-    A model is the one that aliases.csv names, else a new one. Raises BadInput if nothing can be read.
+    A model is the one in aliases.csv, else a new one. Raises BadInput if nothing can be read.
     """
     form = LAYOUTS[layout]
     files = [path] if path.is_file() else sorted(path.glob(f"*{form.ending}"))
@@ -257,7 +260,7 @@ def read_laboratory(path: Path, *, layout: str, laboratory: Laboratory, catalog:
 
 
 def _text(path: Path) -> str:
-    """Returns a regular file's text, of a bounded size."""
+    """Returns the text of a regular file of limited size."""
     if not path.is_file() or path.stat().st_size > MOST_BYTES:
         raise ValueError(f"it is not a regular file of at most {MOST_BYTES / 1e6:,.0f} MB")
     return path.read_text(encoding="utf-8-sig")

@@ -23,9 +23,9 @@ from compute.io.tables import MOST_BYTES
 from compute.progress import followed
 from compute.types import BadInput, Metric, Model, Run, Score, Task, counted, first_line
 
-RUN = ("folder", "revision", "task", "split")  # the columns that tell runs apart
+RUN = ("folder", "revision", "task", "split")  # columns that identify a run
 REPOSITORY = "mteb/results"  # a data set on the hub
-COLUMNS = {  # of the rows that are read, one a score; and of those that are shipped
+COLUMNS = {  # of the rows that are read, one per score, and of shipped rows
     "folder": "string",  # <organisation>__<model>
     "revision": "string",
     "task": "string",  # mteb's name
@@ -33,17 +33,17 @@ COLUMNS = {  # of the rows that are read, one a score; and of those that are shi
     "subset": "string",
     "metric": "string",
     "value": "float64",  # proportions as fractions
-    "main": "bool",  # whether it is the one shown: of the newest revision with the task, and of the test split
+    "main": "bool",  # whether it is shown: of the newest revision with the task, and of the test split
     "primary": "bool",  # whether the revision is the model's newest, then the one with most tasks
-    "field": "string",  # of the file, from which the value is
-    "main_score": "float64",  # what the file calls so, where that is another metric
+    "field": "string",  # the field of the file that the value is from
+    "main_score": "float64",  # the file's main_score, if that is another metric
     "dataset_revision": "string",
     "mteb_version": "string",
     "evaluation_time": "float64",  # seconds
     "date": "string",
 }
-FILE = "file"  # the path of a row's file below the folder that is read
-# The names under which result files of different ages hold a metric; otherwise its own key.
+FILE = "file"  # the path of a row's file, relative to the folder that is read
+# Names of metrics in result files of different ages; otherwise the metric's own key.
 FIELDS = {
     "hit_rate_at_1": ("hit_rate_at_1", "cv_recall_at_1"),
     "hit_rate_at_3": ("hit_rate_at_3", "cv_recall_at_3"),
@@ -54,7 +54,7 @@ FIELDS = {
 
 
 class ModelMeta(BaseModel):
-    """What is read of a model_meta.json, and kept as it is with the shipped results."""
+    """The fields of a model_meta.json that are read, and stored unchanged with the shipped results."""
 
     model_config = ConfigDict(strict=True)
 
@@ -76,20 +76,20 @@ class ModelMeta(BaseModel):
     loader: str | None = None
     reference: str | None = None
     citation: str | None = None  # BibTeX
-    public_training_code: str | bool | None = None  # an address, or in words that there is none
+    public_training_code: str | bool | None = None  # an address, or words that say there is none
     public_training_data: str | bool | None = None
     training_datasets: list[str] | None = None  # names of mteb's tasks and data sets; None: not stated
 
     @field_validator("max_tokens")
     @classmethod
     def _without_limit(cls, value: float | None) -> float | None:
-        """JSON has no infinity."""
+        """Converts infinity to None, because JSON has no infinity."""
         return value if value is not None and math.isfinite(value) else None
 
     @field_validator("training_datasets", mode="before")
     @classmethod
     def _names(cls, value: Any) -> Any:
-        """Older files map each name to its splits."""
+        """Converts the mapping of names to splits in older files to a list of names."""
         return sorted(value) if isinstance(value, dict) else value
 
     @property
@@ -100,11 +100,11 @@ class ModelMeta(BaseModel):
 
 
 class SplitRow(BaseModel):
-    """The scores of one subset; every other metric is an extra field."""
+    """The scores of one subset; all other metrics are extra fields."""
 
     model_config = ConfigDict(extra="allow", strict=True, allow_inf_nan=False)
 
-    main_score: float | None = None  # some files have their metrics alone
+    main_score: float | None = None  # some files only have their metrics
     hf_subset: str = "default"
 
 
@@ -114,11 +114,11 @@ REPAIR_META = "Correct it; the model is listed by its name alone"
 
 
 class ResultFile(BaseModel):
-    """What is read of a task's result file."""
+    """The fields of a task's result file."""
 
     model_config = ConfigDict(strict=True, allow_inf_nan=False)
 
-    scores: dict[str, list[Any]]  # of which the splits that the task is scored on are read
+    scores: dict[str, list[Any]]  # only the splits that the task is scored on are read
     task_name: str | None = None
     mteb_version: str | None = None
     dataset_revision: str | None = None
@@ -127,10 +127,10 @@ class ResultFile(BaseModel):
 
 
 def fetch_mteb_results(cache: Path, *, catalog: Catalog, revision: str) -> Path:
-    """Downloads the result files of the catalogue's tasks of MIEB and ViDoRe as of one commit; returns their folder.
+    """Downloads the result files of the catalogue's MIEB and ViDoRe tasks at one commit; returns their folder.
 
-    `revision` is a commit, branch or tag; a branch is resolved first, and the folder is named after the commit, so
-    that the import can be repeated. Raises BadInput when the revision does not exist or the Hub cannot be reached.
+    `revision` is a commit, branch or tag. A branch is resolved first, and the folder is named after the commit, so that
+    the import can be repeated. Raises BadInput if the revision does not exist or the hub cannot be reached.
     """
     import httpx2
     from huggingface_hub import HfApi, snapshot_download
@@ -139,7 +139,7 @@ def fetch_mteb_results(cache: Path, *, catalog: Catalog, revision: str) -> Path:
     try:
         whole = re.fullmatch(r"[0-9a-f]{40}", revision)
         commit = revision if whole else str(HfApi().dataset_info(REPOSITORY, revision=revision).sha)
-        # Real files: the Hub's shared cache holds links, which the reader does not follow.
+        # Real files: the hub's shared cache contains links, which the reader does not follow.
         snapshot_download(
             REPOSITORY,
             repo_type="dataset",
@@ -156,11 +156,11 @@ def fetch_mteb_results(cache: Path, *, catalog: Catalog, revision: str) -> Path:
 
 
 def read_mteb_results(path: Path, *, catalog: Catalog) -> Imported:
-    """Returns every score of a task in the catalogue; `path` is the `results` folder or the one that holds it.
+    """Returns every score of a catalogue task; `path` is the `results` folder or its parent.
 
-    A damaged file never stops the import: it is named in `problems`. Of several revisions of a model the one
-    with the newest mteb version (then with most tasks) is primary; its runs have `main` set, and so have the
-    other revisions' runs of tasks it does not have. Raises BadInput when the folder holds no results at all.
+    A damaged file never stops the import: it is named in `problems`. Of several revisions of a model, the one with the
+    newest mteb version (then with most tasks) is primary. Its runs have `main` set, as do other revisions' runs of
+    tasks that it does not have. Raises BadInput if the folder has no results at all.
     """
     if not path.is_dir():
         raise BadInput(f"There is no folder {path}: give the folder of the results repository")
@@ -194,7 +194,7 @@ def read_mteb_results(path: Path, *, catalog: Catalog) -> Imported:
                 try:
                     if title == META:
                         read = _read(file, ModelMeta)
-                        model_row(read, folder.name, catalog=catalog)  # refuses another model's
+                        model_row(read, folder.name, catalog=catalog)  # raises for another model's file
                         meta = read
                     elif title in tasks:
                         about = {
@@ -241,7 +241,7 @@ def read_mteb_results(path: Path, *, catalog: Catalog) -> Imported:
 def recorded(
     rows: pd.DataFrame, *, facts: Mapping[str, ModelMeta], catalog: Catalog, commit: str = ""
 ) -> tuple[list[Model], list[Run], list[Score]]:
-    """Returns the models that the catalogue does not list, the runs and the scores of rows of COLUMNS and FILE.
+    """Returns the models missing from the catalogue, the runs and the scores of rows with COLUMNS and FILE.
 
     The rows of a run are adjacent. `facts` describe models, by folder.
     """
@@ -284,7 +284,7 @@ def recorded(
 
 
 def tasks_of(catalog: Catalog) -> dict[str, Task]:
-    """Returns the tasks that mteb has, by its names."""
+    """Returns the tasks that mteb has, by mteb's names."""
     return {task.title: task for task in catalog.tasks if task.benchmark in MTEB}
 
 
@@ -294,9 +294,10 @@ def model_key(folder: str) -> str:
 
 
 def model_row(meta: ModelMeta | None, folder: str, *, catalog: Catalog) -> Model:
-    """Returns a model row; of its training data, the data sets of the catalogue. Its organisation is spelled as the
-    catalogue has it for the same account of the hub. None: all that the folder's name says. Raises BadInput if the
-    folder is another model's.
+    """Returns a model row; its training data only include data sets of the catalogue.
+
+    Its organisation is spelled as in the catalogue for the same hub account. Without `meta`, the row only has what the
+    folder's name states. Raises BadInput if the folder is another model's.
     """
     account, _, name = folder.partition("__")
     organisations = {row.key.partition("/")[0]: row.organisation for row in catalog.models if row.organisation}
@@ -333,12 +334,12 @@ def model_row(meta: ModelMeta | None, folder: str, *, catalog: Catalog) -> Model
 
 
 def _is_public(stated: str | bool | None) -> bool | None:
-    """Returns whether training code or data are public: at an address. None if the file does not say."""
+    """Returns whether training code or data are public, that is, have an address; None if the file does not say."""
     return None if stated in (None, "") else stated is True or str(stated).startswith("http")
 
 
 def version_key(text: str) -> tuple[int, ...]:
-    """Returns an mteb version as comparable numbers; of a range (`2.12.16-2.15.4`) its end; () when there is none."""
+    """Returns an mteb version as comparable numbers, for a range (`2.12.16-2.15.4`) its end; () if there is none."""
     match = re.match(r"\d{1,9}(\.\d{1,9})*", text.rpartition("-")[2])
     return tuple(int(part) for part in match.group().split(".")) if match else ()
 
@@ -348,9 +349,9 @@ def _folders(parent: Path) -> Iterator[Path]:
 
 
 def _read(path: Path, kind: type[Record]) -> Record:
-    """Returns a JSON file, perhaps with a byte order mark, as a record. Raises BadInput with the reason alone."""
+    """Reads a JSON file, with or without a byte order mark, as a record. Raises BadInput with the reason only."""
     try:
-        if not path.is_file():  # a pipe would be waited for
+        if not path.is_file():  # reading a pipe would block
             raise ValueError("it is not a regular file")
         with path.open("rb") as file:
             content = file.read(MOST_BYTES + 1)
@@ -362,14 +363,14 @@ def _read(path: Path, kind: type[Record]) -> Record:
 
 
 def _rows(path: Path, task: Task, metrics: Mapping[str, Metric]) -> Iterator[dict[str, Any]]:
-    """One result file, a row per split and subset. Raises BadInput with the reason alone.
+    """Yields a row per split and subset of one result file. Raises BadInput with the reason only.
 
-    The field of the task's own metric wins over `main_score`: some old files put another metric there.
+    The field of the task's metric takes precedence over `main_score`, because some old files have another metric there.
     """
     content = _read(path, ResultFile)
     if (content.task_name or task.title) != task.title:
         raise BadInput(f"says it is for task {short(content.task_name)}")
-    *others, wanted = task.split.split("|")  # of two the task's score is that of the last
+    *others, wanted = task.split.split("|")  # with two splits, the task's score is that of the last
     own = next((split for split in (wanted, "test") if split in content.scores), "")
     if not own:
         raise BadInput(f"has the splits {', '.join(content.scores)[:60]}, but the task is scored on {wanted}")

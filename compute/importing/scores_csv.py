@@ -18,7 +18,7 @@ from compute.types import KINDS, BadInput, LikenessError, Metric, Model, Run, Sc
 
 REQUIRED = ("benchmark", "model", "task", "metric", "value")
 OPTIONAL = ("subset", "n", "stderr", "low", "high", "source", "printed")
-# The columns that declare what is not in the catalogue, all of a noun or none.
+# Columns that declare what is not in the catalogue: all of a noun or none.
 DECLARING = {
     "model": ("model_title", "model_kind"),
     "task": ("task_title", "task_category", "higher_is_better"),
@@ -32,17 +32,17 @@ SCORES = Form(
 )
 KEY = re.compile(r"[a-z0-9][a-z0-9._/+-]{0,119}")
 TRUTHS = {"true": True, "false": False}
-Known = Mapping[str, dict[str, Any]]  # rows by their keys, by noun
+Known = Mapping[str, dict[str, Any]]  # rows by key, by noun
 
 
 def read_scores_csv(path: Path, *, catalog: Catalog) -> Imported:
-    """Rows of benchmark, model, task, metric, value (in stored units: proportions as fractions) as runs.
+    """Reads rows of benchmark, model, task, metric, value (in stored units: proportions as fractions) as runs.
 
-    Optional columns: subset, n, stderr, low and high (the ends of a 95% interval that is not value ± 1.96 stderr),
-    source, printed. A model that is not in the catalogue is declared by a row that fills `model_title` and
-    `model_kind`; a task by `task_title`, `task_category` and `higher_is_better`, which also declares its metric where
-    that is new. What the catalogue lists may be declared again in its own words. Raises BadInput naming the file, the
-    row (from 1, below the heading) and what next.
+    Optional columns: subset, n, stderr, low and high (the ends of a 95% interval other than value ± 1.96 stderr),
+    source, printed. A model outside the catalogue is declared by a row with `model_title` and `model_kind`, a task by
+    `task_title`, `task_category` and `higher_is_better`, which also declares its metric if that is new. Existing
+    entries may be declared again with identical values. Raises BadInput with the file, the row (from 1, below the
+    heading) and a remedy.
     """
     table = read_table(path)
     columns = [field.name for field in SCORES.fields]
@@ -76,9 +76,11 @@ def read_scores_csv(path: Path, *, catalog: Catalog) -> Imported:
 
 
 def _found(noun: str, key: str, row: dict[str, str], known: Known) -> Any:
-    """Returns the row of that key: the catalogue's, which may be declared again in its own words, or one that is added
-    to the
-    `known`. Raises BadInput with the reason alone."""
+    """Returns the row with that key: an existing one, which may be declared again with identical values, or a new one
+    that is added to `known`.
+
+    Raises BadInput with the reason only.
+    """
     columns = DECLARING[noun]
     filled = {column: row[column] for column in columns if row.get(column)}
     if key not in known[noun]:
@@ -103,7 +105,7 @@ def _found(noun: str, key: str, row: dict[str, str], known: Known) -> Any:
 
 
 def _declared(noun: str, key: str, row: dict[str, str], known: Known) -> Model | Task:
-    """Returns a new model; or a new task, and its metric where that is new too: unbounded, shown as it is."""
+    """Returns a new model, or a new task and its metric if that is new too, which is unbounded and shown unscaled."""
     if noun == "model":
         if row["model_kind"] not in KINDS:
             raise BadInput(f"model_kind is {row['model_kind']!r}; use one of {', '.join(KINDS)}")
@@ -124,7 +126,7 @@ def _declared(noun: str, key: str, row: dict[str, str], known: Known) -> Model |
 
 
 def _score(row: dict[str, str], known: Known, *, model: Model, file: str) -> tuple[Run, Score]:
-    """Returns the score of a row, and the run that it is of. Raises BadInput with the reason alone."""
+    """Returns the score of a row, and its run. Raises BadInput with the reason only."""
     task = _found("task", row["task"].lower(), row, known)
     if task.benchmark != row["benchmark"]:
         raise BadInput(f"task {task.key!r} is of the benchmark {task.benchmark!r}, not {row['benchmark']!r}")

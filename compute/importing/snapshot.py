@@ -1,7 +1,7 @@
-"""The shipped results of others: `assets/imported/mteb.parquet`, a row a score, and `mteb.json`, what it was made of.
+"""The shipped results of others: `assets/imported/mteb.parquet`, a row per score, and `mteb.json`, its sources.
 
-A Parquet row has the facts of its run with the value (`compute.importing.mteb.COLUMNS`), so that the file can be read
-on its own; the tables of a collection follow from the rows, as those of an import do.
+A Parquet row has the facts of its run and the value (`compute.importing.mteb.COLUMNS`), so that the file can be read on
+its own. The tables of a collection are derived from the rows, as for an import.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from compute.io.files import read_record, validated, write_text
 NAME = "mteb"
 SOURCE = "https://huggingface.co/datasets/mteb/results"
 LICENSE = "CC0-1.0"
-CELL = ["folder", "task", "subset", "metric"]  # of a score that is shown
+CELL = ["folder", "task", "subset", "metric"]  # identifies a shown score
 
 
 class ShippedResults(BaseModel):
-    """What `mteb.json` holds."""
+    """The content of `mteb.json`."""
 
     source: str
     commit: str
@@ -55,8 +55,10 @@ def ship(imported: Imported, *, folder: Path, commit: str, date: str) -> Path:
 
 
 def changes(folder: Path, imported: Imported) -> tuple[pd.DataFrame, int, int]:
-    """The shown scores that an import changes or lacks, a row each: CELL, old, new (NaN: gone). With how many are
-    shipped, and how many the import adds to them."""
+    """Returns the shown scores that an import changes or lacks, a row each: CELL, old, new (NaN: removed).
+
+    Also returns how many scores are shipped, and how many the import adds.
+    """
     shipped = store.read_parquet(folder / f"{NAME}.parquet")
     old, new = (rows[rows["main"]].set_index(CELL)["value"] for rows in (shipped, imported.rows))
     both = pd.DataFrame({"old": old, "new": new.reindex(old.index)})
@@ -64,14 +66,14 @@ def changes(folder: Path, imported: Imported) -> tuple[pd.DataFrame, int, int]:
 
 
 def manifest(folder: Path) -> ShippedResults:
-    """What the shipped file was made of. Raises OSError and ValueError."""
+    """Returns the sources of the shipped file. Raises OSError and ValueError."""
     return validated(read_record(folder / f"{NAME}.json", root=folder), ShippedResults)
 
 
 def read(folder: Path, *, catalog: Catalog) -> Loaded:
-    """The shipped results as a collection of the snapshot's date; rows of unknown tasks are skipped.
+    """Returns the shipped results as a collection with the snapshot's date; rows of unknown tasks are skipped.
 
-    Raises OSError, ValueError or DatabaseError with what is wrong with the files.
+    Raises OSError, ValueError or DatabaseError with the error in the files.
     """
     about = manifest(folder)
     frame = store.read_parquet(folder / f"{NAME}.parquet")

@@ -1,7 +1,7 @@
-"""Answers of judges of pairs next to people's votes: read from tables of any program, and kept as Parquet.
+"""Answers of judges of pairs with people's votes: read from tables of any program, and stored as Parquet.
 
-A collection is a folder with `votes.parquet`, whose rows are those of the database's table `votes`, without the origin:
-that is the folder's name.
+A collection is a folder with `votes.parquet`, whose rows are those of the database's table `votes` without the origin,
+which is the folder's name.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ BESIDE = Form(  # a row per answer, with people's vote: GenAI-Bench, Multimodal 
         FormField("human", ("human_vote", "label"), BLANK),
     ),
 )
-ROWS = Form(  # a row per vote, of people and judges alike: LMArena, MT-bench
+ROWS = Form(  # a row per vote, of people and judges: LMArena, MT-bench
     "a row a vote",
     (TASK, FormField("judge"), FormField("question_id"), FormField("turn", optional=True), FIRST, SECOND)
     + (FormField("winner", (), BLANK),),
@@ -43,7 +43,9 @@ OTHER = {"first": "second", "second": "first"}
 
 
 class Votes(NamedTuple):
-    """What was read: a row per answer, with COLUMNS; `answer` is None if it is not a vote. `sentence` says how."""
+    """The result of reading: a row per answer, with COLUMNS; `answer` is None if it is not a vote. `sentence`
+    summarises it.
+    """
 
     rows: pd.DataFrame
     sentence: str
@@ -52,9 +54,9 @@ class Votes(NamedTuple):
 def read(path: Path, *, task: str, judge: str = "", people: Sequence[str] = ()) -> Votes:
     """Returns the answers in a table with a row per answer and people's vote, or with a row per vote.
 
-    `task` and `judge` are of rows that do not say so. `people`: whose rows are people's votes, with * for any letters,
-    of a table with a row per vote. Of repeated answers the first is taken; questions on which the votes of people
-    differ are skipped, and answers to questions without any. Raises BadInput.
+    `task` and `judge` apply to rows that do not name theirs. `people`: the names whose rows are people's votes in a
+    table with a row per vote; * matches any letters. Of repeated answers the first is used. Questions on which people's
+    votes differ are skipped, as are answers to questions without any. Raises BadInput.
     """
     names = {name for form in (BESIDE, ROWS) for field in form.fields for name in (*field.names(), *field.aliases)}
     table = read_table(path, columns=names)
@@ -104,7 +106,7 @@ def _vote(text: str) -> str | None:
 def _joined(
     frame: pd.DataFrame, *, people: Sequence[str], voted: Callable[[pd.Series], pd.Series], title: str
 ) -> pd.DataFrame:
-    """Returns the rows of judges with people's votes on the same two answers, in the order that the judge had."""
+    """Returns the rows of judges with people's votes on the same two answers, in the judge's order."""
     is_human = frame["judge"].map(lambda name: any(fnmatchcase(name, each) for each in people))
     if is_human.all() or not is_human.any():
         some = shortened(", ".join(frame["judge"].unique()), 200)
@@ -125,7 +127,7 @@ def _joined(
 
 
 def save(votes: Votes, *, folder: Path, name: str, replace: bool) -> Path:
-    """Writes a collection of votes. Raises BadInput if there is one of that name, unless `replace`."""
+    """Writes a collection of votes. Raises BadInput if the name exists, unless `replace`."""
     path = folder / name / FILES.removeprefix("*/")
     if path.exists() and not replace:
         raise BadInput(f"There are votes called {name}. Replace them with --replace, or choose another --name")
@@ -134,7 +136,7 @@ def save(votes: Votes, *, folder: Path, name: str, replace: bool) -> Path:
 
 
 def every(*folders: Path) -> tuple[pd.DataFrame, list[str]]:
-    """Returns all collections of votes, as the database has them, and why some are skipped."""
+    """Returns all collections of votes in the database's format, and why some are skipped."""
     found, problems = [], []
     for path in sorted(path for folder in folders for path in folder.glob(FILES)):
         try:

@@ -1,1 +1,1 @@
-"""What `compute.<name>` is from Python: one file per name."""
+"""The Python interface `compute.<name>`: one file per name."""

@@ -1,4 +1,4 @@
-"""`compute.audit`: the scores of a table that the rest of it contradicts."""
+"""`compute.audit`: finds the scores of a table that the rest of it contradicts."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Audit(ShowsItself):
         return pd.DataFrame(self.doubts, columns=list(Doubt._fields))
 
     def shown_table(self) -> ShownTable:
-        """Returns a line per doubt."""
+        """Returns a line per doubt; a copied model has one line."""
         digits = decimals(self.table.values)
 
         def text(value: float) -> str:

@@ -1,4 +1,4 @@
-"""`compute.board`: a suite of the database as a notebook shows it."""
+"""`compute.board`: shows a suite of the database in a notebook."""
 
 from __future__ import annotations
 

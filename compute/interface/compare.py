@@ -1,6 +1,6 @@
-"""`compute.compare`: two models side by side, over the tasks of any table of scores, or as they were evaluated.
+"""`compute.compare`: compares two models over the tasks of any table of scores, or as evaluated.
 
-Evaluations are compared over the suite's tasks, and task by task over the items that both answered.
+Evaluations are compared over the suite's tasks, and per task over the items that both answered.
 """
 
 from __future__ import annotations
@@ -67,14 +67,14 @@ def compare(
     chosen = replace(table, aggregate=aggregate).weighted(weights)
     check_scales(chosen, told=weights)
     found = compared(chosen, first, second)
-    if found.better and len(chosen.models) > 2:  # else the table cannot say more
+    if found.better and len(chosen.models) > 2:  # with two models the table adds nothing
         found = replace(found, decided="same").on_board(Ranking.of(chosen), first, second)
     return replace(found, notes=(*table.notes, *chosen.unlike_scales))
 
 
 @dataclass(frozen=True, kw_only=True)
 class ModelScores:
-    """One model's headline scores by task, and the runs behind those that were computed here."""
+    """One model's headline scores by task, and the runs behind those that were computed locally."""
 
     key: str
     origin: str
@@ -91,12 +91,12 @@ def compare_scores(
     metrics: Mapping[str, Metric],
     task: str = "",
 ) -> Comparison:
-    """a minus b: over the suite's tasks by its rule, or over the items of one task.
+    """Compares a minus b: over the suite's tasks by its rule, or over the items of one task.
 
-    `tasks`: the suite's that count. `parts` has a row per shared task: over its items if both were computed on the
-    same ones and its score is a mean over items, else from the two standard errors, taken as independent. `better`
-    there holds over all its rows, by Holm's method. Raises BadInput if nothing is shared, UnknownKey for a task that
-    is not shared.
+    `tasks` are the suite's counted tasks. `parts` has a row per shared task. A row covers the task's items if both were
+    computed on the same ones and the score is a mean over items. Otherwise it uses the two standard errors, taken as
+    independent. `better` in it holds over all rows, by Holm's method. Raises BadInput if nothing is shared, UnknownKey
+    for a task that is not shared.
     """
     names = (a.key, b.key if b.origin == a.origin and b.key != a.key else f"{b.key} ({b.origin})")
     shared = [row for row in tasks if row.key in a.scores and row.key in b.scores]
@@ -123,7 +123,7 @@ def compare_scores(
 
 
 def _notes(a: ModelScores, b: ModelScores, *, tasks: Sequence[Task]) -> tuple[str, ...]:
-    """Returns what to know before the scores of the two on these tasks are compared, in sentences."""
+    """Returns caveats for comparing the scores of the two on these tasks, in sentences."""
     if b.origin != "computed":
         return comparability(model=a.key, origin=b.origin, tasks=tasks, runs=a.runs, others=None)
     of_both = [{task.key: side.runs[task.key] for task in tasks if task.key in side.runs} for side in (a, b)]
@@ -135,7 +135,7 @@ def _notes(a: ModelScores, b: ModelScores, *, tasks: Sequence[Task]) -> tuple[st
 
 
 def _part(task: Task, a: ModelScores, b: ModelScores) -> dict[str, Any]:
-    """One task's row of the parts, without `better`."""
+    """Returns one task's row of the parts, without `better`."""
     first, second = a.scores[task.key], b.scores[task.key]
     runs, over, found = [side.runs.get(task.key) for side in (a, b)], "items", Difference(value=math.nan)
     if all(runs):
@@ -151,7 +151,9 @@ def _part(task: Task, a: ModelScores, b: ModelScores) -> dict[str, Any]:
 
 
 def item_difference(a: StoredRun, b: StoredRun) -> Difference:
-    """The paired difference of two runs of one task whose headline is a mean over items; else why there is none."""
+    """Returns the paired difference of two runs of one task whose headline is a mean over items, or
+    why there is none.
+    """
     metric, other = (run.scores[0].metric for run in (a, b))
     contents = {run.run.settings.get("contents") for run in (a, b)}
     frames = [store.read_parquet(run.folder / ITEMS) for run in (a, b)]

@@ -1,4 +1,4 @@
-"""`compute.correlate`: how similar tasks order models, for any table of scores."""
+"""`compute.correlate`: correlates the tasks of any table of scores by how they order models."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from compute.types import BadInput
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class TaskCorrelations(ShowsItself, Correlation):
-    """Correlations of every two tasks over the models that have both. Arrays are [tasks, tasks], NaN undefined.
+    """Correlations of every two tasks over the models that have both. Arrays are [tasks, tasks], NaN if undefined.
 
     An interval is also NaN if |r| = 1, since the formula has no width there.
     """
@@ -44,7 +44,7 @@ class TaskCorrelations(ShowsItself, Correlation):
         return pd.DataFrame(self.r, index=list(self.tasks), columns=list(self.tasks))
 
     def shown_table(self) -> ShownTable:
-        """Returns the extremes in words, and the corner of the matrix as a heatmap."""
+        """Returns the extremes in words, and the first rows and columns of the matrix as a heatmap."""
         corner = range(min(len(self.tasks), MOST))
         return ShownTable(
             heads=("", "task", *(str(at + 1) for at in corner)),
@@ -84,7 +84,7 @@ class TaskCorrelations(ShowsItself, Correlation):
         return lines
 
     def plot(self) -> Any:
-        """Returns the heatmap of plotly, in the order of the tasks."""
+        """Returns a plotly heatmap in the order of the tasks."""
         from compute.analysis.figures.heatmap import heatmap
         from compute.analysis.figures.style import unmarked
 

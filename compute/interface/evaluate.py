@@ -1,4 +1,4 @@
-"""`compute.evaluate`: a model on a suite from Python, through the same engine as `likeness run`."""
+"""`compute.evaluate`: evaluates a model on a suite from Python, with the same engine as `likeness run`."""
 
 from __future__ import annotations
 
@@ -44,26 +44,27 @@ def evaluate(
     family: str = "",
     **given: Any,
 ) -> Evaluation:
-    """Makes the missing scores of one model on a suite, or on some of its tasks, and returns all of them.
+    """Computes the missing scores of one model on a suite, or on some of its tasks, and returns all of them.
 
     `model`: a key of the catalogue; a checkpoint's folder; a hub id, `org/name` or `org/name@revision`;
     `endpoint:NAME`, a judge by its name at the OpenAI-compatible server of LIKENESS_ENDPOINT; or an object in memory: a
-    model of open_clip, transformers or sentence_transformers, an encoder of mteb's protocol, an object with
+    model of open_clip, transformers or sentence_transformers, an encoder with mteb's protocol, an object with
     encode_image or encode_text, a torch module with `preprocess`, a function distance(a, b) with `higher_is_better`, or
-    a judge ask(messages) -> text. An object is checked on a few items, runs where it is, and is identified by the
-    digest of its parameters. `name`: what its key is made of, else its class, folder or id; `version`: of an object
-    that nothing else identifies, as one that asks a service. `preprocess`: from an RGB PIL image to a tensor;
-    `tokenizer`: from texts to tokens; `processor`: that of a transformers model; `family`: of a checkpoint whose files
-    leave it open.
+    a judge ask(messages) -> text. An object is checked on a few items, runs on its current device, and is identified by
+    the digest of its parameters.
 
-    `suite`: its key (`likeness list suites`) or the path of a suite.toml; it may be omitted where `tasks` or `data` say
-    it. The other arguments are those of `likeness run` (`compute.engine.workspace.RunSettings`): of `tasks`, `images`
-    and `options`, a single value needs no list; what is stored in `results` is not made again; with
-    `engine="ray"`, an object in memory is copied to each worker.
+    `name`: the source of its key, by default its class, folder or id; `version`: identifies an object that nothing else
+    does, such as one that calls a service. `preprocess`: from an RGB PIL image to a tensor; `tokenizer`: from texts to
+    tokens; `processor`: that of a transformers model; `family`: of a checkpoint whose files do not state it.
 
-    A run that fails is part of the result with its reason, and a warning says how many there are. Ctrl-C keeps every
-    finished run and every encoded item: the same call continues from there. Raises UnknownKey, BadInput, NotHere, and
-    CannotDo where the model can be run on none of the tasks.
+    `suite`: its key (`likeness list suites`) or the path of a suite.toml; optional if `tasks` or `data` determine it.
+    The other arguments are those of `likeness run` (`compute.engine.workspace.RunSettings`). A single value of `tasks`,
+    `images` or `options` needs no list. Runs stored in `results` are not repeated. With `engine="ray"`, an object in
+    memory is copied to each worker.
+
+    A failed run is part of the result with its reason, and a warning gives their number. Ctrl-C keeps every finished
+    run and every encoded item: the same call resumes. Raises UnknownKey, BadInput, NotHere, and CannotDo if the model
+    can be run on none of the tasks.
     """
     tasks = (tasks,) if isinstance(tasks, str) else tuple(tasks)
     settings = RunSettings(**given)
@@ -91,7 +92,7 @@ def evaluate(
         if isinstance(model, str | Path):
             chosen = _named(catalog, model, name=name, family=family, offline=settings.offline)
         else:
-            # Here, where a judge's answer to its check goes to the log of this bench.
+            # Here, so that a judge's answer to its check goes to the log of this bench.
             own = wrapping.wrap(model, name=name, hardware=bench.hardware, batch_size=settings.batch_size, **of_object)
             kind = getattr(model, "__name__", "") or type(model).__name__
             chosen = NamedModel(
@@ -125,9 +126,9 @@ def evaluate(
 
 
 def _named(catalog: Catalog, model: str | Path, *, name: str, family: str, offline: bool) -> NamedModel:
-    """Returns the model that is a key of the catalogue, a checkpoint's folder or a hub id.
+    """Returns the model for a catalogue key, a checkpoint's folder or a hub id.
 
-    Raises UnknownKey for what is none of these, NotHere, BadInput.
+    Raises UnknownKey for anything else, NotHere, BadInput.
     """
     known = {row.key for row in catalog.models}
     text = named_models.of_path(model) if isinstance(model, Path) else model
@@ -145,7 +146,7 @@ def _named(catalog: Catalog, model: str | Path, *, name: str, family: str, offli
 
 
 def _suite_of(tasks: Sequence[str], results: Path) -> str:
-    """Returns the first suite of the catalogue that holds all these tasks. Raises BadInput if no suite does."""
+    """Returns the first suite of the catalogue that contains all these tasks. Raises BadInput if no suite does."""
     if not tasks:
         raise BadInput("No suite is named: give suite=, such as suite='mini' (likeness list suites)")
     catalog = workspace.catalog_with_own(results, warn=_warn)
@@ -157,7 +158,7 @@ def _suite_of(tasks: Sequence[str], results: Path) -> str:
 
 
 def _executed(planned: Plan, bench: workspace.Bench, workers: RayCluster | None) -> list[Outcome]:
-    """Runs the plan, with a bar over its runs. Raises KeyboardInterrupt that says what is stored."""
+    """Runs the plan with a progress bar over its runs. Raises KeyboardInterrupt that says what is stored."""
     missing = len(planned.missing)
     title = f"{planned.models[0].key} on {planned.suite.key}"
     ended = []

@@ -1,4 +1,4 @@
-"""What `compute.evaluate` returns: a model's scores on a suite, and what can be said of them."""
+"""The result of `compute.evaluate`: a model's scores on a suite, and their analysis."""
 
 from __future__ import annotations
 
@@ -50,12 +50,12 @@ FRAME = (
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Evaluation(ShowsItself):
-    """One model on one suite. Scores are in stored units: proportions as fractions, others in their own."""
+    """One model on one suite. Scores are in stored units: proportions as fractions, others unscaled."""
 
     plan: Plan
-    outcomes: tuple[Outcome, ...]  # one a job of the plan
+    outcomes: tuple[Outcome, ...]  # one per job of the plan
     catalog: Catalog  # with user suites and models
-    results: Path  # the folder that the runs are in
+    results: Path  # the folder of the runs
 
     @property
     def model(self) -> Model:
@@ -64,33 +64,33 @@ class Evaluation(ShowsItself):
 
     @property
     def suite(self) -> Suite:
-        """The suite."""
+        """The suite of the evaluation."""
         return self.plan.suite
 
     @classmethod
     def stored(cls, plan: Plan, *, catalog: Catalog, results: Path) -> Evaluation:
-        """Returns what a plan finds stored."""
+        """Returns the evaluation of a plan's stored runs."""
         outcomes = [Outcome(job=job, state="stored", stored=job.stored) for job in plan.jobs if job.stored]
         return cls(plan=plan, outcomes=tuple(outcomes), catalog=catalog, results=results)
 
     @cached_property
     def runs(self) -> Mapping[str, StoredRun]:
-        """The main run of each task that has one, by the task's key."""
+        """The main run of each task, if any, by the task's key."""
         stored = [outcome.stored for outcome in self.outcomes if outcome.stored is not None]
         return variants.by_task(stored, tasks=self.plan.tasks)
 
     @cached_property
     def headlines(self) -> Mapping[str, Score]:
-        """The headline score of each task that has one, by the task's key."""
+        """The headline score of each task, if any, by the task's key."""
         return {task: run_folders.headline(run) for task, run in self.runs.items()}
 
     def frame(self) -> pd.DataFrame:
         """Returns a row per score, in the suite's order: task, category, subset, metric, value, stderr, low, high,
         bias, n, coverage, state, reason.
 
-        low and high are the ends of the 95% interval, which is of the value without its bias. A task without a score
-        has one row, whose state (failed, skipped, stopped) and reason say why; else reason says what makes the
-        score doubtful. Subset `default` is the whole task.
+        low and high are the ends of the 95% interval, which refers to the value without its bias. A task without a
+        score has one row, whose state (failed, skipped, stopped) and reason say why. Otherwise reason says what makes
+        the score doubtful. Subset `default` is the whole task.
         """
         rows: list[dict[str, Any]] = []
         for task in self.plan.tasks:
@@ -111,7 +111,7 @@ class Evaluation(ShowsItself):
         return pd.DataFrame(rows, columns=list(FRAME)).astype({**numbers, "n": "Int64"})
 
     def _why(self, task: Task) -> tuple[str, str]:
-        """State and reason of a task without a score."""
+        """Returns state and reason of a task without a score."""
         for outcome in self.outcomes:
             if outcome.job.task.key == task.key:
                 return outcome.state, outcome.reason
@@ -133,20 +133,22 @@ class Evaluation(ShowsItself):
 
     @property
     def mean(self) -> RankedModel:
-        """The suite's mean by its own rule; it is None, with the reason, where tasks are missing."""
+        """The suite's mean by its rule; None, with the reason, if tasks are missing."""
         return standing.mean_of(self._table)
 
     def means(self) -> pd.DataFrame:
-        """The suite's mean, then those of its categories, with 95% intervals by the suite's own rule: a row each, with
-        name, scope, mean, mean_low, mean_high, tasks, of_tasks, reason."""
+        """Returns the suite's mean, then those of its categories, with 95% intervals by the suite's rule.
+
+        Each row has name, scope, mean, mean_low, mean_high, tasks, of_tasks, reason.
+        """
         return standing.means_of(self._table)
 
     def rank(self, origin: str = USUAL) -> RankedModel:
-        """Returns the model's rank among the rows of an origin of the same suite: published, imported, computed, all,
+        """Returns the model's rank among the rows of an origin on the same suite: published, imported, computed, all,
         or usual, the one with the most models that have every task.
 
-        Its own row of that origin is skipped. The interval covers at least 95%, as on the board. A rank is None, with
-        the reason, where tasks or other rows are missing; `notes` say how far the two origins can be compared.
+        The model's own row of that origin is skipped. The interval covers at least 95%, as on the board. A rank is
+        None, with the reason, if tasks or other rows are missing. `notes` describe how comparable the two origins are.
         The first call builds the database next to the results. Raises BadInput for an unknown origin.
         """
         others, instead = None, []
@@ -167,11 +169,11 @@ class Evaluation(ShowsItself):
         return standing.rank_of(self._table, others, origin=origin, notes=notes, instead=instead)
 
     def place(self, origin: str = USUAL) -> EstimatedPlace:
-        """Where the model would stand with all tasks of the suite, among the complete rows of an origin as in `rank`,
-        estimated from the tasks that it has: mean and place with 95% intervals, next to the plain mean of its tasks.
+        """Estimates the model's place with all tasks of the suite, among the complete rows of an origin as in `rank`.
 
-        Without an estimate it has the reason. What is assumed: docs/ranks.md. The first call builds the database next
-        to the results. Raises BadInput for an unknown origin.
+        The estimate comes from the tasks that it has: mean and place with 95% intervals, and the plain mean of its
+        tasks. Without an estimate the result has the reason. docs/ranks.md lists the assumptions. The first call builds
+        the database next to the results. Raises BadInput for an unknown origin.
         """
         if reason := standing.no_mean(self._table):
             scored, counted = len(self.headlines), len(self._counting)
@@ -184,11 +186,11 @@ class Evaluation(ShowsItself):
 
     def next_tasks(self, budget: str, origin: str = USUAL) -> pd.DataFrame:
         """Returns the tasks to run next, in the order that narrows the interval of the mean most per hour, as many as
-        fit a budget such as 30m or 2.5h: task, items, hours, total, half, timed.
+        fit a budget such as 30m or 2.5h.
 
-        hours are the median of others' runs, on other hardware; if a task is not `timed`, the median of the other
-        tasks. half: of the interval of the mean after this task, in stored units, NaN if that is not an estimate yet.
-        Raises BadInput, and CannotDo where nothing tells an order.
+        Columns: task, items, hours, total, half, timed. hours are the median of others' runs, on other hardware, or the
+        median of the other tasks if a task is not `timed`. half is half the interval of the mean after this task, in
+        stored units, NaN if there is no estimate yet. Raises BadInput, and CannotDo if no order can be determined.
         """
         table, known = self._beside(self._arranged(origin))
         return standing.next_tasks(table, known, model=self.model, tasks=self._counting, budget=budget)
@@ -198,12 +200,12 @@ class Evaluation(ShowsItself):
         return standing.beside(self._table, others, model=self.model, tasks=self._counting, frames=frames)
 
     def database(self) -> Path:
-        """Returns the database of the shipped scores and of this results folder, next to the runs; built where it is
+        """Returns the database of the shipped scores and of this results folder, next to the runs; it is built if
         stale.
 
         Raises LikenessError if it cannot be built.
         """
-        from compute.database.build import bring_up_to_date  # what it reads is needed for nothing else here
+        from compute.database.build import bring_up_to_date  # its dependencies are needed for nothing else here
 
         path = self.results / DATABASE
         bring_up_to_date(path, results=self.results)
@@ -213,12 +215,12 @@ class Evaluation(ShowsItself):
         return of_database(self.database(), suites=(self.suite.key,), origin=origin)[0]
 
     def compare(self, other: str | Evaluation, *, task: str = "") -> Comparison:
-        """This model minus another one on the same suite, by a paired test; `task` compares on that one alone.
+        """Compares this model minus another one on the same suite, by a paired test; `task` compares on that task only.
 
-        `other`: another evaluation, or a model's key, whose runs here are taken if there are any, else its published
-        or imported scores, always of one origin alone. Over the tasks that both have, by the suite's rule, and in
-        `parts` task by task: over items if both were run on the same ones. `notes` say how far the scores can be
-        compared. Raises UnknownKey, and BadInput where the two share nothing.
+        `other`: another evaluation, or a model's key. For a key, its local runs are used if there are any, else its
+        published or imported scores, always of one origin. The comparison covers the tasks that both have, by the
+        suite's rule, and in `parts` each task: over items if both were run on the same ones. `notes` describe how
+        comparable the scores are. Raises UnknownKey, and BadInput if the two share nothing.
         """
         mine = ModelScores(key=self.model.key, origin="computed", scores=self.headlines, runs=self.runs)
         if isinstance(other, Evaluation):
@@ -228,7 +230,7 @@ class Evaluation(ShowsItself):
         return compare_scores(mine, theirs, suite=self.suite, tasks=self._counting, metrics=self._metrics, task=task)
 
     def _scores_of(self, key: str) -> ModelScores:
-        """Another model's scores of the first origin that has any. Raises BadInput if it has none."""
+        """Returns another model's scores of the first origin that has any. Raises BadInput if it has none."""
         for origin in ("computed", *ORIGINS[:-1], ALL):
             if scores := self._scores_of_origin(key, origin):
                 return scores
@@ -264,17 +266,17 @@ class Evaluation(ShowsItself):
 
     def items(self, task: str) -> pd.DataFrame:
         """Returns the evidence of a task, a row per item: item, subset, expected, answer, correct, value, detail (JSON)
-        and the procedure's own columns. Raises UnknownKey for a task without a run.
+        and the procedure's additional columns. Raises UnknownKey for a task without a run.
         """
         if task not in self.runs:
             raise UnknownKey("task", task, self.runs)
         return store.read_parquet(self.runs[task].folder / run_folders.ITEMS)
 
     def save(self, path: str | Path) -> None:
-        """Writes every score as CSV, whole or not at all, in the form that `likeness import scores` reads.
+        """Writes every score as CSV, atomically, in the format of `likeness import scores`.
 
-        What no shipped catalogue lists is declared in it, but for a suite of user data, which the reader must have
-        in its results folder. Raises CannotWrite, and BadInput without a score.
+        It declares what the shipped catalogue does not list, except for a suite of user data, which the reader must
+        have in its results folder. Raises CannotWrite, and BadInput without a score.
         """
         from compute.catalog import shipped
         from compute.importing.scores_csv import DECLARING, OPTIONAL, REQUIRED
@@ -299,7 +301,7 @@ class Evaluation(ShowsItself):
 
     @cached_property
     def _summary(self) -> list[str]:
-        """Returns the mean, and the estimated place if enough of the suite's tasks were run."""
+        """The mean, and the estimated place if enough of the suite's tasks were run."""
         mean = self.mean
         some = FEWEST_TASKS <= mean.tasks < mean.of_tasks and self.suite.aggregate != HUMAN
         return [str(mean), str(self.place())] if some else [str(mean)]
@@ -308,7 +310,7 @@ class Evaluation(ShowsItself):
         return f"Evaluation({self.model.key}: {len(self.runs)} of {len(self.plan.tasks)} tasks; {self.mean})"
 
     def shown_table(self) -> ShownTable:
-        """Returns the headline scores with their intervals, of which those in percent are drawn."""
+        """Returns the headline scores with their intervals; those in percent are drawn."""
         rows, missing = [], []
         for task in self.plan.tasks:
             metric, run = self.catalog.metric(task.metrics[0]), self.runs.get(task.key)
@@ -338,7 +340,9 @@ class Evaluation(ShowsItself):
         )
 
     def plot(self) -> Any:
-        """A figure of plotly: a line per task with its score and 95% interval, coloured by category, in shown units."""
+        """Returns a plotly figure: a row per task with its score and 95% interval, coloured by category, in display
+        units.
+        """
         from compute.analysis.figures.ranked import strip
 
         frame = self.frame().drop_duplicates("task").dropna(subset="value")  # a task's first score is its headline

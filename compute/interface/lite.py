@@ -1,4 +1,4 @@
-"""`compute.lite`: a smaller suite of any table of scores, what it preserves and what it loses."""
+"""`compute.lite`: selects a smaller suite of any table of scores, with what it preserves and what it loses."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from compute.options import taking
 from compute.pages.shown import ShownTable, ShowsItself
 from compute.types import BadInput, argument
 
-FOR_HALVES = 8  # models, below which halves of them say nothing
+FOR_HALVES = 8  # models, below which halves are not informative
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -29,18 +29,18 @@ class SmallerTable(ShowsItself):
 
     table: ScoreTable
     choice: Smaller
-    tasks: tuple[str, ...]  # in the order in which they were chosen
+    tasks: tuple[str, ...]  # in the order of choice
     spearman_by_step: tuple[float, ...]  # with the whole, after each of them
     dropped: tuple[str, ...]  # as redundant, before the choice
-    fidelity: Fidelity  # on the models it was chosen on, so it flatters
-    held_out: HeldOut | None  # on models that took no part; None below FOR_HALVES models
-    lost: tuple[LostTask, ...]  # the tasks not chosen, those least like any chosen one first
+    fidelity: Fidelity  # on the models it was chosen on, so it is optimistic
+    held_out: HeldOut | None  # on models excluded from the choice; None below FOR_HALVES models
+    lost: tuple[LostTask, ...]  # the tasks not chosen, those least similar to any chosen one first
 
     def frame(self) -> pd.DataFrame:
         """Returns a row per task, the chosen ones first: task, category, step, spearman, nearest, r, n.
 
-        `step` and `spearman` are of chosen tasks, `nearest`, `r` and `n` of others: the chosen task that orders models
-        most like it.
+        `step` and `spearman` are set for chosen tasks. `nearest`, `r` and `n` are set for others: the chosen task that
+        orders models most similarly.
         """
         category = {
             task: self.table.categories[code] for task, code in zip(self.table.tasks, self.table.codes, strict=True)
@@ -56,7 +56,7 @@ class SmallerTable(ShowsItself):
         return frame.astype({"step": "Int64", "n": "Int64"})
 
     def shown_table(self) -> ShownTable:
-        """Returns the chosen tasks in their order, below how well they rank."""
+        """Returns the chosen tasks in order, below a summary of how well they rank."""
         several = self.table.categories != (WHOLE,)
         frame, above = self.frame().head(len(self.tasks)), list(smaller.summary(self.choice))
         if self.held_out is not None:
@@ -76,7 +76,7 @@ class SmallerTable(ShowsItself):
         )
 
     def plot(self) -> Any:
-        """Returns the curve of plotly: the correlation with the whole table by number of tasks."""
+        """Returns a plotly curve: the correlation with the whole table by number of tasks."""
         from compute.analysis.figures.curve import curve
 
         return curve(self.choice, held_out=self.held_out, own=None)
@@ -95,9 +95,9 @@ def lite(
     """Chooses `tasks` tasks of any table that rank its models like all of them, after MIEB section 6.3.
 
     scores, how to read it and weights (of categories) as in `compute.rank`. thresholds: mean correlations above which
-    tasks are dropped as redundant, the highest first. Models without a score on every task take no part. Agreement on
-    the models it is chosen on flatters; `held_out` chooses on half of the models and measures on the others. Raises
-    BadInput, Undefined.
+    tasks are dropped as redundant, the highest first. Models without a score on every task are excluded. Agreement on
+    the models that the tasks were chosen on is optimistic; `held_out` chooses on half of the models and measures on the
+    others. Raises BadInput, Undefined.
     """
     if aggregate not in (CATEGORY_MEAN, TASK_MEAN):
         raise BadInput(f"No rule {aggregate!r} for a smaller suite. Use {CATEGORY_MEAN} or {TASK_MEAN}")

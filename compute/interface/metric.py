@@ -1,4 +1,4 @@
-"""`compute.metric`: a model of the catalogue as a metric of tensors, and as a loss where it is differentiable."""
+"""`compute.metric`: wraps a model of the catalogue as a metric of tensors, and as a loss if it is differentiable."""
 
 from __future__ import annotations
 
@@ -22,8 +22,7 @@ def metric(name: str, *, device: str = "cpu") -> TensorMetric:
     """Returns a function of two batches of images, (N, 3, H, W) float tensors of 0 to 1 -> (N,).
 
     `name`: a key of the catalogue (`likeness list models`): a metric of image pairs, which is differentiable, or an
-    encoder of images, whose cosine is not. It runs in float32: an encoder on `device`, a metric where the images are.
-
+    encoder of images, whose cosine is not. It runs in float32: an encoder on `device`, a metric on the images' device.
     Raises UnknownKey, NotHere for a missing package, file or device, and CannotDo for a model that compares no images.
     """
     import torch  # noqa: F401  named if it is missing
@@ -32,7 +31,7 @@ def metric(name: str, *, device: str = "cpu") -> TensorMetric:
     if not model_rows.scores(row, "image-image"):
         raise CannotDo(f"{name} has no score of two images. List metrics: likeness list models --kind metric")
     hardware = model_rows.hardware(device, "float32")
-    # On CUDA, loading changes torch's TF32 for the whole process, which a training may want otherwise.
+    # On CUDA, loading changes torch's TF32 setting for the whole process, which may conflict with a training.
     place = "cpu" if model_rows.compares(row, "image-image") else hardware.device
     return TensorMetric(model_rows.load(row, hardware=model_rows.hardware(place, "float32")), name=name).to(
         hardware.device
@@ -42,13 +41,13 @@ def metric(name: str, *, device: str = "cpu") -> TensorMetric:
 class TensorMetric:
     """`metric(first, second)`: two batches of images, (N, 3, H, W) float of 0 to 1 -> (N,).
 
-    `higher_is_better`: the values are similarities; else distances. `differentiable`: gradients flow to both batches;
-    else the values have none. They have the precision of the images, at least float32, or that of the network's
-    weights, which are frozen; on CUDA, torch's own setting of TF32 holds.
+    `higher_is_better`: the values are similarities; otherwise distances. `differentiable`: gradients flow to both
+    batches; otherwise there are none. Values have the precision of the images, at least float32, or that of the
+    network's weights, which are frozen. On CUDA, torch's TF32 setting applies.
     """
 
     def __init__(self, model: Any, *, name: str) -> None:
-        """`model`: a loaded comparer of two images with `tensors`, or an encoder of images."""
+        """Wraps `model`: a loaded comparer of two images with `tensors`, or an encoder of images."""
         self.name = name
         self.differentiable = hasattr(model, "tensors")
         self.higher_is_better = getattr(model, "higher_is_better", True)
@@ -56,7 +55,7 @@ class TensorMetric:
         self._network = getattr(model, "network", None) if self.differentiable else None
 
     def __call__(self, first: Tensor, second: Tensor) -> Tensor:
-        """(N,), on the device of the images. Raises BadInput for other shapes, sizes, types and values."""
+        """Returns (N,), on the device of the images. Raises BadInput for other shapes, sizes, types and values."""
         import torch
         from PIL import Image
 
@@ -79,7 +78,7 @@ class TensorMetric:
         if not self.differentiable:
             vectors = []
             for images in (first, second):
-                levels = (images.detach() * 255).round().byte().permute(0, 2, 3, 1).cpu().numpy()  # of 8 bits
+                levels = (images.detach() * 255).round().byte().permute(0, 2, 3, 1).cpu().numpy()  # 8-bit
                 prepared = [self._model.prepare("image", Image.fromarray(each)) for each in levels]
                 vectors.append(unit(self._model.embed("image", prepared)))
             return torch.from_numpy((vectors[0] * vectors[1]).sum(axis=1)).to(first)
@@ -90,7 +89,7 @@ class TensorMetric:
         return self._model.tensors(first.to(dtype), second.to(dtype))
 
     def to(self, device: str | torch.device) -> Self:
-        """Moves the weights of a differentiable metric, as calls do; itself."""
+        """Moves the weights of a differentiable metric, as calls do; returns the metric itself."""
         if self._network is not None:
             self._network.to(device)
         return self

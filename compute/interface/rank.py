@@ -1,4 +1,4 @@
-"""`compute.rank`: the statistics of the board for any table of scores."""
+"""`compute.rank`: computes the statistics of the board for any table of scores."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def rank(
 
 
 def _audited(table: ScoreTable, scores: TableOfScores) -> list[str]:
-    """Returns how many of a table's scores an audit doubts, and how to list them; nothing if it doubts none."""
+    """Returns how many of a table's scores an audit doubts, and how to list them; empty if there are none."""
     if not (found := summary(audit(table))):
         return []
     command = f"likeness audit {shlex.quote(str(scores))}" if isinstance(scores, str | Path) else "compute.audit"

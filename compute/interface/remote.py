@@ -1,4 +1,4 @@
-"""`compute.remote`: the functions of a running board, by its API."""
+"""`compute.remote`: calls the functions of a running board through its API."""
 
 from __future__ import annotations
 
@@ -20,11 +20,12 @@ PATIENCE = 120.0  # seconds
 
 
 def remote(url: str) -> SimpleNamespace:
-    """The functions of the board at this address, as its API describes them: `remote(url).leaderboard(suite="mieb")`.
+    """Returns the functions of the board at this address, as its API describes them:
+    `remote(url).leaderboard(suite="mieb")`.
 
-    Each takes its arguments by name, and `data`, the version of the data. A list of records comes back as a frame, with
-    the version as `frame.attrs["data"]`; any other answer as it is. Raises BadInput where no board answers there; the
-    functions raise it with the board's own sentence.
+    Each takes its arguments by name, and `data`, the version of the data. A list of records is returned as a frame,
+    with the version as `frame.attrs["data"]`; any other answer is returned unchanged. Raises BadInput if no board
+    answers there; the functions raise it with the board's message.
     """
     root = url.rstrip("/")
     paths = _asked(root, "/api/v1/openapi.json")["paths"]
@@ -55,7 +56,7 @@ def _call(root: str, path: str, method: str, parameters: list[dict[str, Any]], /
 
 
 def _asked(root: str, path: str, sent: bytes | None = None) -> Any:
-    """The JSON at an address below the board's. Raises BadInput with the board's own sentence where it refuses."""
+    """Returns the JSON at an address below the board's. Raises BadInput with the board's message if it refuses."""
     try:
         request = Request(f"{root}{path}", sent, {"accept": "application/json", "content-type": "application/json"})
         with urlopen(request, timeout=PATIENCE) as answer:

@@ -1,4 +1,4 @@
-"""`compute.replicate`: one's own scores next to what others measured for the same weights and data."""
+"""`compute.replicate`: compares the user's scores with what others measured for the same weights and data."""
 
 from __future__ import annotations
 
@@ -32,21 +32,21 @@ SCORES = Form(
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Replication(ShowsItself):
-    """Scores of one's own next to all that others measured for the same weights and data.
+    """The user's scores with all that others measured for the same weights and data.
 
     `found`: a row per data set, model and other origin: data, subset, model, task, who, mine, theirs, difference (mine
-    less theirs, points), usual, inside, cause, source.
+    minus theirs, points), usual, inside, cause, source.
     """
 
     found: pd.DataFrame
     notes: tuple[str, ...] = ()  # how a table was read, in sentences
 
     def frame(self) -> pd.DataFrame:
-        """Returns the rows of `found`, those furthest apart for their data set first."""
+        """Returns the rows of `found`, sorted by how unusually large the difference is for the data set."""
         return self.found.copy()
 
     def shown_table(self) -> ShownTable:
-        """Returns a line per comparison, below what is inside of what laboratories differ by."""
+        """Returns a line per comparison, below a summary of how many are within the usual differences."""
         known = self.found["inside"].notna()
         inside, outside = (self.found["inside"].eq(value).sum() for value in (True, False))
         above = f"{counted(len(self.found), 'score')} of others for the same weights and data: {inside} within what "
@@ -124,7 +124,7 @@ def replicate(
 
 
 def _own(source: Path | pd.DataFrame, measured: pd.DataFrame) -> pd.DataFrame:
-    """Returns the rows of a table of own scores, as the view has them. Raises BadInput naming the row."""
+    """Returns the rows of a table of the user's scores in the format of the view. Raises BadInput with the row."""
     is_frame = isinstance(source, pd.DataFrame)
     table = TableFile(title="the table", frame=source.astype(str)) if is_frame else read_table(Path(source))
     _, frame, _ = forms.read(table, [SCORES])
@@ -147,7 +147,7 @@ def _own(source: Path | pd.DataFrame, measured: pd.DataFrame) -> pd.DataFrame:
 
 
 def compared(pairs: pd.DataFrame, protocols: pd.DataFrame, laboratories: pd.DataFrame) -> pd.DataFrame:
-    """Returns the rows of `Replication.found` of all pairs of origins, of which the later is one's own."""
+    """Returns the rows of `Replication.found` from all pairs of origins whose second origin is the user's."""
     sizes = replication.agreement(pairs[pairs["b"] != OWN])
     sizes = sizes[(sizes["models"] >= replication.FEWEST) & (sizes["verdict"] != replication.SAME_RUNS)]
     usual = sizes.groupby(["data", "subset", "same"])["usual"].max()
@@ -173,6 +173,8 @@ def compared(pairs: pd.DataFrame, protocols: pd.DataFrame, laboratories: pd.Data
 
 
 def _usual(mine: pd.DataFrame, usual: pd.Series) -> Floats:
-    """What two laboratories differ by, of the data and subset of each row, by equal or by unequal metrics as in it."""
+    """Returns the usual difference of two laboratories on the data and subset of each row, with equal or different
+    metrics like the row.
+    """
     keys = zip(mine["data"], mine["subset"], mine["same"], strict=True)
     return np.array([usual.get(key, np.nan) for key in keys], float)

@@ -1,4 +1,4 @@
-"""What a table of scores needs before it is ranked: one unit a task, directions, tasks that share data, categories."""
+"""Checks of a table of scores before it is ranked: one unit per task, directions, tasks that share data, categories."""
 
 from __future__ import annotations
 
@@ -13,14 +13,17 @@ from compute.analysis.table import ScoreTable, shown
 from compute.io.column_names import DOWN, LOWER, UP, has_role, higher_is_better
 from compute.types import BadInput, argument, shortened, suggestion
 
-MIXED = 10.0  # times the largest score up to 1 of a column that its least one above 1 is where units may be mixed
-APART = 20.0  # times the median score of the next task that one's is, from which on they have no mean
+MIXED = 10.0  # ratio of the smallest score above 1 of a column to its largest up to 1, from which units may be mixed
+APART = 20.0  # ratio of the two largest median scores of tasks, from which they have no common mean
 CUTOFF = re.compile(r"(?:@|_at_)\d+")  # recall@1, ndcg_at_10
 
 
 def directed(table: ScoreTable, *, lower: Sequence[str], told: bool) -> ScoreTable:
-    """Returns the table with the direction of every task: as the table says (`told`), an option, or the task's name,
-    which is noted; and a note of tasks of which nothing says it. Raises BadInput if two of these differ."""
+    """Returns the table with the direction of every task.
+
+    The direction comes from the table (`told`), an option, or the task's name, which is noted; tasks with unknown
+    directions are noted too. Raises BadInput if two sources conflict.
+    """
     check_names(lower, table.tasks, what=argument("lower_is_better"))
     named = set() if told else {task for task in table.tasks if has_role(task, DOWN) or has_role(task, LOWER)}
     for task in () if told else table.tasks:
@@ -39,8 +42,9 @@ def directed(table: ScoreTable, *, lower: Sequence[str], told: bool) -> ScoreTab
 
 
 def clustered(table: ScoreTable, groups: Mapping[str, Sequence[str]]) -> ScoreTable:
-    """Returns the table with the tasks that share their data: those of a group, and those whose names differ in a
-    cutoff alone, which is noted."""
+    """Returns the table with tasks that share their data marked: those of a group, and those whose names differ only in
+    a cutoff, which is noted.
+    """
     group = members(groups, table.tasks, noun="group")
     keys = [f"group {group[task]}" if task in group else CUTOFF.sub("@", task) for task in table.tasks]
     if len(set(keys)) == len(keys):
@@ -54,7 +58,7 @@ def clustered(table: ScoreTable, groups: Mapping[str, Sequence[str]]) -> ScoreTa
 
 
 def check_units(table: ScoreTable, *, named: Collection[str]) -> None:
-    """Raises BadInput for a task whose scores seem to be shares and percent, such as 0.936 and 91."""
+    """Raises BadInput for a task whose scores seem to mix shares and percent, such as 0.936 and 91."""
     for column, task in enumerate(table.tasks):
         values = table.values[:, column]
         values = values[~np.isnan(values) & (values != 0)]
@@ -73,8 +77,9 @@ def check_units(table: ScoreTable, *, named: Collection[str]) -> None:
 
 
 def check_scales(table: ScoreTable, *, told: Collection[str]) -> None:
-    """Raises BadInput if a mean would follow one task alone, whose scores are far above all others, and no option
-    has `told` that they share a unit."""
+    """Raises BadInput if a mean would follow a single task whose scores are far above all others, unless an option says
+    (`told`) that they share a unit.
+    """
     task = far_apart(table)
     if task and task not in told:
         raise BadInput(
@@ -85,8 +90,9 @@ def check_scales(table: ScoreTable, *, told: Collection[str]) -> None:
 
 
 def far_apart(table: ScoreTable) -> str:
-    """The task whose median score is over APART times that of every other one; empty if there is none, and where
-    all may be shares, or percent."""
+    """Returns the task whose median score exceeds APART times that of every other one; empty if there is none, or if
+    all may be shares, or percent.
+    """
     sizes = pd.DataFrame(np.abs(table.values[:, table.counted])).replace(0.0, np.nan)
     medians, most = sizes.median(), sizes.max()
     first = medians.argmax() if medians.notna().sum() > 1 else 0
@@ -97,7 +103,7 @@ def far_apart(table: ScoreTable) -> str:
 
 
 def members(named: Mapping[str, Sequence[str]], known: Collection[str], *, noun: str) -> dict[str, str]:
-    """Returns the category or group that each named task is in. Raises BadInput for a task in two."""
+    """Returns the category or group of each named task. Raises BadInput for a task in two."""
     of_task = {}
     for name, tasks in named.items():
         if isinstance(tasks, str) or not tasks:
@@ -121,7 +127,7 @@ def categorised(table: ScoreTable, of_task: Mapping[str, str], *, order: Iterabl
 
 
 def check_names(names: Sequence[str], known: Sequence[str], *, what: str) -> None:
-    """Raises BadInput for a name that is not known, with the nearest one."""
+    """Raises BadInput for an unknown name, with the nearest one."""
     if isinstance(names, str):
         raise BadInput(f"{what} needs a list of names, got the text {shortened(names)!r}: write [{names!r}]")
     for name in names:

@@ -1,9 +1,9 @@
-"""Scores in the layouts that programs and boards write, as one frame: a row per model, or long.
+"""Reads scores in the layouts that programs and boards write, as one frame: a row per model, or long.
 
-Read are frames (pandas, polars, mteb), dictionaries, files (`compute.io.tables`, JSON, Markdown) and folders of them,
-a file per model. Results of lm-evaluation-harness, OpenCompass, CLIP_benchmark, DataComp and wandb are known by their
-columns. Of several measures of a task one counts: the main one as the file says, else the first of which lower is not
-better.
+Sources are frames (pandas, polars, mteb), dictionaries, files (`compute.io.tables`, JSON, Markdown) and folders of
+them, a file per model. Results of lm-evaluation-harness, OpenCompass, CLIP_benchmark, DataComp and wandb are recognised
+by their columns. Of several measures of a task one counts: the main one according to the file, else the first one for
+which lower is not better.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ TableOfScores = Annotated[  # Any: objects that convert themselves to frames, li
 
 
 def opened(scores: TableOfScores) -> TableFile:
-    """Returns the frame behind what somebody brings. Raises BadInput."""
+    """Returns the frame of any supported source. Raises BadInput."""
     if isinstance(scores, str | Path):
         return _of_path(Path(scores))
     frame = _of_object(scores, SCORES) if isinstance(scores, Mapping | list) else scores
@@ -81,8 +81,10 @@ def opened(scores: TableOfScores) -> TableFile:
 
 
 def laid_out(given: TableFile, *, model: str, transpose: bool) -> tuple[TableFile, dict[str, str]]:
-    """Returns what was `opened` with columns under their names and known layouts as a long table; and the group of each
-    task, of a table with two rows of headings. Raises BadInput."""
+    """Returns what was `opened` with columns under their names and known layouts as a long table.
+
+    Also returns the group of each task, if the table has two rows of headings. Raises BadInput.
+    """
     if transpose:
         return replace(given, frame=named(given.frame)), {}
     frame, groups = _grouped(named(given.frame))
@@ -93,7 +95,7 @@ def laid_out(given: TableFile, *, model: str, transpose: bool) -> tuple[TableFil
     return replace(given, frame=frame, notes=(*given.notes, *nameless, *notes)), groups
 
 
-# ---- what is given, as frames
+# ---- sources as frames
 
 
 def _of_path(path: Path) -> TableFile:
@@ -119,7 +121,7 @@ def _of_path(path: Path) -> TableFile:
 
 
 def _of_file(path: Path, name: str = "") -> TableFile:
-    """Returns a file; `name` is the model of one that names none."""
+    """Reads a file; `name` is the model of a file that names none."""
     if path.suffix.lower() == ".json":
         try:
             content = parse_json("\n".join(read_lines(path)), name=path.name)
@@ -137,7 +139,9 @@ def _of_file(path: Path, name: str = "") -> TableFile:
 
 
 def _of_object(content: Any, title: str, *, model: str = "") -> pd.DataFrame:
-    """Records, columns, scores by model and task, results of lm-evaluation-harness, or OpenVLM's."""
+    """Converts records, columns, scores by model and task, results of lm-evaluation-harness, or
+    OpenVLM's to a frame.
+    """
     try:
         if isinstance(content, Mapping) and isinstance(content.get("results"), Mapping):
             results = content["results"]
@@ -164,7 +168,7 @@ def _of_object(content: Any, title: str, *, model: str = "") -> pd.DataFrame:
 
 
 def _of_lm_eval(content: Mapping[str, Any], model: str) -> Iterator[dict[str, Any]]:
-    """Yields a row per measure of a task; parts of a group with a score of its own are skipped."""
+    """Yields a row per measure of a task; parts of a group that has a score are skipped."""
     settings = content.get("config") or {}
     found = OF_MODEL.search(str(settings.get("model_args", "")))
     name = content.get("model_name") or (found[1] if found else model)
@@ -195,7 +199,7 @@ def _scored(measures: Mapping[str, Any] | None) -> list[str]:
 
 
 def _of_markdown(path: Path) -> TableFile:
-    """The first table of a text, or all of lm-evaluation-harness, each of the model that the line above names."""
+    """Reads the first table of a text, or all of lm-evaluation-harness, each for the model in the line above."""
     tables = [(above, frame) for above, frame in _tables(read_lines(path)) if len(frame)]
     if not tables:
         raise BadInput(f"{path.name} has no table in Markdown")
@@ -211,7 +215,7 @@ def _of_markdown(path: Path) -> TableFile:
 
 
 def _tables(lines: Sequence[str]) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Yields the tables of a text, each with the line above it that is not of one."""
+    """Yields the tables of a text, each with the last line above it that is not part of a table."""
     above, rows = "", []
     for line, after in zip([*lines, ""], [*lines[1:], "", ""], strict=True):
         if CELL.search(line) and (rows or RULE.fullmatch(after)):
@@ -234,7 +238,7 @@ def _of_harness(table: pd.DataFrame, model: str) -> pd.DataFrame:
 
 
 def _in_markdown(lines: Sequence[str]) -> pd.DataFrame:
-    """Returns the lines of a table as a frame, without marks of bold type, links and code."""
+    """Returns the lines of a table as a frame, without markup for bold type, links and code."""
     head, _, *rows = [
         [plain(cell.replace(r"\|", "|")) for cell in CELL.split(EDGES.sub("", line.strip()))] for line in lines
     ]
@@ -242,7 +246,7 @@ def _in_markdown(lines: Sequence[str]) -> pd.DataFrame:
 
 
 def plain(cell: str) -> str:
-    """Returns a cell without marks of Markdown."""
+    """Returns a cell without Markdown markup."""
     return STRONG.sub(r"\1", MARKS.sub("", cell)).strip()
 
 
@@ -275,7 +279,7 @@ def _known(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
 
 
 def _of_opencompass(frame: pd.DataFrame, columns: Mapping[str, str]) -> tuple[pd.DataFrame, list[str]]:
-    """Returns a row per data set and measure, a column per model; rows without a score are headings."""
+    """Returns a long table of the main measures, with the model columns as rows; rows without a score are headings."""
     dataset, metric = columns["dataset"], columns["metric"]
     models = [name for name in frame if name not in columns.values()]
     frame = frame[~frame[models].apply(lambda cells: texts(cells).str.lower().isin(NO_NUMBER)).all(axis=1)]
@@ -288,7 +292,7 @@ def _of_opencompass(frame: pd.DataFrame, columns: Mapping[str, str]) -> tuple[pd
 
 
 def _main_measures(frame: pd.DataFrame, *, kept: Sequence[str]) -> tuple[pd.DataFrame, list[str]]:
-    """Returns the main measure of every task, as a long table with the columns `kept`, and a note of the others."""
+    """Returns the main measure of every task, as a long table with the columns `kept`, and a note about the others."""
     frame = frame[~texts(frame["value"]).str.lower().isin(NO_NUMBER)]
     told = zip(frame["metric"], frame.get("way", [None] * len(frame)), strict=True)
     way = {metric: said if isinstance(said, bool) else higher_is_better(metric) for metric, said in told}
@@ -313,7 +317,7 @@ def _main_measures(frame: pd.DataFrame, *, kept: Sequence[str]) -> tuple[pd.Data
 
 
 def named(frame: pd.DataFrame) -> pd.DataFrame:
-    """Returns the frame with its columns' names as text, and an index that names models as a column."""
+    """Returns the frame with column names as text, and an index that names models as a column."""
     if frame.columns.nlevels > 1 or frame.index.nlevels > 1:
         raise BadInput("The table has several levels of columns or rows. Flatten it: frame.reset_index()")
     names = [normalize("NFC", plain(str(name))) for name in frame.columns]
@@ -327,7 +331,7 @@ def named(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _of_mteb(frame: pd.DataFrame) -> pd.DataFrame:
-    """A frame of mteb's results with its models as rows, or long, under the names that we use; others as they are."""
+    """Returns a frame of mteb's results with models as rows, or long, under our names; other frames unchanged."""
     names = [name for name in MTEB_TASK if name in frame.columns]
     if "task_name" not in names:
         return frame
@@ -339,10 +343,10 @@ def _of_mteb(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _grouped(frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, str]]:
-    """Of a table with two rows of headings the frame under the second, and the group of each of its columns.
+    """Returns the frame under the second of two rows of headings, and the group of each of its columns.
 
-    The first row is the frame's own: it repeats names, or leaves them out where cells were merged. Names of two groups
-    are told apart by them: `en (Retrieval)`.
+    The first row is the frame's own: it repeats names, or omits them for merged cells. Names that occur in two groups
+    get the group appended: `en (Retrieval)`.
     """
     above, heads = list(frame.columns), texts(frame.iloc[0]).tolist() if len(frame) else []
     named = {name for name in above[1:] if not NAMELESS.fullmatch(name)}
@@ -359,14 +363,16 @@ def _grouped(frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, str]]:
     ]
     rows = frame.iloc[1:].set_axis(names, axis=1).reset_index(drop=True)
     first = texts(rows.iloc[0]).tolist() if len(rows) else []
-    if first and first[0] and not any(first[1:]):  # pandas' name of the index, in a row of its own
+    if first and first[0] and not any(first[1:]):  # pandas' name of the index, in a separate row
         rows = rows.set_axis([first[0], *names[1:]], axis=1).iloc[1:].reset_index(drop=True)
     return rows, {name: group for name, group in zip(names, groups, strict=True) if group}
 
 
 def _without_nameless(frame: pd.DataFrame, *, model: str) -> tuple[pd.DataFrame, list[str]]:
-    """Returns the frame without columns that have no name, such as pandas' index, and a note of them. The first stays
-    where it names the models."""
+    """Returns the frame without unnamed columns, such as pandas' index, and a note about them.
+
+    The first column stays if it names the models.
+    """
     nameless = np.array([NAMELESS.fullmatch(name) is not None for name in frame.columns])
     if len(nameless) and not any(name.lower() == "model" or name == model for name in frame.columns[1:]):
         nameless[0] &= pd.to_numeric(frame.iloc[:, 0].astype(object), errors="coerce").notna().all()
@@ -377,5 +383,5 @@ def _without_nameless(frame: pd.DataFrame, *, model: str) -> tuple[pd.DataFrame,
 
 
 def texts(cells: pd.Series) -> pd.Series:
-    """Cells as texts, empty ones too."""
+    """Returns cells as texts, including empty ones."""
     return cells.astype("str").str.strip().str.normalize("NFC").fillna("")

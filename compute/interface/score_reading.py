@@ -1,15 +1,16 @@
-"""A table of scores that somebody brings, checked and brought into arrays: wide or long, a frame or a file.
+"""Reads a user's table of scores and checks it: wide or long, a frame or a file.
 
-Wide: a row per model, a column per task; a column `<task>_stderr` holds the standard errors of `<task>`.
-Long: a row per score, in the columns `model`, `task`, `value`, and optionally `stderr`, `n`, `category`,
-`higher_is_better` (the form LONG); other programs' names stand for them, and a `metric` tells tasks apart.
+Wide: a row per model, a column per task; a column `<task>_stderr` has the standard errors of `<task>`. Long: a row per
+score, in the columns `model`, `task`, `value`, and optionally `stderr`, `n`, `category`, `higher_is_better` (the form
+LONG). Other programs' column names are recognised, and a `metric` distinguishes tasks. `score_layouts` reads what
+programs write.
 
-`score_layouts` reads what programs write. Names say which columns describe the models, which sum up others, and where
-lower is better (`compute.io.column_names`); columns of text are skipped; rows that differ in a seed are averaged. Notes
-say so.
+Names determine which columns describe the models, which aggregate others, and for which tasks lower is better
+(`compute.io.column_names`). Columns of text are skipped, and rows that differ in a seed are averaged. Notes report
+this.
 
 `88.1 ± 0.4`, `70.1 (0.3)` and columns such as `<task>_std` are a score with its standard error. An empty cell, `-`,
-`NA` or `nan` is not a score. Rows are counted from 1, below the heading; a fault names every cell that is wrong.
+`NA` or `nan` is not a score. Rows are counted from 1, below the heading; an error names every wrong cell.
 """
 
 from __future__ import annotations
@@ -44,11 +45,11 @@ from compute.io.column_names import (
 from compute.io.numbers import Numbers, has_decimal_comma, read_numbers
 from compute.types import BadInput, argument, shortened, suggestion
 
-NAMED = 10  # bad cells that an error names
+NAMED = 10  # wrong cells that an error names
 TOO_LARGE = "is not a finite score. Write a plain number such as 0.851"
 NEGATIVE = "is not a standard error (negative). Leave it empty where it is not known"
-FEW = 20  # cells that are looked at before the whole column
-MOST_MODELS = 5000  # every two are compared: beyond this the comparisons take more than 2 GB
+FEW = 20  # cells that are checked before the whole column
+MOST_MODELS = 5000  # every two are compared: above this, the comparisons take more than 2 GB
 TRUTHS = {"true": True, "yes": True, "1": True, "1.0": True, "false": False, "no": False, "0": False, "0.0": False}
 NO_TASKS = {SUM: "sums of others", FACT: "facts of the models", ERROR: "standard errors of no column"}
 OPTIONAL = [field.name for field in LONG.fields if field.optional]
@@ -59,28 +60,28 @@ OF_A_MODEL = re.compile(
 
 
 class TaskCells(NamedTuple):
-    """The cells of one task: columns whose index are rows of the file, from 0."""
+    """The cells of one task: columns whose index is the row of the file, from 0."""
 
     task: str
-    at: Ints  # which of the table's rows each is
+    at: Ints  # the table's row of each
     value: pd.Series
     stderr: pd.Series | None = None
-    n: pd.Series | None = None  # answers behind each, where values are shares of right ones
+    n: pd.Series | None = None  # answers behind each, if values are shares of correct ones
 
 
 def read_cells(
     cells: Sequence[TaskCells], rows: Sequence[str], *, comma: bool | None
 ) -> tuple[Floats, Floats, list[str]]:
-    """Scores and standard errors [rows, tasks], and the tasks whose errors stand behind ± or in parentheses.
+    """Returns scores and standard errors [rows, tasks], and the tasks whose errors follow ± or are in parentheses.
 
-    `rows`: the models' names; `comma` as of `TableFile`. Raises BadInput.
+    `rows`: the models' names; `comma` as in `TableFile`. Raises BadInput.
     """
     columns = [column for one in cells for column in (one.value, one.stderr) if column is not None]
     decimal = has_decimal_comma(columns, separator=comma)
     faults = []
 
     def numbers(column: pd.Series, at: Ints, *, is_error: bool = False) -> Numbers:
-        """Returns a column of one unit as numbers; what is wrong goes to the faults."""
+        """Returns a column of one unit as numbers; errors are added to the faults."""
         read = read_numbers(column, comma=decimal)
         wrong = dict(read.wrong) | dict.fromkeys(np.flatnonzero(np.abs(read.values) > LARGEST).tolist(), TOO_LARGE)
         if is_error:
@@ -119,7 +120,9 @@ def read_cells(
 
 
 def mean_over_seeds(values: Floats, errors: Floats, groups: Ints) -> tuple[Floats, Floats]:
-    """The mean of the rows of a group [groups, tasks], and its standard error by their spread, if there are two."""
+    """Returns the mean of the rows of a group [groups, tasks], and its standard error from their spread, if there are
+    two.
+    """
     frame = pd.DataFrame(values).groupby(groups)
     spread = frame.sem().to_numpy()
     return frame.mean().to_numpy(), np.where(np.isnan(spread), pd.DataFrame(errors).groupby(groups).first(), spread)
@@ -140,7 +143,7 @@ class ScoreReading:
     is skipped unless an argument names it.
     """
 
-    # Else `model`, a named index, or a first column of text.
+    # By default `model`, a named index, or a first column of text.
     model: Annotated[str, "The column of models, where it is not named model."] = ""
     only: Annotated[Sequence[str], "The tasks to rank by, comma-separated; without it all."] = ()
     ignore: Annotated[Sequence[str], "Columns or tasks to omit, comma-separated."] = ()
@@ -151,7 +154,7 @@ class ScoreReading:
         Mapping[str, Sequence[str]] | None,
         "Tasks that share their data, which intervals count as one: NAME=TASK,TASK, once for each.",
     ] = None
-    # Here only the names in it count.
+    # From Python, only the names in it count.
     weights: Annotated[Mapping[str, float] | None, "The weight of a category or task: NAME=NUMBER; others have 1."] = (
         None
     )
@@ -167,9 +170,9 @@ class ScoreReading:
         return frozenset((*self.only, *self.lower_is_better, *members, *(self.weights or ())))
 
     def table(self, scores: TableOfScores, *, mixed: bool = False) -> ScoreTable:
-        """Returns what `score_layouts` reads, as arrays; `mixed`: a task may have shares and percent.
+        """Returns the table that `score_layouts` reads, as arrays; `mixed` allows shares and percent in one task.
 
-        Raises BadInput in one sentence that names the row, the column and what to do; of cells, all that are wrong.
+        Raises BadInput in one sentence with the row, the column and a remedy; for cells, with all that are wrong.
         """
         given = opened(scores)
         file, group_of = laid_out(given, model=self.model, transpose=self.transpose)
@@ -255,7 +258,7 @@ class ScoreReading:
     def _finished(
         self, table: ScoreTable, group_of: Mapping[str, str], *, notes: list[str], more: Sequence[str], told: bool
     ) -> ScoreTable:
-        """The table with directions, categories and shared data, which options and names tell. Raises BadInput."""
+        """Returns the table with directions, categories and shared data, from options and names. Raises BadInput."""
         if not table.tasks:
             raise BadInput("The table has no tasks: it needs a column of scores besides the column of models")
         if len(table.models) > MOST_MODELS:
@@ -278,7 +281,9 @@ class ScoreReading:
         return clustered(table, self.groups or {})
 
     def _of_long(self, extra: Sequence[str], roles: Mapping[str, str]) -> Iterator[str]:
-        """What to know of a long table; `extra` are columns without a role. Raises BadInput for one near a role."""
+        """Yields notes about a long table; `extra` are columns without a role. Raises BadInput for a name close to a
+        role.
+        """
         for name in extra:
             if near := suggestion(name, [role for role in OPTIONAL if role not in roles]):
                 raise BadInput(
@@ -294,7 +299,7 @@ class ScoreReading:
             yield f"The column n alone does not give a standard error: say so {means}"
 
     def _roles(self, frame: pd.DataFrame) -> dict[str, str]:
-        """Of a long table, which column has which role; nothing for a wide one. Raises BadInput."""
+        """Returns the column of each role in a long table; empty for a wide one. Raises BadInput."""
         exact = {name.lower(): name for name in reversed(frame.columns)}
         present = [name for name in frame.columns if name not in self.ignore]
         roles = LONG.columns(present, {"model": self.model} if self.model else {})
@@ -315,8 +320,11 @@ class ScoreReading:
         return {}
 
     def _chosen(self, names: Sequence[str], frame: pd.DataFrame | None = None) -> tuple[list[str], list[str]]:
-        """Returns the tasks among names of columns, as options and the names themselves tell, and a note of what is
-        skipped by its name or, of a `frame`, as text: nothing that an option names, and not all."""
+        """Returns the tasks among column names, according to options and names, and a note about skipped columns.
+
+        A column is skipped because of its name or, given a `frame`, because it is text. Columns that an option names
+        are never skipped, and not all are.
+        """
         tasks = [name for name in names if name not in self.ignore and (not self.only or name in self.only)]
         skipped = {}
         complements = errors_among(tasks, COMPLEMENT)
@@ -357,7 +365,10 @@ def _said_of_tasks(
 
 
 def _named_by_metric(frame: pd.DataFrame, task: str, *, ignore: Sequence[str]) -> tuple[pd.Series, str]:
-    """The tasks, each with its metric if a task has several or one has the direction; and the column of metrics."""
+    """Returns the tasks and the column of metrics.
+
+    The metric is part of a task's name if a task has several metrics, or if lower is better for one.
+    """
     names = _filled(frame, task, "task")
     metric = next((name for name in frame.columns if name.lower() == "metric" and name not in ignore), "")
     if not metric:
@@ -369,7 +380,7 @@ def _named_by_metric(frame: pd.DataFrame, task: str, *, ignore: Sequence[str]) -
 
 
 def _one_a_task(cells: pd.Series, tasks: pd.Series) -> dict[str, str]:
-    """Returns what a column says of every task. Raises BadInput if two rows of a task differ."""
+    """Returns the value of a column for every task. Raises BadInput if two rows of a task differ."""
     tasks = tasks[cells.index]
     differ = cells != cells.groupby(tasks).transform("first")
     if differ.any():
@@ -409,7 +420,7 @@ def _model_column(frame: pd.DataFrame, model: str) -> str:
 
 
 def _filled(frame: pd.DataFrame, column: str, noun: str) -> pd.Series:
-    """Returns the texts of a column that names the models, or tasks. Raises BadInput for an empty one."""
+    """Returns the texts of a column that names models or tasks. Raises BadInput for an empty one."""
     names = texts(frame[column]).map(plain)
     empty = np.flatnonzero(names == "")
     if len(empty):
@@ -420,10 +431,11 @@ def _filled(frame: pd.DataFrame, column: str, noun: str) -> pd.Series:
 def _told_apart(
     names: pd.Series, others: pd.DataFrame, *, tasks: pd.Series | None = None
 ) -> tuple[pd.Series, str, str]:
-    """Returns the models' names, with those of a second column where rows repeat and it tells them apart: the first one
-    of text that does, else empty; and the column of seeds, else empty.
+    """Returns the models' names, the second column that was added to them, and the column of seeds; empty if there is
+    none.
 
-    Names that end in their seed are without it. Raises BadInput, naming two rows that are the same.
+    A second column is added if rows repeat: the first column of text that makes them distinct. A seed at the end of a
+    name is removed. Raises BadInput with two rows that are the same.
     """
     on = pd.DataFrame({"model": names, "task": "" if tasks is None else tasks})
     seed = next((name for name in others.columns if has_role(name, SEED)), "")

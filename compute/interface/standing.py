@@ -1,7 +1,7 @@
 """A model's means on a suite and its rank among the rows of an origin, by the suite's rule, as on the board.
 
-And where a model with some of a suite's tasks would stand, which tasks to run next, and how far its scores, computed
-here, can be compared with published and imported ones, in sentences.
+Also estimates the place of a model with only some of a suite's tasks, selects the tasks to run next, and describes in
+sentences how comparable locally computed scores are with published and imported ones.
 """
 
 from __future__ import annotations
@@ -36,26 +36,26 @@ BUDGET = re.compile(r"(\d+(?:\.\d+)?) ?(m|h)")
 
 @dataclass(frozen=True, kw_only=True)
 class RankedModel:
-    """One model's row of a ranking, in stored units. None if something is not known; `reason` says why."""
+    """One model's row of a ranking, in stored units. None if something is unknown; `reason` says why."""
 
     model: str
     of_suite: str
     rank: int | None = None  # 1 is best, ties 1, 2, 2, 4
     rank_low: int | None = None  # best rank of the interval, which covers at least 95%
     rank_high: int | None = None
-    of: int = 0  # ranked models, with this one
+    of: int = 0  # ranked models, including this one
     others: Mapping[str, int] | None  # the other ranked ones, counted by origin; None: nobody else was looked at
-    tie_class: str = ""  # letter, empty if not known
+    tie_class: str = ""  # letter, empty if unknown
     better: tuple[str, ...] = ()  # models that are significantly better
     worse: tuple[str, ...] = ()  # models that are significantly worse
     mean: float | None = None
     mean_low: float | None = None  # of the 95% interval
     mean_high: float | None = None
-    mean_bias: float = 0.0  # what the mean has too much for few items: rank and interval are of the mean without it
-    tasks: int  # counting ones with a score
+    mean_bias: float = 0.0  # excess of the mean due to few items: rank and interval refer to the mean without it
+    tasks: int  # counted ones with a score
     of_tasks: int  # that count
     reason: str = ""
-    notes: tuple[str, ...] = ()  # what to know of how the rows compare, in sentences
+    notes: tuple[str, ...] = ()  # about how comparable the rows are, in sentences
 
     @classmethod
     def first(cls, ranking: Ranking) -> RankedModel:
@@ -82,7 +82,7 @@ class RankedModel:
 
     @classmethod
     def unknown(cls, table: ScoreTable, *, reason: str, others: Mapping[str, int] | None) -> RankedModel:
-        """Returns the row of the first model of a table if it has neither rank nor mean, and why."""
+        """Returns the row of the first model of a table if it has neither rank nor mean, with the reason."""
         return cls(
             model=table.models[0],
             of_suite=table.name,
@@ -93,7 +93,9 @@ class RankedModel:
         )
 
     def __str__(self) -> str:
-        """The rank with its interval and among whom, then the notes; of a model alone the mean with its interval."""
+        """Formats the rank with its interval and origins, then the notes; for a model alone, the mean with its
+        interval.
+        """
         if self.others is None:
             return self._mean_text()
         if self.rank is None:
@@ -117,7 +119,7 @@ class RankedModel:
 
 
 def mean_of(mine: ScoreTable) -> RankedModel:
-    """The mean of the one model of a table, by its rule."""
+    """Returns the mean of the one model of a table, by the table's rule."""
     if reason := no_mean(mine):
         return RankedModel.unknown(mine, reason=reason, others=None)
     row = RankedModel.first(Ranking.of(mine))
@@ -125,7 +127,7 @@ def mean_of(mine: ScoreTable) -> RankedModel:
 
 
 def means_of(mine: ScoreTable) -> pd.DataFrame:
-    """The suite's mean, then those of its categories if it has several: a row each, with MEANS."""
+    """Returns the suite's mean, then those of its categories if it has several: a row each, with MEANS."""
     several = mine.categories if len(mine.categories) > 1 else ()
     means = [mean_of(mine), *(replace(mean_of(mine.within(name)), of_suite=name) for name in several)]
     frame = pd.DataFrame([vars(row) for row in means]).rename(columns={"of_suite": "name"})
@@ -136,10 +138,10 @@ def means_of(mine: ScoreTable) -> pd.DataFrame:
 def rank_of(
     mine: ScoreTable, others: ScoreTable | None, *, origin: str, notes: Sequence[str] = (), instead: Sequence[str] = ()
 ) -> RankedModel:
-    """Returns the rank of the one model of a table among the rows of `others`, of an origin, without its own; None
-    without such rows.
+    """Returns the rank of the one model of a table among the rows of `others`, all of an origin, without its own.
 
-    `notes` say how they compare; `instead`: the origins that do have rows of other models, which the reason then names.
+    The rank is None without such rows. `notes` describe how comparable they are; `instead` are the origins that do have
+    rows of other models, which the reason then names.
     """
     if reason := no_mean(mine):
         return RankedModel.unknown(mine, reason=reason, others={})
@@ -156,7 +158,7 @@ def rank_of(
 
 
 def no_mean(table: ScoreTable) -> str:
-    """Why the tasks of a suite make no mean; empty if they do."""
+    """Returns why the tasks of a suite have no mean; empty if they have one."""
     if table.aggregate == HUMAN or not table.tasks:
         return f"{table.name} is ranked by people, not by a mean over tasks"
     return table.unlike_tasks
@@ -170,10 +172,10 @@ def comparability(
     runs: Mapping[str, StoredRun],
     others: ScoreTable | None,
 ) -> tuple[str, ...]:
-    """Returns what to know before the model's runs, by task, are compared with the rows of `others`, in sentences: who
-    made those scores, what differs from the catalogue's protocol, and between the runs. None: there are no others.
+    """Returns caveats for comparing the model's runs, by task, with the rows of `others`, in sentences.
 
-    `tasks`: those that count in the suite's mean.
+    They name who made those scores, and differences from the catalogue's protocol and between the runs. None: there are
+    no others. `tasks`: those that count in the suite's mean.
     """
     counting = {task.key: runs[task.key] for task in tasks if task.key in runs}
     different, said = unlike(counting), []
@@ -192,7 +194,7 @@ def comparability(
 
 
 def unlike(runs: Mapping[str, StoredRun]) -> tuple[str, ...]:
-    """Returns what in these runs, by task, differs from the protocol that the catalogue states, in sentences."""
+    """Returns how these runs, by task, differ from the protocol that the catalogue states, in sentences."""
     text = []
     for task, run in runs.items():
         settings = run.run.settings
@@ -206,7 +208,9 @@ def unlike(runs: Mapping[str, StoredRun]) -> tuple[str, ...]:
 
 
 def mixed(runs: Mapping[str, StoredRun], *, which: str = "The runs") -> tuple[str, ...]:
-    """Returns what differs between the runs of one model, whose scores make one mean, in sentences about `which`."""
+    """Returns how the runs of one model, whose scores form one mean, differ from each other, in sentences about
+    `which`.
+    """
     revisions = dict.fromkeys(run.short_revision for run in runs.values())
     dtypes = dict.fromkeys(run.run.dtype for run in runs.values())
     text = []
@@ -218,17 +222,17 @@ def mixed(runs: Mapping[str, StoredRun], *, which: str = "The runs") -> tuple[st
 
 
 class EstimatedPlace(NamedTuple):
-    """Where a model would stand with all tasks of a suite, in stored units."""
+    """The estimated place of a model with all tasks of a suite, in stored units."""
 
     model: str
     of_suite: str
-    tasks: int  # counting ones with a score
+    tasks: int  # counted ones with a score
     of_tasks: int  # that count
-    plain: float | None  # the mean of the scores that it has
+    plain: float | None  # the mean of its scores
     estimate: Estimated | None
-    of: int  # complete models, with this one
+    of: int  # complete models, including this one
     reason: str = ""  # why there is no estimate
-    notes: tuple[str, ...] = ()  # what to know of how the rows compare, in sentences
+    notes: tuple[str, ...] = ()  # about how comparable the rows are, in sentences
 
     def __str__(self) -> str:
         plain = "" if self.plain is None else f"; the plain mean of its {self.tasks} tasks is {self.plain:.4f}"
@@ -246,8 +250,10 @@ class EstimatedPlace(NamedTuple):
 def beside(
     mine: ScoreTable, others: ScoreTable, *, model: Model, tasks: Sequence[Task], frames: Mapping[str, pd.DataFrame]
 ) -> tuple[ScoreTable, dict[str, Any]]:
-    """Returns the model's row of `mine`, on `tasks`, above the complete rows of others, with the hours of others' runs;
-    and what else `estimates` takes. `frames`: models and runs of the database."""
+    """Returns the model's row of `mine`, on `tasks`, above the complete rows of others, with the hours of others' runs.
+
+    Also returns the other arguments of `estimates`. `frames`: models and runs of the database.
+    """
     whole = ~np.isnan(others.values[:, others.counted]).any(axis=1)
     rows = [at for at, key in enumerate(others.models) if whole[at] and key != model.key]
     hours = pd.Series(others.hours, others.tasks).reindex(mine.tasks)
@@ -265,7 +271,7 @@ def beside(
 
 
 def place_of(table: ScoreTable, known: Mapping[str, Any], *, notes: Sequence[str]) -> EstimatedPlace:
-    """Where the first model of a table would stand; arguments as `beside` returns them."""
+    """Estimates the place of the first model of a table; arguments as `beside` returns them."""
     scores = table.values[0, table.counted]
     seen = ~np.isnan(scores)
     found, reasons, _ = estimates.estimates(table, **known)
@@ -286,9 +292,9 @@ def place_of(table: ScoreTable, known: Mapping[str, Any], *, notes: Sequence[str
 def next_tasks(
     table: ScoreTable, known: Mapping[str, Any], *, model: Model, tasks: Sequence[Task], budget: str
 ) -> pd.DataFrame:
-    """Returns the tasks to run next, as `Evaluation.next_tasks`; `table` and `known` as `beside` returns them.
+    """Returns the tasks to run next, as in `Evaluation.next_tasks`; `table` and `known` as `beside` returns them.
 
-    Raises BadInput for a budget that is none, and CannotDo where nothing tells an order.
+    Raises BadInput for an invalid budget, and CannotDo if no order can be determined.
     """
     procedures = {each.key: each for each in PROCEDURES}
     can = np.array([not obstacle(model, task, procedures) for task in tasks])
@@ -308,7 +314,7 @@ def next_tasks(
 
 
 def lines(frame: pd.DataFrame, *, model: str, suite: str, budget: str) -> Iterator[str]:
-    """Yields what `Evaluation.next_tasks` returns as text."""
+    """Yields the result of `Evaluation.next_tasks` as text."""
     yield f"{suite} for {model} within {budget}: {len(frame)} tasks, by how much an hour of each narrows the mean"
     if frame.empty:
         return

@@ -1,4 +1,4 @@
-"""`compute.train`: a dual encoder tuned as a multi-task metric, from Python and for `likeness train`."""
+"""`compute.train`: tunes a dual encoder as a multi-task metric, from Python and for `likeness train`."""
 
 from __future__ import annotations
 
@@ -37,28 +37,28 @@ PAGE = "training.html"
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class TrainingResult(ShowsItself):
-    """A trained model on disk, and what was measured on the way."""
+    """A trained model on disk, and the measurements made during training."""
 
     folder: Path
     plan: TuningPlan
     steps: int  # that were made
-    best: int | None  # the step whose weights these are; None: the last
+    best: int | None  # the step of the stored weights; None: the last
     seconds: float
     measurements: tuple[StepMeasurement, ...]  # the first is the base's
     losses: tuple[Mapping[str, float], ...]  # of every step
-    model_options: Mapping[str, Any]  # to load it with, as the base was
-    changes: tuple[TaskChange, ...]  # base and tuned model on the suite's own items, which decided nothing
+    model_options: Mapping[str, Any]  # to load it with, as for the base
+    changes: tuple[TaskChange, ...]  # base and tuned model on the suite's items, which were not used for any choice
 
     def frame(self) -> pd.DataFrame:
         """Returns a row per task, averages before their tasks: key, title, side, before, after, difference, low, high.
 
-        Fractions; low and high are the ends of the 95% interval of the difference.
+        Values are fractions; low and high are the ends of the 95% interval of the difference.
         """
         rows = [{**asdict(row), "difference": row.difference} for row in self.changes]
         return pd.DataFrame(rows, columns=["key", "title", "side", "before", "after", "difference", "low", "high"])
 
     def shown_table(self) -> ShownTable:
-        """Base and tuned model on the suite's own items."""
+        """Returns base and tuned model on the suite's items."""
         stored = f", of which step {self.best:,} is stored" if self.best is not None else ""
         rows = [
             (row.title if row.is_average else f"· {row.title}", *cells, Cell(text=ends, marks=[marks]))
@@ -73,13 +73,13 @@ class TrainingResult(ShowsItself):
         )
 
     def plot(self) -> Any:
-        """Returns a figure of plotly: both averages on validation items by step."""
+        """Returns a plotly figure: both averages on validation items by step."""
         from compute.analysis.figures.curve import training
 
         return training(self._curves(), best=self.best)
 
     def _curves(self) -> dict[str, dict[int, float]]:
-        """Averages in percent by step, of each side that was measured there, by the side's title."""
+        """Returns averages in percent by step for each side that was measured, by the side's title."""
         return {
             title: {each.step: 100 * value for each in self.measurements if (value := getattr(each, side)) is not None}
             for side, title in evaluation.TITLES.items()
@@ -118,14 +118,14 @@ def train(
     """Tunes a dual encoder by UniSim's recipe (section 3.3, appendix B.2) and stores it in `out`.
 
     `base`: a key of the catalogue, a checkpoint's folder, or a hub id, `hub:org/name@revision`. It is trained on the
-    splits of Table 5 in `data`; some of their examples choose the stored step. `options`: values of the plan
-    (compute/training/plan.py), also as a mapping; the others are the paper's. `report` takes a line at every
-    evaluation. At the end base and tuned model are measured on the suite's own items, and `training.html` in `out`
-    shows both curves and that table.
+    splits of Table 5 in `data`; some of their examples select the stored step. `options`: values of the plan
+    (compute/training/plan.py), also as a mapping; the others are the paper's. `report` is called with a line at every
+    evaluation. At the end, base and tuned model are measured on the suite's items, and `training.html` in `out` shows
+    both curves and that table.
 
-    A call that was interrupted continues from its last stored step with the same result; one that is complete returns
-    it. Raises UnknownKey, BadInput, NotHere, CannotDo, CannotWrite before the first step, among them where another
-    process trains in `out`, or an image of the splits is an evaluated one; LikenessError if a loss is not finite.
+    An interrupted call resumes from its last stored step with the same result; a complete one returns it. Raises
+    UnknownKey, BadInput, NotHere, CannotDo or CannotWrite before the first step, for example if another process trains
+    in `out` or an image of the splits is an evaluated one; LikenessError if a loss is not finite.
     """
     import torch  # noqa: F401 (if it is missing, that is said before data are asked for)
 
@@ -198,7 +198,7 @@ def model_row(base: str | Path, *, offline: bool) -> Model:
 
 
 def page(base: str, name: str, result: TrainingResult) -> str:
-    """Returns what training gave the model `name`, and what it cost, as one HTML file: both curves and the final table.
+    """Returns the results and costs of training the model `name` as one HTML file: both curves and the final table.
 
     base: its base's title.
     """

@@ -1,1 +1,1 @@
-"""Files of any kind: written whole, records and tables read, numbers in tables, folders of images."""
+"""Files of any kind: atomic writing, records and tables, numbers in tables."""

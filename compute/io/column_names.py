@@ -1,10 +1,9 @@
-"""What the names of columns say, by one table of names: assets/catalog/column_names.csv.
+"""Derives the role of a column from its name, by a table of names: assets/catalog/column_names.csv.
 
 A name is compared word by word: `FID50k_full` is fid, 50, k, full. A row of the table is a phrase of such words and its
-role: a fact of the models, a sum of other columns, standard errors, a measure of which lower or higher is better. Its
+role: a fact of the models, a sum of other columns, standard errors, a measure for which lower or higher is better. Its
 `match` says where in a name it counts: `any`where, as the `first` or the `last` words or either (`edge`), or as the
-`whole`. The last words and the whole may be accompanied by words that change nothing (fillers) and an aside in
-parentheses.
+`whole`. The last words and the whole may be accompanied by words without meaning (fillers) and an aside in parentheses.
 """
 
 from __future__ import annotations
@@ -21,8 +20,8 @@ from compute.paths import CATALOG
 
 FACT, SUM, PERHAPS_SUM, ERROR, COMPLEMENT = "fact", "sum", "perhaps a sum", "error", "complement"
 LOWER, HIGHER, DOWN, UP = "lower", "higher", "down", "up"  # the last two: arrows, and `lower is better`
-ROW, TASKS, FILLER = "row", "tasks", "filler"  # a row that sums up the models; a column whose rows are tasks
-SEED, MAIN = "seed", "main"  # a column whose rows repeat a model; the measure that a task is known by
+ROW, TASKS, FILLER = "row", "tasks", "filler"  # a row that aggregates the models; a column whose rows are tasks
+SEED, MAIN = "seed", "main"  # a column whose rows repeat a model; the main measure of a task
 WORD = re.compile(r"[^\W\d_]+|\d+|[#@±↓▼↑▲]")
 ASIDE = re.compile(r"(?<=.)[(\[].*")
 PLACES = {  # as patterns, {0}: the phrase, {1}: a filler
@@ -38,7 +37,7 @@ PLACES = {  # as patterns, {0}: the phrase, {1}: a filler
 
 
 def words_of(name: str) -> str:
-    """Returns the words of a name, in small letters and with blanks between them."""
+    """Returns the words of a name, in lower case and separated by blanks."""
     return " ".join(WORD.findall(unicodedata.normalize("NFKC", name).casefold()))
 
 
@@ -57,7 +56,7 @@ def _pattern(role: str) -> re.Pattern[str]:
 
 
 def has_role(name: str, role: str) -> bool:
-    """Returns whether a column's name has one of the role's phrases where it counts."""
+    """Returns whether a column's name has one of the role's phrases in the right place."""
     return any(_pattern(role).fullmatch(words_of(text)) for text in (name, ASIDE.sub("", name)))
 
 
@@ -69,9 +68,9 @@ def higher_is_better(name: str) -> bool | None:
 
 
 def errors_among(columns: Sequence[str], role: str = ERROR) -> dict[str, str]:
-    """Returns the columns that hold another one's standard errors, or its COMPLEMENT, and that one: `acc_stderr,none`
-    and
-    `acc,none`."""
+    """Maps columns with another column's standard errors, or its COMPLEMENT, to that column: `acc_stderr,none` to
+    `acc,none`.
+    """
     known = {words_of(column): column for column in columns}
     rows, found = _rows(), {}
     for row in rows[rows["role"] == role].itertuples(index=False):

@@ -1,11 +1,11 @@
-"""Files: written whole or not at all; and JSON records that anyone may have put on disk, read with limits.
+"""Atomic file writing, and reading of untrusted JSON records with limits.
 
-A file is written to a draft next to it, which is then moved into place. A process that is killed leaves its draft.
-A writer holds a lock on the folder, which ends with the process: so the drafts that the next writer meets in
-there are nobody's, and are removed. `sweep` removes them without writing. Temporary folders are recognised by the same
-means. Where a file system has no locks, drafts are left alone.
+A file is written to a draft next to it, which is then moved into place. A killed process leaves its draft. A writer
+holds a lock on the folder, which ends with the process, so drafts that the next writer finds are abandoned and can be
+removed. `sweep` removes them without writing. Abandoned temporary folders are detected in the same way. On a file
+system without locks, drafts are not removed.
 
-A record that passes can be written as JSON again, stored as text in UTF-8, and walked without end of the stack.
+A valid record can be written as JSON again, stored as UTF-8 text, and traversed without a stack overflow.
 """
 
 from __future__ import annotations
@@ -29,31 +29,32 @@ from compute.types import BadInput, CannotWrite
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-# Of a file; the latter two of earlier versions.
+# Names of drafts; the latter two are from earlier versions.
 DRAFT = re.compile(
     r".+\.draft-\d+(-\d+)?(\.wal|\.npy)?|.+\.(json|safetensors)\.\d+\.draft|settings\.[0-9a-f]{8}\.draft"
 )
-DRAFT_FOLDER = re.compile(r"\..+\.draft-\d+|.+\.draft-\d+\.tmp")  # a folder's draft; what DuckDB spills from memory
-# Begins the name of a temporary folder. Not as in earlier versions, which lock another file and would remove it.
+DRAFT_FOLDER = re.compile(r"\..+\.draft-\d+|.+\.draft-\d+\.tmp")  # a folder's draft, and DuckDB's spill folder
+# Prefix of temporary folders. It differs from earlier versions, which lock another file and would remove the folder.
 TEMPORARY = "likeness-temporary-"
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 Record = TypeVar("Record", bound="BaseModel")
-MAX_RECORD = 16 << 20  # a run's record is 5 to 50 KB; the skipped items of a large data set may make megabytes
-MAX_DEPTH = 32  # of lists and objects within one another
+MAX_RECORD = 16 << 20  # a run's record has 5 to 50 KB; the skipped items of a large data set may take megabytes
+MAX_DEPTH = 32  # of nested lists and objects
 
 _held = threading.local()  # the folders that this thread has locked
 
 
 def draft_of(path: Path) -> Path:
-    """Where this process writes what is to become `path`."""
+    """Returns the path at which this process writes the draft of `path`."""
     return path.with_name(f"{path.name}.draft-{os.getpid()}")
 
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Yields the draft to write; it replaces `path` at the end. After an error it is removed, and the old file stays.
+    """Yields the draft to write, which replaces `path` at the end. After an error it is removed, and the old file
+    stays.
 
-    Waits for others that write in the folder. Raises CannotWrite naming the file, of a full disk too.
+    Waits for other writers in the folder. Raises CannotWrite with the file's name, also if the disk is full.
     """
     draft = draft_of(path)
     try:
@@ -72,7 +73,7 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Writes a text file in UTF-8, whole or not at all. Raises CannotWrite."""
+    """Writes a text file in UTF-8, atomically. Raises CannotWrite."""
     with replacing(path) as draft:
         draft.write_text(text, encoding="utf-8", newline="")
 
@@ -90,13 +91,13 @@ def check_writable(folder: Path) -> None:
 
 
 def is_full(error: Exception) -> bool:
-    """Whether an error, of the system or of a library that tells it in words, says that no more can be written."""
+    """Returns whether an error means that no more can be written, by its code or by its wording."""
     told = str(error).lower()
     return getattr(error, "errno", None) in FULL or any(os.strerror(code).lower() in told for code in FULL)
 
 
 def refusal(path: Path, error: Exception) -> str:
-    """Why a file was not written, and what to do about it, in sentences."""
+    """Returns why a file was not written, with a remedy, in sentences."""
     reason = (getattr(error, "strerror", None) or str(error) or type(error).__name__).strip().partition("\n")[0]
     remedy = "Free some disk space" if is_full(error) else "Check the folder and its permissions"
     state = "The old file is unchanged" if path.exists() else "Nothing is left of it"
@@ -105,7 +106,7 @@ def refusal(path: Path, error: Exception) -> str:
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """One thread of one process at a time writes in the folder, and may call this again meanwhile.
+    """Locks a folder for writing by one thread of one process; nested calls are allowed.
 
     Removes the drafts that killed processes left in it.
     """
@@ -130,9 +131,9 @@ def locked(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def reserved(path: Path) -> Iterator[bool]:
-    """Locks a file of that path as long as the process needs it, without waiting; yields False if another has it.
+    """Locks a file at that path while the process needs it, without waiting; yields False if another process has it.
 
-    A file system without locks lets everybody through. Raises CannotWrite if the file cannot be made.
+    On a file system without locks it always succeeds. Raises CannotWrite if the file cannot be created.
     """
     try:
         handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
@@ -145,8 +146,10 @@ def reserved(path: Path) -> Iterator[bool]:
 
 
 def sweep(*roots: Path, skip: tuple[str, ...] = (), deep: bool = True) -> list[Path]:
-    """Removes the drafts below the roots that nobody is writing; returns them. Folders of a name in `skip` are passed
-    over; without `deep` all folders below a root are."""
+    """Removes the drafts below the roots that no process is writing; returns them.
+
+    Folders with a name in `skip` are skipped; without `deep`, all folders below a root are.
+    """
     removed = []
     for root in roots:
         for folder, folders, files in os.walk(root):
@@ -176,7 +179,7 @@ def _remove_drafts(folder: Path) -> list[Path]:
 
 
 def discard(path: Path) -> None:
-    """Removes a file or a folder as far as that is possible; the folder above may be what is wrong."""
+    """Removes a file or a folder as far as possible; errors are ignored because the folder above may be the cause."""
     with suppress(OSError):
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path, ignore_errors=True)
@@ -185,7 +188,7 @@ def discard(path: Path) -> None:
 
 
 def _open(folder: Path) -> int | None:
-    """Returns a folder opened to be locked; None on Windows, which opens none."""
+    """Opens a folder for locking; returns None on Windows, which cannot open folders."""
     return None if os.name == "nt" else os.open(folder, os.O_RDONLY)
 
 
@@ -195,8 +198,8 @@ def _close(handle: int | None) -> None:
 
 
 def _lock(handle: int | None, *, wait: bool = True) -> bool | None:
-    """Locks an open folder or file; False if another holds it, None if the platform or its file system has no
-    locks.
+    """Locks an open folder or file; returns False if another process holds it, None if the platform or file system has
+    no locks.
     """
     if handle is None:
         return None
@@ -218,19 +221,19 @@ def _lock(handle: int | None, *, wait: bool = True) -> bool | None:
 
 @contextmanager
 def temporary_folder() -> Iterator[Path]:
-    """A folder among the system's temporary ones that no other user reads, removed at the end.
+    """Yields a temporary folder that no other user can read, and removes it at the end.
 
-    Removes those that killed processes left: a file in each is locked as long as its process lives.
+    Also removes those that killed processes left: a file in each is locked while its process lives.
     """
     _sweep_temporary()
     while True:
         folder = Path(tempfile.mkdtemp(prefix=TEMPORARY))
         try:
             handle = _open_lock(folder)
-        except FileNotFoundError:  # another process took it for one that was left
+        except FileNotFoundError:  # another process took it for an abandoned one
             continue
         _lock(handle)
-        if folder.is_dir():  # the same, before it was locked
+        if folder.is_dir():  # for the same reason, before it was locked
             break
         _close(handle)
     files = folder / "files"  # not the folder itself, which holds the lock
@@ -240,7 +243,7 @@ def temporary_folder() -> Iterator[Path]:
         yield files
     finally:
         _close(handle)
-        if os.getpid() == process:  # else a forked child ends, and the folder is its parent's
+        if os.getpid() == process:  # otherwise a forked child exits, and the folder is its parent's
             discard(folder)
 
 
@@ -261,12 +264,12 @@ def _sweep_temporary() -> None:
                     discard(folder)
             finally:
                 _close(handle)
-            if abandoned and os.name == "nt":  # which removes no open file
+            if abandoned and os.name == "nt":  # Windows does not remove open files
                 discard(folder)
 
 
 def read_record(path: Path, *, root: Path) -> dict[str, Any]:
-    """Returns the JSON object in a file below `root`. Raises OSError, and ValueError with what is wrong with it."""
+    """Reads the JSON object in a file below `root`. Raises OSError, and ValueError with the error."""
     record = parse_json(read_bytes(path, root=root, most=MAX_RECORD).decode(), name=path.name)
     if not isinstance(record, dict):
         raise ValueError(f"{path.name} holds no object")
@@ -274,7 +277,7 @@ def read_record(path: Path, *, root: Path) -> dict[str, Any]:
 
 
 def parse_json(text: str, *, name: str) -> Any:
-    """The value of a JSON text. Raises ValueError for one that is nested too deeply, or that no database can hold."""
+    """Parses a JSON text. Raises ValueError if it is nested too deeply, or if no database can store it."""
     try:
         value = json.loads(text)
         if _depth(value) > MAX_DEPTH:
@@ -301,7 +304,7 @@ def _depth(value: Any) -> int:
 
 
 def validated(content: Any, model: type[Record]) -> Record:
-    """Returns the content as a pydantic model. Raises ValueError with the first field that is wrong."""
+    """Returns the content as a pydantic model. Raises ValueError with the first wrong field."""
     from pydantic import ValidationError
 
     try:
@@ -319,7 +322,9 @@ def read_bytes(path: Path, *, root: Path, most: int) -> bytes:
 
 
 def check_file(path: Path, *, root: Path, most: int) -> None:
-    """Raises OSError, and ValueError for a link out of `root`, no plain file, or one above `most` bytes."""
+    """Raises OSError, and ValueError for a link out of `root`, a file that is not regular, or one
+    above `most` bytes.
+    """
     if path.is_symlink():
         check_inside(path, root=root)
     status = path.stat()
@@ -336,15 +341,15 @@ def check_inside(path: Path, *, root: Path) -> None:
 
 
 def is_inside(path: Path, root: Path) -> bool:
-    """Returns whether a path leads to a folder or somewhere below it; links are judged by where they lead."""
+    """Returns whether a path, with links resolved, is a folder or below it."""
     return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(root))
 
 
 def short(value: Any) -> str:
-    """Returns a value as an error shows it: one line of at most 60 characters."""
+    """Returns a value for an error message: one line of at most 60 characters."""
     return ascii(value)[:60] if not isinstance(value, list | dict) else f"a {type(value).__name__}"
 
 
 def words_beside(module: str) -> dict[str, Any]:
-    """Returns the table in the .toml of a module's name, next to its `__file__`."""
+    """Returns the content of the .toml file with a module's name, next to its `__file__`."""
     return tomllib.loads(Path(module).with_suffix(".toml").read_text(encoding="utf-8"))

@@ -1,7 +1,7 @@
-"""Forms: which columns a table has that somebody brings, by the names that other programs give them too, and its rows.
+"""Forms: the columns that a user's table must have, including other programs' names for them, and reading of its rows.
 
-A form is a row of fields. A reader writes its forms down and gets a frame under their names: `read` takes the first
-form that a table's columns fit, and names every cell that is wrong.
+A form is a sequence of fields. A reader defines its forms and gets a frame with their names: `read` takes the first
+form that a table's columns fit, and reports every wrong cell.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from compute.io.numbers import has_decimal_comma, read_numbers
 from compute.io.tables import TableFile, read_table
 from compute.types import BadInput, shortened, suggestion
 
-MOST = 8  # columns of one name with a number
-NEAR = 0.8  # likeness of an unknown column to a known one from which it is taken for a slip
-NAMED = 10  # bad cells that an error names
+MOST = 8  # numbered columns of one name
+NEAR = 0.8  # similarity of an unknown column to a known one, from which it counts as a typo
+NAMED = 10  # wrong cells that an error names
 # Kinds of cells. TEXT is never empty, BLANK may be; SHARE is 0.8 or 80%.
 TEXT, BLANK, NUMBER, COUNT, WHOLE, SHARE = "text", "blank", "number", "count", "whole", "share"
 WRONG: dict[str, tuple[Callable[[Floats], np.ndarray], str]] = {  # numbers that are no such kind, and why
@@ -34,16 +34,16 @@ WRONG: dict[str, tuple[Callable[[Floats], np.ndarray], str]] = {  # numbers that
 
 
 class FormField(NamedTuple):
-    """A column of a form; `least` above 0: columns name_1, name_2, ..., of which there are `least` to MOST."""
+    """A column of a form; with `least` above 0, columns name_1, name_2, ..., from `least` to MOST of them."""
 
     name: str
-    aliases: tuple[str, ...] = ()  # names that files have for it, in small letters; of numbered columns for the first
+    aliases: tuple[str, ...] = ()  # its names in files, in lower case; for numbered columns, names of the first
     kind: str = TEXT
     optional: bool = False
     least: int = 0
 
     def names(self, *, required: bool = False) -> tuple[str, ...]:
-        """Returns the names it can have; the required ones alone."""
+        """Returns its possible names; with `required`, only those that are required."""
         if not self.least:
             return () if required and self.optional else (self.name,)
         return tuple(f"{self.name}_{at}" for at in range(1, (self.least if required else MOST) + 1))
@@ -57,7 +57,7 @@ class Form(NamedTuple):
 
     @property
     def required(self) -> list[str]:
-        """The columns that a table of this form has at least."""
+        """The columns that a table of this form must have."""
         return [name for field in self.fields for name in field.names(required=True)]
 
     @property
@@ -68,7 +68,7 @@ class Form(NamedTuple):
         )
 
     def columns(self, present: Sequence[str], given: Mapping[str, str] | None = None) -> dict[str, str]:
-        """Its names -> a table's columns, in any case of letters; `given` ones first."""
+        """Maps its names to a table's columns, ignoring case; `given` ones take precedence."""
         given = given or {}
         free = {str(name).strip().lower(): name for name in reversed(present) if name not in given.values()}
         chosen = {}
@@ -88,10 +88,10 @@ class Form(NamedTuple):
     def resolved(
         self, present: Sequence[str], given: Mapping[str, str], *, title: str
     ) -> tuple[dict[str, str], tuple[str, ...]]:
-        """As `columns`, and the table's columns that nothing is read from.
+        """Returns the result of `columns`, and the table's unused columns.
 
-        Raises BadInput for a missing column, numbered ones with a gap or above the most there can be, a column that is
-        nearly a known one, and names that are none.
+        Raises BadInput for a missing column, numbered ones with a gap or above the maximum, a column that is nearly a
+        known one, and unknown names.
         """
         known = [name for field in self.fields for name in field.names()]
         for name, own in given.items():
@@ -130,7 +130,9 @@ class Form(NamedTuple):
 
 
 def fitting(forms: Sequence[Form], present: Sequence[str], *, title: str) -> Form:
-    """The first form that a table with these columns fits. Raises BadInput with the nearest and what it lacks."""
+    """Returns the first form that a table with these columns fits. Raises BadInput with the nearest form and what is
+    missing.
+    """
     missing = {form.key: form.missing(present) for form in forms}
     near = min(forms, key=lambda form: len(missing[form.key]) / len(form.required))
     if lacks := missing[near.key]:
@@ -149,15 +151,14 @@ def fitting(forms: Sequence[Form], present: Sequence[str], *, title: str) -> For
 
 
 def read(source: Path | TableFile, forms: Sequence[Form]) -> tuple[str, pd.DataFrame, tuple[str, ...]]:
-    """Returns the key of the first form that a table fits, its columns under the form's names, and notes on how it was
-    read.
+    """Returns the key of the first form that a table fits, its columns under the form's names, and notes on reading.
 
-    Texts are stripped, numbers are floats. Raises BadInput, which for cells names every bad row.
+    Texts are stripped, numbers are floats. Raises BadInput, which for cells names every wrong row.
     """
     names = {name for form in forms for field in form.fields for name in (*field.names(), *field.aliases)}
     table = source if isinstance(source, TableFile) else read_table(source, columns=names)
     form = fitting(forms, list(map(str, table.frame.columns)), title=table.title)
-    table.rows()  # there must be some
+    table.rows()  # raises if there are none
     columns, frame, faults = form.columns(list(table.frame.columns)), {}, {}
     for field in form.fields:
         for name in filter(columns.__contains__, field.names()):
@@ -173,7 +174,7 @@ def read(source: Path | TableFile, forms: Sequence[Form]) -> tuple[str, pd.DataF
 
 
 def _cells(cells: pd.Series, field: FormField, *, comma: bool | None) -> tuple[pd.Series, dict[int, str]]:
-    """Returns the cells of a column by the field's kind, and what is wrong with some: row -> the end of a sentence."""
+    """Returns the cells of a column by the field's kind, and the errors of some: row -> the end of a sentence."""
     texts = cells.astype("str").fillna("").str.strip()
     empty = (texts == "").to_numpy()
     if field.kind in (TEXT, BLANK):

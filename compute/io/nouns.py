@@ -1,4 +1,4 @@
-"""Nouns read from files: the rows of a CSV, and what a JSON record may state. A field is read as its type says."""
+"""Reads nouns from files: rows of a CSV, and fields of a JSON record. A field is parsed by its type."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ NAMES = {float: "a number", int: "a number", bool: "true, false or empty", dict:
 
 
 def strict(noun: type, *names: str, **others: Any) -> type[BaseModel]:
-    """Returns what a record states of a noun: these fields within its limits, and others by their types; nothing else.
+    """Returns the record type of a noun: these fields with its limits, and others by their types; no additional fields.
 
-    A field may be missing if the noun has a default for it, unless it is among `others`, which may have their own as
+    A field may be missing if the noun has a default for it, unless it is among `others`, which may have defaults as
     pairs of type and default.
     """
     from pydantic import ConfigDict, Field, create_model
@@ -42,10 +42,10 @@ def strict(noun: type, *names: str, **others: Any) -> type[BaseModel]:
 
 
 def read_rows(path: Path, noun: type[Noun], *, required: Collection[str] = ()) -> tuple[Noun, ...]:
-    """Returns the rows of a table that has the noun's fields as columns, and no others; only `required` ones where
-    named.
+    """Returns the rows of a table with the noun's fields as columns, and no others; if `required` is given, only those
+    must exist.
 
-    An empty cell is as a missing column. Raises BadInput naming the file, the row and the column.
+    An empty cell counts as a missing column. Raises BadInput with the file, the row and the column.
     """
     kinds = {name: _plain(hint) for name, hint in get_type_hints(noun, include_extras=True).items()}
     needed = [each.name for each in fields(noun) if each.default is each.default_factory is MISSING]
@@ -81,13 +81,15 @@ def parts(text: str, separator: str = ";") -> tuple[str, ...]:
 
 
 def _plain(hint: Any) -> Any:
-    """Returns the class behind a field's type: tuple of `Annotated[tuple[str, ...], ...]`, float of `float | None`."""
+    """Returns the class behind a field's type: tuple for `Annotated[tuple[str, ...], ...]`, float
+    for `float | None`.
+    """
     first = get_args(hint)[0] if get_args(hint) else None
     return _plain(first) if type(None) in get_args(hint) or hasattr(hint, "__metadata__") else get_origin(hint) or hint
 
 
 def _value(text: str, kind: Any) -> Any:
-    """Returns a cell as a value of a class. Raises ValueError with what the text is not."""
+    """Parses a cell as a value of a class. Raises ValueError that says what the text is not."""
     value = text
     if kind is tuple:
         value = parts(text)

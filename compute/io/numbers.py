@@ -1,6 +1,6 @@
-"""Numbers as people and programs write them in tables: 0.851, 85.1%, 1,204, 0,851, 88.1 ± 0.4, 70.1 (0.3).
+"""Parses numbers as people and programs write them in tables: 0.851, 85.1%, 1,204, 0,851, 88.1 ± 0.4, 70.1 (0.3).
 
-Whether a comma is a decimal point is decided for a whole table, from the cells that can be read in one way only.
+Whether a comma is a decimal point is decided for a whole table, from the cells that are unambiguous.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ GROUPED = {
     True: re.compile(r"[+-]?[1-9]\d{0,2}(?:(?P<gap>[.'’\s])\d{3})(?:(?P=gap)\d{3})*(?:,\d*)?"),
 }
 EITHER = re.compile(r"[+-]?[1-9]\d{0,2}[,.]\d{3}")  # 1,204 and 1.204: thousands or decimals
-# Marks of the best score; not between digits.
+# Markup of the best score; not between digits.
 BOLD = re.compile(
     r"(?<!\w)(?:\*\*|__)|(?:\*\*|__)(?!\w)|</?(?:b|u|strong)>|\\(?:textbf|underline)\{|(?<=\d)\}", re.IGNORECASE
 )
@@ -33,19 +33,18 @@ ERROR = re.compile(r"(.+?)(?<!\s)\s*(?:(?:±|\+/-)([^()]+)|\(\s*(?:(?:±|\+/-)([
 
 @dataclass(frozen=True, kw_only=True)
 class Numbers:
-    """A column of numbers. `wrong`: row -> what is wrong with a cell and what to write, as the end of a sentence."""
+    """A column of numbers. `wrong`: row -> the error in a cell and its fix, as the end of a sentence."""
 
     values: Floats  # (n,) NaN if there is none
-    errors: Floats  # (n,) what stands behind ±, NaN if nothing does
+    errors: Floats  # (n,) what follows ±, NaN if nothing does
     percent: Bools  # (n,) whether the cell has a percent sign; the value is as written
     wrong: dict[int, str] = field(default_factory=dict)
 
 
 def has_decimal_comma(columns: Iterable[pd.Series], *, separator: bool | None = None) -> bool | None:
-    """Returns whether the decimals of these cells have a comma; None if no cell says so and one can be read in two
-    ways.
+    """Returns whether these cells have decimal commas; None if no cell is decisive and one is ambiguous.
 
-    `separator` is what the file's own separator suggests (`TableFile.comma`): it decides where no cell does.
+    `separator` is what the file's separator suggests (`TableFile.comma`), which decides if no cell does.
     """
     texts = [column.dropna().astype("str").drop_duplicates() for column in columns if not _is_numeric(column)]
     if not any(cells.str.contains(",", regex=False).any() for cells in texts):
@@ -62,7 +61,7 @@ def has_decimal_comma(columns: Iterable[pd.Series], *, separator: bool | None = 
 
 
 def read_numbers(column: pd.Series, *, comma: bool | None = False) -> Numbers:
-    """Returns a column as numbers; `comma` as `has_decimal_comma` says of its table."""
+    """Returns a column as numbers; `comma` is the result of `has_decimal_comma` for its table."""
     if _is_numeric(column):
         values = column.to_numpy(float, na_value=np.nan)
         return Numbers(values=values, errors=np.full_like(values, np.nan), percent=np.zeros(len(values), bool))
@@ -81,7 +80,7 @@ def read_numbers(column: pd.Series, *, comma: bool | None = False) -> Numbers:
 
 
 def number(text: str, *, name: str) -> float:
-    """One finite number without a sign of percent. Raises BadInput that begins with the `name`."""
+    """Parses one finite number without a percent sign. Raises BadInput that begins with the `name`."""
     value, error, wrong = _cell(text.strip(), has_decimal_comma([pd.Series([text])]))
     if wrong or "%" in text or not np.isnan(error) or not np.isfinite(value):
         raise BadInput(f"{name} is {text[:40]!r}; write a plain number such as 0.851")
@@ -106,7 +105,7 @@ def _parts(text: str) -> list[str]:
 
 
 def _cell(text: str, comma: bool | None) -> tuple[float, float, str]:
-    """Value, error and what is wrong with a cell."""
+    """Returns the value and error of a cell, and what is wrong with it."""
     if text.lower() in NO_NUMBER:
         return np.nan, np.nan, ""
     parts = _parts(text)

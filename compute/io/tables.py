@@ -1,9 +1,9 @@
-"""Tables from files (CSV, TSV, JSON Lines, Excel, Parquet) of any program; and how a table is printed.
+"""Reads tables from files of any program (CSV, TSV, JSON Lines, Excel, Parquet), and formats tables for printing.
 
-The first bytes tell binary formats, the name's end the others; text and JSON may be compressed by gzip. Text is UTF-8,
-UTF-16 or else Windows-1252, its columns separated by commas, semicolons or tabs. Cells of text and Excel files are
-texts, so that what was written can be quoted; Parquet and JSON keep their types. Nothing is unpacked before its size is
-known: a file of some kilobytes can hold gigabytes.
+Binary formats are recognised by the first bytes, others by the suffix. Text and JSON may be compressed by gzip. Text is
+UTF-8, UTF-16 or else Windows-1252, with columns separated by commas, semicolons or tabs. Cells of text and Excel files
+are texts, so that they can be quoted as written; Parquet and JSON keep their types. Nothing is unpacked before its size
+is known, because a file of some kilobytes can contain gigabytes.
 """
 
 from __future__ import annotations
@@ -34,41 +34,43 @@ if TYPE_CHECKING:
     import duckdb
 
 TEXTS, JSONS, PARQUET, EXCEL = (".csv", ".tsv", ".txt"), (".jsonl", ".ndjson"), ".parquet", ".xlsx"
-JSON = ".json"  # a list of objects, or lines of them; not among ENDINGS, as other files end so too
-ENDINGS = (".csv", ".tsv", *JSONS, PARQUET, EXCEL, ".csv.gz", ".tsv.gz", ".jsonl.gz")  # of tables; text may be any
-MOST_BYTES = 256 << 20  # of a table's texts, unpacked
+JSON = ".json"  # a list of objects, or lines of them; not among ENDINGS, as other files also end in it
+ENDINGS = (".csv", ".tsv", *JSONS, PARQUET, EXCEL, ".csv.gz", ".tsv.gz", ".jsonl.gz")  # of tables; text may have any
+MOST_BYTES = 256 << 20  # of a table's unpacked text
 MOST_COLUMNS, MOST_LINE = 10_000, 1 << 20  # MOST_LINE: characters of the line that names the columns
 MOST_CELL = csv.field_size_limit()  # characters
 GZIP = b"\x1f\x8b"
 SEPARATORS = ",;\t"
 SEPARATOR_LINE = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE)  # Excel's, above the heading
 QUOTED = re.compile(r'"[^"]*"?')
-BLOCK, ROWS = 1 << 20, 20_000  # what is read at a time: bytes, and rows
+BLOCK, ROWS = 1 << 20, 20_000  # read at a time: bytes, and rows
 NAMED = 10  # rows that an error names
 KINDS = {str: "a text", int: "a number", float: "a number", bool: "true or false", list: "a list", dict: "an object"}
-MEMORY = "1GB"  # while Parquet is read; beyond it DuckDB uses the disk
+MEMORY = "1GB"  # while Parquet is read; above it DuckDB uses the disk
 
 
 @dataclass(frozen=True, kw_only=True)
 class TableFile:
-    """A table as it was read; its rows count from 1, the first below the heading, blank ones not at all."""
+    """A table as read. Its rows count from 1, the first below the heading; blank rows are not counted."""
 
     title: str  # the file's name
     frame: pd.DataFrame
-    comma: bool | None = None  # whether decimals have a comma, as far as the separator tells
-    uneven: tuple[tuple[int, list[str]], ...] = ()  # rows and their cells that are skipped for their width
+    comma: bool | None = None  # whether decimals have a comma, as the separator suggests
+    uneven: tuple[tuple[int, list[str]], ...] = ()  # rows and their cells that are skipped because of their width
     stored: tuple[str, ...] = ()  # columns of images inside a Parquet file, which are not read
     notes: tuple[str, ...] = ()
 
     def rows(self) -> list[dict[str, Any]]:
-        """Returns a dictionary a row, None if a cell is empty that has a type. Raises BadInput if there is none."""
+        """Returns a dictionary per row, with None for empty cells of typed columns. Raises BadInput if there are no
+        rows.
+        """
         if not len(self.frame):
             raise BadInput(f"{self.title} has no rows")
         return self.frame.astype(object).where(self.frame.notna(), None).to_dict("records")
 
 
 def is_table(name: str | Path) -> bool:
-    """Returns whether a file's name ends as one of a table."""
+    """Returns whether a file's name has the suffix of a table."""
     return str(name).lower().endswith(ENDINGS)
 
 
@@ -83,11 +85,11 @@ def read_table(
     most_bytes: int = MOST_BYTES,
     most_rows: int | None = None,
 ) -> TableFile:
-    """Returns the table in a file or in bytes, which need a `name`; `ending` stands for that of the name.
+    """Returns the table in a file or in bytes, which need a `name`; `ending` replaces the name's suffix.
 
-    `columns` are the only ones read of a Parquet file, in any case of letters. Rows of another width than the heading
-    are skipped where `uneven`; columns may share a name where `repeated`. Raises
-    BadInput in one sentence that names the file and what to do, or all such rows.
+    `columns` limits the columns read from a Parquet file, ignoring case. Rows with a different width from the heading
+    are skipped if `uneven`; columns may share a name if `repeated`. Raises BadInput in one sentence with the file and a
+    remedy, or with all such rows.
     """
     title = name or Path(source).name
     try:
@@ -128,7 +130,7 @@ def read_table(
 
 
 def read_csv(path: Path, *, columns: tuple[str, ...] = ()) -> pd.DataFrame:
-    """A CSV of the repository as text, nothing turned into NaN. Raises BadInput naming the file and what is wrong."""
+    """Reads a CSV of the repository as text, without conversion to NaN. Raises BadInput with the file and the error."""
     frame = read_table(path).frame
     missing = [column for column in columns if column not in frame.columns]
     if missing:
@@ -137,9 +139,9 @@ def read_csv(path: Path, *, columns: tuple[str, ...] = ()) -> pd.DataFrame:
 
 
 def read_lines(path: Path) -> list[str]:
-    """Returns the lines of a text, without their ends, blank ones at its end skipped. Raises BadInput.
+    """Returns the lines of a text without line ends; blank lines at its end are skipped. Raises BadInput.
 
-    Only line feeds end a line (with the carriage return before them): other separators occur within texts.
+    Only line feeds end a line (with the carriage return before them), because other separators occur within texts.
     """
     try:
         with _opened(path) as file:
@@ -209,7 +211,7 @@ def _text(
             f"{title}: its first line names more than {MOST_COLUMNS:,} columns, or has more than {MOST_LINE:,} "
             "characters. Is it a table with a heading?"
         )
-    loose = f"{separator} " in bare  # then a blank between a separator and a quotation mark belongs to neither
+    loose = f"{separator} " in bare  # a blank between a separator and a quotation mark is then ignored
     reader = csv.reader(chain([first], file), delimiter=separator, strict=True, skipinitialspace=loose)
     frames, uneven, count = [], [], 0
     try:
@@ -252,7 +254,9 @@ def _texts(rows: Sequence[Sequence[str]], width: int) -> pd.DataFrame:
 
 
 def _named(frame: pd.DataFrame, names: Sequence[str], title: str, *, repeated: bool) -> pd.DataFrame:
-    """The frame with its names; last columns without a name or any content, as spreadsheets add them, are skipped."""
+    """Returns the frame with its names; trailing columns without a name or content, which spreadsheets add, are
+    skipped.
+    """
     width = len(names)
     while width and not names[width - 1] and not frame[width - 1].str.strip().any():
         width -= 1
@@ -270,7 +274,7 @@ def check_names(names: Sequence[str], title: str, *, repeated: bool = False) -> 
 
 
 def _objects(file: io.TextIOWrapper, title: str, *, whole: bool) -> Iterator[Any]:
-    """Yields what the lines hold; or, if `whole`, a list in JSON."""
+    """Yields the objects of the lines or, if `whole`, of a JSON list."""
     listed = file.read() if whole else ""
     is_list = listed.lstrip().startswith("[")
     lines = [listed] if is_list else filter(str.strip, io.StringIO(listed) if whole else file)
@@ -286,7 +290,7 @@ def _json_lines(
     file: io.TextIOWrapper, title: str, notes: tuple[str, ...], *, most_rows: int | None, whole: bool
 ) -> TableFile:
     rows = []
-    kinds = {}  # empty if a column holds nothing yet, or something else
+    kinds = {}  # empty while a column has no values, or for other kinds
     for count, row in enumerate(_objects(file, title, whole=whole), 1):
         if not isinstance(row, dict):
             raise BadInput(f"{title}, row {count:,}: it is not a JSON object")
@@ -324,13 +328,13 @@ def _excel(file: IO[bytes], title: str, *, repeated: bool, most_bytes: int) -> T
         if size > most_bytes:
             raise BadInput(f"{title} unpacks to {size / 1e6:,.0f} MB, more than {most_bytes / 1e6:,.0f} MB. Split it")
         book = openpyxl.load_workbook(file, read_only=True, data_only=True)
-        sheets = []  # those with anything in them, and their first two rows
+        sheets = []  # non-empty sheets with their first two rows
         for sheet in book.worksheets:
-            sheet.reset_dimensions()  # they need not be true
+            sheet.reset_dimensions()  # they may be wrong
             rows = filter(any, (_cells(row) for row in sheet.iter_rows()))
             if first := list(islice(rows, 2)):
                 sheets.append((sheet, rows, first))
-            if len(first) == 2 and len(first[0]) > 1:  # others are notes, if there is such a sheet
+            if len(first) == 2 and len(first[0]) > 1:  # other sheets are notes, if there is such a sheet
                 break
         else:
             sheets = sheets[:1]
@@ -358,7 +362,7 @@ def _excel(file: IO[bytes], title: str, *, repeated: bool, most_bytes: int) -> T
         ] * bool(others)
     except BadInput:
         raise
-    except Exception as error:  # whatever a damaged workbook raises
+    except Exception as error:  # a damaged workbook may raise anything
         raise BadInput(
             f"{title} is not an Excel workbook, or a damaged one ({error}). Save it as .xlsx or CSV"
         ) from error
@@ -369,7 +373,7 @@ def _excel(file: IO[bytes], title: str, *, repeated: bool, most_bytes: int) -> T
 
 
 def _cells(row: Sequence[Any]) -> list[str]:
-    """Returns the cells of a row of a sheet as it shows them, those at its end without content skipped."""
+    """Returns the cells of a sheet's row as displayed, without empty ones at the end."""
     cells = []
     for cell in row:
         value = cell.value
@@ -387,16 +391,16 @@ def _cells(row: Sequence[Any]) -> list[str]:
 
 
 def literal_path(path: str | Path) -> str:
-    """Returns a path as DuckDB reads that one file, for which brackets, `*` and `?` are patterns, and `~` the home.
+    """Returns a path escaped for DuckDB, for which brackets, `*` and `?` are patterns, and `~` is the home folder.
 
-    Raises BadInput for a pipe, which would be waited for, and for a folder.
+    Raises BadInput for a pipe, which would block, and for a folder.
     """
     _check_regular(path)
     return re.sub(r"[*?[]", r"[\g<0>]", os.path.abspath(path))
 
 
 def _parquet(path: Path, title: str, columns: Collection[str], *, most_bytes: int) -> TableFile:
-    """Texts and numbers; images stay in the file."""
+    """Reads texts and numbers; images stay in the file."""
     import duckdb  # slow to import: not at start
 
     try:
@@ -431,7 +435,9 @@ def _ordered(connection: duckdb.DuckDBPyConnection, path: Path, names: Collectio
 
 
 def check_unpacked(path: Path, columns: Iterable[str], *, most_bytes: int) -> None:
-    """Raises BadInput for a Parquet file whose columns unpack to more, without doing so, and for a damaged one."""
+    """Raises BadInput for a Parquet file whose columns would unpack to more than `most_bytes`, and
+    for a damaged one.
+    """
     import duckdb  # slow to import: not at start
 
     try:
@@ -443,7 +449,7 @@ def check_unpacked(path: Path, columns: Iterable[str], *, most_bytes: int) -> No
 
 
 def _check_unpacked(table: duckdb.DuckDBPyRelation, columns: Iterable[str], title: str, *, most_bytes: int) -> None:
-    # Strings that repeat are stored once, and counted here without being copied.
+    # Repeated strings are stored once, and counted here without being copied.
     sizes = [f"coalesce(sum(strlen({column}::VARCHAR)), 0) + 8 * count(*)" for column in columns]
     size = sum(table.aggregate(", ".join(sizes)).fetchall()[0]) if sizes else 0
     if size > most_bytes:
@@ -458,7 +464,7 @@ def _quoted(name: str) -> str:
 
 
 def padded(rows: Sequence[Sequence[str]]) -> list[list[str]]:
-    """The cells of a table to print, each as wide as the widest of its column: a Chinese character takes two places."""
+    """Returns the cells of a table padded to the width of their column; a Chinese character takes two places."""
     widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
     return [[cell + " " * (width - cell_len(cell)) for cell, width in zip(row, widths, strict=True)] for row in rows]
 

@@ -1,4 +1,4 @@
-"""Votes between two, of people or of judges: the columns they have (LMArena's too), and which of the two is meant."""
+"""Votes between two, of people or of judges: their columns (also LMArena's), and which of the two a vote is for."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ TIES = (
     *("tie", "tied", "tie (bothbad)", "tie bad", "tie good", "bothbad", "both bad", "both good", "both", "equal"),
     *("neither", "same", "draw", "unsure", "cannot tell", "can't tell"),
 )
-ANSWERS = ("first", "second", "both good", "both bad", "tie")  # as they are stored
-PLACES = SIDES, NUMBERS, *_ = (("left", "right"), ("1", "2"), ("first", "second"), ("a", "b"))  # of the two
+ANSWERS = ("first", "second", "both good", "both bad", "tie")  # as stored
+PLACES = SIDES, NUMBERS, *_ = (("left", "right"), ("1", "2"), ("first", "second"), ("a", "b"))  # names of the two
 CHOSEN = re.compile(r"(?:(?:image|model|option|alternative) ?)?([\w-]+?)(?:\.0+)?(?: image| ?vote)?")
 
 
 def word(vote: str) -> str:
-    """Returns a vote without what is not needed to tell it: `Image 1`, `model_1` and `1.0` are 1."""
+    """Returns the decisive word of a vote: `Image 1`, `model_1` and `1.0` are 1."""
     text = re.sub(r"(?<=\w)[\s_]+(?=\w)", " ", vote.lower())
     found = CHOSEN.fullmatch(text)
     return found[1] if found else text
 
 
 def side(vote: str) -> int | None:
-    """Returns which of two a vote is for, 0 or 1; None: neither. Raises BadInput for what is not a vote."""
+    """Returns which of two a vote is for, 0 or 1, None for neither. Raises BadInput for anything else."""
     said = word(vote)
     if said in TIES:
         return None
@@ -37,7 +37,7 @@ def side(vote: str) -> int | None:
 
 
 def answer(vote: str) -> str:
-    """Returns what a vote is, of ANSWERS. Raises BadInput for what is not a vote."""
+    """Returns the vote as one of ANSWERS. Raises BadInput for anything else."""
     place = side(vote)
     if place is not None:
         return ANSWERS[place]

@@ -1,1 +1,1 @@
-"""Figures of plotly that the pages and the results of the Python interface share."""
+"""Plotly figures shared by the pages and the results of the Python interface."""

@@ -1,4 +1,4 @@
-"""Curves: how the agreement grows as tasks are added, and averages while a model is trained."""
+"""Curves: agreement as tasks are added, and averages during training."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ CHOSEN, OTHERS, OWN = PALETTE[0], PALETTE[1], PALETTE[2]
 
 
 def curve(result: Smaller, *, held_out: HeldOut | None, own: Fidelity | None) -> go.Figure:
-    """Spearman's correlation with the whole suite by number of tasks: of the models that the tasks were chosen on, of
-    held-out models (median and quartiles of the halves), the choice, and the suite of the paper."""
+    """Draws Spearman's correlation with the whole suite by number of tasks: for the models that the tasks were chosen
+    on, for held-out models (median and quartiles of the halves), for the choice, and for the paper's suite.
+    """
     selection, figure = result.selection, go.Figure()
-    first = selection.fewest - 1  # before it some category has no task
+    first = selection.fewest - 1  # before this step some category has no task
     if held_out is not None:
         low, middle, high = (_shown(np.quantile(held_out.curve[:, first:], q, axis=0)) for q in (0.25, 0.5, 0.75))
         steps = np.arange(first + 1, first + 1 + len(middle), dtype=np.int16)
@@ -66,7 +67,9 @@ def curve(result: Smaller, *, held_out: HeldOut | None, own: Fidelity | None) ->
 
 
 def training(sides: Mapping[str, Mapping[int, float]], *, best: int | None) -> go.Figure:
-    """Averages in percent by step, a line per side with its base dashed; `best`: the step whose weights were stored."""
+    """Draws averages in percent by step, a line per side with its base dashed; `best` is the step with the stored
+    weights.
+    """
     figure = go.Figure()
     for (title, values), colour in zip(sides.items(), (CHOSEN, OTHERS), strict=True):
         if values:

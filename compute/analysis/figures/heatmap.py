@@ -13,28 +13,29 @@ from compute.analysis.correlation import Correlation
 from compute.analysis.figures.style import PALETTE, plain
 from compute.rounding import rounded, rounded_array
 
-SMALL = 40  # axes up to which a cell carries its interval
+SMALL = 40  # axes up to which a cell shows its interval
 NAMED = 60  # axes up to which both sides are labelled
 WRITTEN = 12  # axes up to which the number is written in the cell
 MOST_BLANKS = 2000  # blank cells that are marked one by one
 BAND = 0.014  # width of a strip of groups, as a share of the figure's
-# MIEB has ten categories, PALETTE seven colours and a grey: and four of Paul Tol's muted scheme.
+# MIEB has ten categories; PALETTE has seven colours and a grey. Four come from Paul Tol's muted scheme.
 BANDS = (*PALETTE[:-1], "#882255", "#DDCC77", "#117733", "#332288", PALETTE[-1])
 RUN = 4  # axes of one group in a row whose name is written next to them
-# Orange to blue through nothing: distinct for colour-blind readers, and at 0 the page shows through, light or dark.
+# Orange to blue through transparent: distinct for colour-blind readers, and at 0 the page shows through, light or dark.
 # Less than full strength at the ends keeps text readable on them.
 ENDS = ("213,94,0", "0,114,178")
 STRENGTH = 0.8
-# Widths of the 95% interval up to which a cell has each share of its strength; the last is of wider and unknown ones.
+# Widths of the 95% interval up to which a cell has each share of its strength; the last share is for wider and unknown
+# ones.
 WIDTHS = (0.75, 1.25)
 SHARES = (1.0, 0.5, 0.2)
 
 
-CENTRES = (0, 300, 600)  # of SHARES: a cell's number is that of its share plus the correlation in percent
+CENTRES = (0, 300, 600)  # of SHARES: a cell's value is the centre of its share plus the correlation in percent
 
 
 def _colours() -> dict[str, Any]:
-    """Returns the colours of a heatmap of such numbers."""
+    """Returns the colour scale of a heatmap of such values."""
     low, top = CENTRES[0] - 100, CENTRES[-1] + 100
     stops: list[tuple[float, str]] = []
     for centre, share in zip(CENTRES, SHARES, strict=True):
@@ -55,17 +56,17 @@ def _colours() -> dict[str, Any]:
 def heatmap(
     *, labels: Sequence[str], keys: Sequence[str], groups: Sequence[str], correlation: Correlation, minimum: int
 ) -> go.Figure:
-    """Correlations [axes, axes] as colours, fainter where the interval is wide, blank where NaN.
+    """Draws correlations [axes, axes] as colours, fainter if the interval is wide, blank if NaN.
 
-    `groups` [axes] are drawn as a band along both sides if there are several and many axes. Of many axes a cell says
-    the correlation alone.
+    `groups` [axes] are drawn as a band along both sides if there are several groups and many axes. With many axes, a
+    cell shows only the correlation.
     """
     names, size = list(labels), len(labels)
     r, n, low, high = correlation.r, correlation.n, correlation.low, correlation.high
     share = np.where(np.isnan(r), 0, np.digitize(np.nan_to_num(high - low, nan=np.inf), WIDTHS, right=True))
     percent = rounded_array(r, 0, scale=100)
     small, figure = size <= SMALL, go.Figure()
-    # Too few models for an interval leave any correlation possible.
+    # With too few models for an interval, any correlation is possible.
     bounds = np.where(np.isnan(low), -1, low), np.where(np.isnan(high), 1, high)
     detail = np.stack([rounded_array(r, 2), n, *(rounded_array(bound, 2) for bound in bounds)], axis=2)
     more = ", 95% interval %{customdata[2]:.2f} to %{customdata[3]:.2f}, %{customdata[1]} models"
@@ -89,7 +90,7 @@ def heatmap(
     rows, columns = np.nonzero(np.isnan(r))
     if 0 < len(rows) <= MOST_BLANKS:
         kind = np.uint8 if size < 256 else np.int16
-        figure.add_scatter(  # on its own axes: whole numbers on the named ones would be new names
+        figure.add_scatter(  # on separate axes: integers on the named axes would be new names
             x=columns.astype(kind),
             y=rows.astype(kind),
             xaxis="x2",
@@ -112,7 +113,7 @@ def heatmap(
         "type": "category",
     }
     figure.update_layout(
-        # Across, a narrow screen turns the names upright, then drops some.
+        # On a narrow screen the names turn upright, then some are dropped.
         xaxis={
             **axis,
             "side": "bottom",
@@ -135,12 +136,12 @@ def heatmap(
 
 
 def group_colours(groups: Sequence[str]) -> dict[str, str]:
-    """Returns a colour for each group, in the order of its first member; groups beyond the list share the last one."""
+    """Returns a colour per group, in the order of its first member; groups beyond the list share the last colour."""
     return {group: BANDS[min(at, len(BANDS) - 1)] for at, group in enumerate(dict.fromkeys(groups))}
 
 
 def _add_bands(figure: go.Figure, *, names: Sequence[str], groups: Sequence[str], named: bool) -> None:
-    """A strip of the groups' colours along the left and the top; the groups' names next to it where axes have none."""
+    """Adds a strip of the groups' colours on the left and at the top, and the groups' names if the axes have none."""
     colours = group_colours(groups)
     codes = np.array([list(colours).index(group) for group in groups], np.uint8)
     steps = [(edge / len(colours), colour) for at, colour in enumerate(colours.values()) for edge in (at, at + 1)]
@@ -154,7 +155,7 @@ def _add_bands(figure: go.Figure, *, names: Sequence[str], groups: Sequence[str]
     figure.add_heatmap(z=codes[:, None], x=[0], y=names, xaxis="x3", yaxis="y", **strip)
     figure.add_heatmap(z=codes[None, :], x=names, y=[0], xaxis="x", yaxis="y3", **strip)
     hidden = {"visible": False, "fixedrange": True}
-    figure.update_layout(yaxis={"anchor": "free", "position": 0})  # its labels stand left of the strip
+    figure.update_layout(yaxis={"anchor": "free", "position": 0})  # its labels are left of the strip
     inner = [BAND + 0.004, 1.0]
     figure.update_layout(
         xaxis3={**hidden, "domain": [0, BAND], "anchor": "y"},

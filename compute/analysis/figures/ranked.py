@@ -1,5 +1,6 @@
-"""Rows of values with their intervals as figures: of a ranking, of tasks, of generators, of two models side by side;
-and the critical-difference diagram."""
+"""Figures of values with intervals, one per row (a ranking, tasks, generators, two models), and the critical-difference
+diagram.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ from compute.arrays import Bools, Floats
 
 ROW = 20  # pixels a row
 MARGIN = 90  # pixels above and below the rows
-LEVEL = 0.45  # of a row, between two bars
+LEVEL = 0.45  # bars' distance, in rows
 
 
 def strip(
@@ -27,11 +28,11 @@ def strip(
     notes: Sequence[str],
     grey: str = "",
 ) -> go.Figure:
-    """Returns a row each, the first at the top: value and interval [points], NaN unknown. A group has a colour, `grey`
-    grey.
+    """Draws a row per name, the first at the top: values with intervals [points], NaN if unknown. Each group has a
+    colour; the group `grey` is grey.
 
-    If there are twice as many points as names, each row has two, joined by a line: a dumbbell. notes [points]:
-    what is shown below a row's name on pointing at it.
+    If there are twice as many points as names, each row has two, joined by a line: a dumbbell. notes [points]: shown
+    below a row's name on hover.
     """
     figure, labels, count = go.Figure(), [unmarked(name) for name in names], len(names)
     if len(value) > count:
@@ -72,10 +73,11 @@ def strip(
 
 
 def critical_difference(*, names: Sequence[str], value: Floats, differ: Bools, x: str, limit: float) -> go.Figure:
-    """Models on one axis, the best on the left, with a bar over each run of them of which no two differ.
+    """Draws models on one axis, the best on the left, with a bar over each run of models that do not differ
+    significantly.
 
-    value [models], best first; differ [models, models]: which pairs do, significantly; limit: the critical
-    difference, drawn above the axis if it is not NaN. After Demšar (2006), figure 1.
+    value [models], best first; differ [models, models]: which pairs differ significantly; limit: the critical
+    difference, drawn above the axis unless NaN. After Demšar (2006), figure 1.
     """
     figure, count, way = go.Figure(), len(names), 1 if value[0] <= value[-1] else -1
     width = float(abs(value[-1] - value[0])) or 1.0

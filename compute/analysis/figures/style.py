@@ -1,4 +1,6 @@
-"""The look of all figures. Text and lines can be read on white and on dark; on a page, look.css sets their colours."""
+"""Style shared by all figures. Text and lines are readable on white and on dark; on a page, look.css sets their
+colours.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +12,16 @@ import plotly.graph_objects as go
 
 # Okabe and Ito's palette without its yellow and black: colour-blind readers can distinguish them, on white and on dark.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#8C6BB1", "#7F7F7F")
-GROUPS = PALETTE[:-1]  # of groups of points; grey is for those in none
+GROUPS = PALETTE[:-1]  # of groups of points; grey is for points without a group
 UNGROUPED = "#8A94A3"
-TEXT, LINES = "#767676", "rgba(128, 128, 128, .3)"  # where no page sets them: 4.5:1 on white and on black
+TEXT, LINES = "#767676", "rgba(128, 128, 128, .3)"  # for outside of pages: 4.5:1 on white and on black
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "star")
 
 
 def plain(figure: go.Figure, *, height: int, x: str = "", y: str = "", legend: bool = False) -> go.Figure:
-    """The look all figures share: no frame, no background, small margins, axis titles; height in pixels."""
+    """Applies the style that all figures share: no frame, no background, small margins, axis
+    titles; height in pixels.
+    """
     figure.update_layout(
         height=height,
         margin={"l": 8, "r": 8, "t": 8, "b": 8},
@@ -38,7 +42,9 @@ def plain(figure: go.Figure, *, height: int, x: str = "", y: str = "", legend: b
 
 
 def plain_map(figure: go.Figure, *, meta: Mapping[str, Any], legend: bool) -> go.Figure:
-    """The look of a map, whose axes mean nothing: no axes, the legend below. `meta` goes to the page's scripts."""
+    """Applies the style of a map, whose axes have no meaning: no axes, the legend below. `meta` is passed to the page's
+    scripts.
+    """
     plain(figure, height=560, legend=legend)
     hidden = {"showgrid": False, "showline": False, "showticklabels": False, "ticks": "", "title": ""}
     return figure.update_layout(
@@ -52,7 +58,7 @@ def plain_map(figure: go.Figure, *, meta: Mapping[str, Any], legend: bool) -> go
 
 
 def unmarked(text: str) -> str:
-    """Text without the signs that plotly would read as markup."""
+    """Replaces the characters that plotly would read as markup."""
     return text.replace("<", "‹").replace(">", "›")
 
 
@@ -64,9 +70,9 @@ def label_sides(
     width: float = 1000,
     height: float = 330,
 ) -> list[str]:
-    """Returns the side of its point where each name hides neither points nor other names; empty if no side fits.
+    """Returns the side of its point on which each name hides neither points nor other names; empty if no side fits.
 
-    The figure's size in px decides; a narrower one may still overlap.
+    Computed for a figure of this size in px; names in a narrower one may still overlap.
     """
     across, up = (np.ptp(values) or 1.0 for values in (x, y))
     px, py = (x - x.min()) / across * width * 0.9 + width * 0.05, (y - y.min()) / up * height * 0.9
@@ -95,7 +101,7 @@ def label_sides(
 
 
 def at_sides(names: Sequence[str], sides: Sequence[str]) -> dict[str, Any]:
-    """Returns the names of a trace's points at their `label_sides`, as plotly takes them."""
+    """Returns the names of a trace's points at their `label_sides`, as plotly arguments."""
     return {
         "text": [name if side else "" for name, side in zip(names, sides, strict=True)],
         "textposition": [side or "top center" for side in sides],

@@ -1,1 +1,1 @@
-"""Metrics of image generators: how far they follow people's choices, and which faults of generators they see."""
+"""Metrics of image generators: agreement with people's choices, and the distortions they detect."""

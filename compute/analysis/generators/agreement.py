@@ -1,9 +1,9 @@
-"""How metrics of generators agree with people, every value with an interval.
+"""Agreement of generator metrics with people, every value with an interval.
 
-The sample is the generators, so with the 4 to 10 that studies have most intervals are wide, and chance easily gives a
-high correlation. So each comes with how often a random order of the same scores correlates as strongly (permutation),
-how far rank accuracy moves when other generators of this kind are drawn (bootstrap), and how far the correlation falls
-without one of the generators. If a value has no interval the reason is stated instead of a width of zero.
+The sample is the generators. With the 4 to 10 of most studies, intervals are wide and high correlations easily arise by
+chance. Each correlation therefore comes with the frequency of one as strong under random orders of the same scores
+(permutation), the interval of rank accuracy over resampled generators (bootstrap), and the weakest correlation without
+one of the generators. If a value has no interval, the reason is stated instead of a width of zero.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from compute.arrays import Floats, Ints
 from compute.metrics.agreement import correlation, rank_accuracy
 from compute.types import Undefined
 
-EXACT = 8  # generators up to which every order is tried: 8! = 40,320
+EXACT = 8  # generators up to which all orders are tried: 8! = 40,320
 RANDOM = 20_000  # random orders above that
 DRAWS = 2000  # of the bootstrap
 FEWEST = 6  # generators that a bootstrap and a verdict need
@@ -36,7 +36,9 @@ NOT_SIGNIFICANT, TOO_FEW = "not significant", "too few generators"
 
 @dataclass(frozen=True, kw_only=True)
 class Agreement:
-    """One metric against people on n generators. Correlations are signed; for a distance negative is right."""
+    """Agreement of one metric with people on n generators. Correlations are signed; for a
+    distance, negative is right.
+    """
 
     pearson: Estimate
     rho_squared: Estimate
@@ -44,7 +46,7 @@ class Agreement:
     accuracy: Estimate  # share of generator pairs ranked as people rank them
     right_way: bool  # better scores go with preference
     p: float  # two-sided permutation p of the Pearson correlation
-    weakest: float  # Pearson without the one generator that matters most; NaN below four generators
+    weakest: float  # Pearson without the most influential generator; NaN below four generators
     generators: int
 
 
@@ -57,12 +59,12 @@ def agree(
     ranks: ArrayLike | None = None,
     seed: int = 0,
 ) -> Agreement:
-    """Returns all values of one metric. Lists [generators]: `scores`, and people's `human`, higher is better; `ranks`
-    and
-    `human_ranks` as a table lists them, 1 best, else those of the scores. `higher`: more of the metric is better.
+    """Returns the agreement of one metric with people.
 
-    Intervals: correlations by Fisher's z (`correlation.interval`), rank accuracy by a bootstrap over generators. Raises
-    BadInput for lists that are not finite, Undefined below three generators and for a constant list.
+    Lists [generators]: `scores` of the metric, and people's `human`, higher is better. `ranks` and `human_ranks` are as
+    a table lists them, 1 best, else computed from the scores. `higher`: higher values of the metric are better.
+    Intervals: Fisher's z for correlations (`correlation.interval`), a bootstrap over generators for rank accuracy.
+    Raises BadInput for lists that are not finite, Undefined below three generators and for a constant list.
     """
     x, y = np.asarray(scores, float), np.asarray(human, float)
     r, n = correlation(scores=x, human=y), len(x)
@@ -90,8 +92,8 @@ def agree(
 def verdicts(agreements: Sequence[Agreement]) -> tuple[str, ...]:
     """Returns the verdict on each metric of one set of generators: SIGNIFICANT, REVERSED, NOT_SIGNIFICANT or TOO_FEW.
 
-    Significant is a permutation p below ALPHA with Holm's correction over all the metrics; below FEWEST generators
-    nothing is, whatever p says.
+    Significant means a permutation p below ALPHA after Holm's correction over all the metrics. Below FEWEST generators
+    no metric is significant.
     """
     sure = holm([agreement.p for agreement in agreements]) if agreements else []
     return tuple(
@@ -107,8 +109,9 @@ def verdicts(agreements: Sequence[Agreement]) -> tuple[str, ...]:
 
 
 def permutation_p(*, x: ArrayLike, y: ArrayLike, seed: int) -> float:
-    """Share of orders of x [n] whose |Pearson correlation| with y [n] is at least the present order's: of all orders up
-    to EXACT generators, else of random ones with the present order counted in."""
+    """Returns the share of orders of x [n] whose |Pearson correlation| with y [n] is at least that of the present
+    order: of all orders up to EXACT generators, else of random ones including the present order.
+    """
     left, right = (np.asarray(v, float) - np.mean(v) for v in (x, y))
     if len(left) <= EXACT:
         sums = left[_orders(len(left))] @ right
@@ -120,7 +123,7 @@ def permutation_p(*, x: ArrayLike, y: ArrayLike, seed: int) -> float:
 
 @cache
 def _orders(n: int) -> Ints:
-    """(n!, n) every order of n rows: a grid of backbones asks for them a thousand times."""
+    """Returns every order of n rows (n!, n); cached because a grid of backbones uses them a thousand times."""
     return np.array(list(permutations(range(n))))
 
 
@@ -135,8 +138,11 @@ def _estimate(value: float, n: int, *, method: str) -> Estimate:
 
 
 def _accuracy(ranks: Floats, people: Floats, *, seed: int) -> Estimate:
-    """Rank accuracy with its percentile interval over generators drawn again; draws where people order no pair are left
-    out. A generator drawn twice makes a pair of equals, which people do not order and which so does not count."""
+    """Returns rank accuracy with its percentile interval over resampled generators.
+
+    Draws in which people order no pair are skipped. A generator drawn twice makes a pair of equals, which does not
+    count.
+    """
     try:
         value = rank_accuracy(ranks=ranks, human_ranks=people)
     except Undefined as error:
@@ -156,7 +162,7 @@ def _accuracy(ranks: Floats, people: Floats, *, seed: int) -> Estimate:
 
 
 def of_draws(value: float, draws: Floats) -> Estimate:
-    """Returns a value with the interval of its draws, without those that are NaN."""
+    """Returns a value with the interval of its draws; NaN draws are ignored."""
     low, high = np.nanquantile(draws, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     return Estimate(value=value, low=float(low), high=float(high))
 
@@ -166,7 +172,7 @@ def _too_few(n: int, *, least: int = FEWEST) -> str:
 
 
 def _weakest(x: Floats, y: Floats, *, sign: float) -> float:
-    """r without one generator, where it supports the sign of the whole least; NaN below four generators."""
+    """Returns the weakest correlation without one generator; NaN below four generators."""
     if len(x) < 4:
         return math.nan
     try:
@@ -177,7 +183,7 @@ def _weakest(x: Floats, y: Floats, *, sign: float) -> float:
 
 
 def correlations(x: Floats, y: Floats) -> Floats:
-    """Pearson correlations along the last axis; NaN if one side is constant, as in few draws."""
+    """Returns Pearson correlations along the last axis; NaN if one side is constant, which happens in few draws."""
     x, y = x - x.mean(axis=-1, keepdims=True), y - y.mean(axis=-1, keepdims=True)
     lengths = np.sqrt((x**2).sum(axis=-1) * (y**2).sum(axis=-1))
     with np.errstate(invalid="ignore", divide="ignore"):

@@ -1,8 +1,8 @@
-"""What carries the agreement of cFreD: the image backbone or the text backbone.
+"""Splits the agreement of cFreD between the image backbone and the text backbone.
 
-An agreement for every pair of backbones, [images, texts], is split as in a two-way analysis of variance with one value
-a cell. `draws` [draws, images, texts] are agreements of other samples of generators (a bootstrap), so intervals say
-nothing of other backbones. Source of the question: cFreD, section 5 and Figure 4.
+The agreement of every pair of backbones, [images, texts], is split as in a two-way analysis of variance with one value
+per cell. `draws` [draws, images, texts] are agreements of resampled generators (a bootstrap), so the intervals do not
+generalise to other backbones. Source of the question: cFreD, section 5 and Figure 4.
 """
 
 from __future__ import annotations
@@ -25,9 +25,11 @@ DRAWS = 1000
 
 @dataclass(frozen=True, kw_only=True)
 class SideEffect:
-    """One side's backbones: the mean of each over the other side, and which share of the variance between cells they
-    carry, 0..1, None if no cell differs. `gap` is the largest difference between two, from the `best` to the
-    `worst`; its interval holds for all pairs of the side at once. None with a single backbone."""
+    """The backbones of one side: the mean of each over the other side, and their share of the variance between cells.
+
+    The share is 0..1, None if no cell differs. `gap` is the largest difference between two, from the `best` to the
+    `worst`; its interval holds for all pairs of the side at once. It is None with a single backbone.
+    """
 
     means: Mapping[str, Estimate]
     share: float | None
@@ -43,7 +45,7 @@ class SideEffect:
 
 @dataclass(frozen=True, kw_only=True)
 class BackboneEffects:
-    """The agreement over all cells and by side; `rest` is the share of the variance that only pairs carry."""
+    """The agreement over all cells and by side; `rest` is the share of the variance due to the interaction."""
 
     mean: Estimate
     lowest: float
@@ -54,14 +56,15 @@ class BackboneEffects:
 
 
 def people_agreement(*, distances: ArrayLike, human: ArrayLike) -> tuple[Floats, Floats | None]:
-    """Spearman's correlation of distances (generators, subsets), lower is better, with people's ratings (generators,),
-    turned so that 1 is best: (subsets,), and draws (DRAWS, subsets) by a bootstrap over generators, None for fewer than
-    FEWEST of them. Raises Undefined for fewer than three generators and where people or a backbone give all the same
-    rating.
+    """Returns Spearman's correlation (subsets,) of distances (generators, subsets), lower is better, with people's
+    ratings (generators,), signed so that 1 is best.
+
+    Also returns draws (DRAWS, subsets) of a bootstrap over generators, None with fewer than FEWEST of them. Raises
+    Undefined for fewer than three generators and if the ratings or the distances of a backbone are constant.
     """
     x, y = np.asarray(distances, float), np.asarray(human, float)
     for column in x.T:
-        correlation(scores=column, human=y)  # raises if there is none
+        correlation(scores=column, human=y)  # raises if undefined
     scale = np.abs(x).max(axis=0) * UNCHANGED
     points = _rank_correlations(-y, x / scale)
     if len(y) < FEWEST:
@@ -73,8 +76,9 @@ def people_agreement(*, distances: ArrayLike, human: ArrayLike) -> tuple[Floats,
 
 
 def complete(cells: ArrayLike) -> tuple[Bools, Bools]:
-    """Returns which rows and columns of [images, texts] to use, if some cells are NaN: the fullest leave first,
-    until none is left that misses a cell."""
+    """Returns which rows and columns of [images, texts] to use if some cells are NaN: those with the most gaps are
+    removed first, until no cell is missing.
+    """
     missing = np.isnan(np.asarray(cells, float))
     rows, columns = np.ones(missing.shape[0], bool), np.ones(missing.shape[1], bool)
     while (part := missing & rows[:, None] & columns).any():
@@ -89,8 +93,8 @@ def complete(cells: ArrayLike) -> tuple[Bools, Bools]:
 def effects(cells: pd.DataFrame, *, draws: ArrayLike | None = None) -> BackboneEffects:
     """Splits the agreement [images, texts] between both sides.
 
-    A gap's interval is of the largest difference of any pair of the side from its own value, in standard errors, in 95%
-    of draws.
+    The half width of a gap's interval is the 95% quantile over draws of the largest deviation, in standard errors, of
+    any pair's difference of the side.
     """
     values = cells.to_numpy(float)
     drawn = values[None] if draws is None else np.asarray(draws, float)
@@ -132,7 +136,9 @@ def effects(cells: pd.DataFrame, *, draws: ArrayLike | None = None) -> BackboneE
 
 
 def _mean(value: float, draws: Floats) -> Estimate:
-    """With the interval of its draws; without where none differs, which is not to have no error."""
+    """Returns the mean with the interval of its draws; without one if no draw differs, which does
+    not mean zero error.
+    """
     value = float(value)
     if np.ptp(draws) < UNCHANGED:
         return Estimate(value=value)
@@ -141,6 +147,9 @@ def _mean(value: float, draws: Floats) -> Estimate:
 
 
 def _rank_correlations(order: Floats, values: Floats) -> Floats:
-    """Spearman's correlation of `order` (k,) with the values (k, n) along their first axis, in units within which they
-    are equal; 0 if either side is constant."""
+    """Returns Spearman's correlation of `order` (k,) with the values (k, n) along their first axis; 0 if either side is
+    constant.
+
+    Values are in units within which they count as equal.
+    """
     return np.nan_to_num(correlations(ranks(order), ranks(np.round(values)).T))

@@ -12,19 +12,20 @@ from compute.analysis.intervals import Z95
 from compute.arrays import Floats
 from compute.types import Undefined
 
-ELO = 400 / math.log(10)  # points a unit of log-odds
+ELO = 400 / math.log(10)  # Elo points per unit of log-odds
 STEPS = 200
 SMALL = 1e-9
 
 
 def fit(wins: ArrayLike, *, names: Sequence[str] = ()) -> Floats:
-    """(n, 3) strengths in Elo points, their mean 0, with the ends of their 95% intervals: the maximum of the likelihood
-    for `wins` (n, n), how often i was chosen over j; a tie is half a win for either. Item i beats j with probability
-    1 / (1 + 10 ^ ((j - i) / 400)). `names` (n,) are for messages.
+    """Returns strengths (n, 3) in Elo points with mean 0 and the ends of their 95% intervals.
 
-    The intervals are of normal approximation, from the observed information; they take every choice as independent, so
-    they are too narrow where a few people made most of them. Raises Undefined where no
-    finite strengths exist: a group that never lost, or never met, the others.
+    They maximise the likelihood of `wins` (n, n), how often i was chosen over j; a tie is half a win for either. Item i
+    beats j with probability 1 / (1 + 10 ^ ((j - i) / 400)). `names` (n,) are for messages.
+
+    The intervals are normal approximations from the observed information. They treat all choices as independent, so
+    they are too narrow if a few people made most of them. Raises Undefined if no finite strengths exist: a group never
+    lost to the others or never met them.
     """
     from scipy.sparse.csgraph import connected_components  # slow to import: not at start
 
@@ -42,13 +43,13 @@ def fit(wins: ArrayLike, *, names: Sequence[str] = ()) -> Floats:
     met = wins + wins.T
     values, step = np.zeros(n), np.ones(n)
     for _ in range(STEPS):
-        chance = 1 / (1 + np.exp(values[None, :] - values[:, None]))  # (n, n) that i beats j
+        chance = 1 / (1 + np.exp(values[None, :] - values[:, None]))  # probability that i beats j (n, n)
         weight = met * chance * (1 - chance)
         covariance = np.linalg.pinv(np.diag(weight.sum(axis=1)) - weight, rcond=1e-13, hermitian=True)
         if np.abs(step).max() < SMALL:
             break
         step = covariance @ (wins - met * chance).sum(axis=1)
-        values += step / max(1.0, np.abs(step).max())  # Newton's step, of one unit of log-odds at most
+        values += step / max(1.0, np.abs(step).max())  # Newton step, at most one unit of log-odds
     values -= values.mean()
     half = Z95 * np.sqrt(np.diag(covariance))
     return np.column_stack([values, values - half, values + half]) * ELO

@@ -1,9 +1,9 @@
-"""Which generators differ significantly by a metric, from its values without each block of prompts.
+"""Tests which generators differ significantly by a metric, from its values without each block of prompts.
 
-Two overlapping intervals do not show that two generators are equal, and errors on one set of prompts need not be
-independent: generators that draw the same prompts rise and fall together. So the error of each difference is
-taken from the differences without each block (the grouped jackknife of `compute.metrics.distribution.intervals`), and
-Holm's step-down method keeps the chance of any wrong claim over all pairs at 5%.
+Two overlapping intervals do not show that two generators are equal, and errors on one set of prompts are not always
+independent: generators that draw the same prompts rise and fall together. So the error of each difference comes from
+the differences without each block (the grouped jackknife of `compute.metrics.distribution.intervals`), and Holm's
+step-down method bounds the probability of any false claim over all pairs at 5%.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ from compute.metrics.distribution.intervals import jackknife_covariance
 
 @dataclass(frozen=True, kw_only=True)
 class GeneratorDifferences:
-    """k generators by one metric. NaN if a generator has no value, or none without each block."""
+    """k generators by one metric. NaN if a generator has no value, or no values without each block."""
 
     low: Floats  # (k,) 95% interval of each value by itself
     high: Floats
     p: Floats  # (k, k) two-sided; NaN on the diagonal
     better: Bools  # (k, k): the row is significantly better than the column, over all pairs
-    rank_low: Ints  # (k,) the best rank that is not disproven; 0 without a value
+    rank_low: Ints  # (k,) the best rank that is not ruled out; 0 without a value
     rank_high: Ints
 
     @property
     def pairs(self) -> int:
-        """Pairs of generators that could be compared."""
+        """The number of pairs of generators that could be compared."""
         return int(np.isfinite(self.p).sum()) // 2
 
     @property
     def significant(self) -> int:
-        """Pairs in which one is significantly better."""
+        """The number of pairs in which one generator is significantly better."""
         return int(self.better.sum())
 
 
@@ -49,12 +49,11 @@ def generator_differences(
     sizes: ArrayLike | None = None,
     paired: bool = True,
 ) -> GeneratorDifferences:
-    """Yields every pair of generators by a metric's `values` (k,).
+    """Tests every pair of generators by a metric's `values` (k,).
 
-    `left_out` (k, blocks) are the values without each block of prompts, NaN rows if they are not known; `sizes`
-    (blocks,) the prompts of each block, equal if not given. `paired`: row i of every set belongs to prompt i, and
-    the blocks are the same; else the errors are independent (Welch 1947 for the degrees of freedom). `higher` says
-    whether more is better.
+    `left_out` (k, blocks) are the values without each block of prompts, NaN rows if unknown; `sizes` (blocks,) are the
+    numbers of prompts per block, equal by default. `paired`: row i of every set belongs to prompt i, and the blocks are
+    the same; otherwise the errors are independent (Welch 1947 for the degrees of freedom). `higher`: higher is better.
     """
     value, without = np.asarray(values, float), np.asarray(left_out, float)
     blocks = without.shape[1]
@@ -82,14 +81,16 @@ def generator_differences(
 
 
 def _p(value: Floats, covariance: Floats, *, freedom: int, paired: bool) -> Floats:
-    """(k, k) two-sided p of Student's t; 1 if two values are equal, NaN if a difference has no spread."""
+    """Returns two-sided p values (k, k) of Student's t; 1 if two values are equal, NaN if a
+    difference has no spread.
+    """
     from scipy.special import stdtr  # slow to import: not at start
 
     own = np.diag(covariance)
     total = own[:, None] + own
     variance = total - 2 * covariance if paired else total
     gap = np.abs(value[:, None] - value)
-    # Rows that are all NaN have no largest value: nothing of them is compared.
+    # Rows that are all NaN have no largest value and are not compared.
     scale = float(np.abs(value[np.isfinite(value)]).max(initial=0.0))
     with np.errstate(invalid="ignore", divide="ignore"):
         degrees = np.full(total.shape, float(freedom)) if paired else freedom * total**2 / (own[:, None] ** 2 + own**2)

@@ -1,12 +1,12 @@
-"""A small suite that ranks like the whole one, after MIEB section 6.3.
+"""Selects a small suite that ranks like the whole one, after MIEB section 6.3.
 
 MIEB drops tasks whose mean correlation with the others is high, looks at clusters of the rest (`maps`), and picks by
-hand across clusters and categories, without the costliest tasks. Here the pick is a rule: after the same dropping,
-tasks are added one at a time, each category first, always the one that brings the order of the models by mean closest
-to the order of the whole suite. Agreement is measured on the models that the tasks were chosen on, so it is optimistic:
-`smaller.held_out` measures it on others.
+hand across clusters and categories, avoiding the costliest tasks. Here a rule replaces the manual choice: after the
+same dropping, tasks are added one at a time, one per category first, always the task that brings the order of models by
+mean closest to that of the whole suite. Agreement is measured on the models that the tasks were chosen on, so it is
+optimistic; `smaller.held_out` measures it on other models.
 
-Tables here have every score.
+Tables here have no missing scores.
 """
 
 from __future__ import annotations
@@ -28,23 +28,23 @@ THRESHOLDS = (0.5, 0.45)  # MIEB section 6.3
 
 @dataclass(frozen=True, kw_only=True)
 class Selection:
-    """A chosen subset: the first `size` tasks of `order`, which continues to show what more tasks would add."""
+    """A chosen subset: the first `size` tasks of `order`, which continues to show the effect of more tasks."""
 
     size: int
-    fewest: int  # one task of every category
+    fewest: int  # tasks: one per category
     order: Ints  # [steps], as added
     curve: Floats  # [steps], Spearman with the whole suite after each step
     dropped: Ints  # as redundant
-    hours: float  # of the subset; NaN if hours are not known
+    hours: float  # of the subset; NaN if unknown
 
     @property
     def chosen(self) -> Ints:
-        """The subset, sorted."""
+        """The subset, sorted by index."""
         return np.sort(self.path)
 
     @property
     def path(self) -> Ints:
-        """The subset, as added."""
+        """The subset, in the order of choice."""
         return self.order[: self.size]
 
     @property
@@ -54,7 +54,7 @@ class Selection:
 
 
 class _Sums:
-    """The sums by category of the tasks chosen so far: they make the mean with one more task a single step."""
+    """Sums by category of the tasks chosen so far, so that the mean with one more task takes a single step."""
 
     def __init__(self, table: ScoreTable) -> None:
         self.x, self.codes, self.weights = table.values, table.codes, table.category_weights
@@ -67,9 +67,9 @@ class _Sums:
         self.count[self.codes[task]] += 1
 
     def agreement_with_each(self, tasks: Ints) -> Floats:
-        """Spearman and Pearson with the whole suite once each of `tasks` is added: [2, tasks].
+        """Returns Spearman and Pearson with the whole suite after adding each of `tasks`: [2, tasks].
 
-        Of sums in place of means, whose divisors are the same for all models.
+        Without categories, sums replace means because their divisors are the same for all models.
         """
         codes, x, w = self.codes[tasks], self.x[:, tasks], self.weights
         if not self.by_category:
@@ -80,7 +80,7 @@ class _Sums:
 
 
 def agreement(columns: Floats, target: Floats) -> Floats:
-    """Spearman and Pearson of each column [models, candidates] with `target` [models]: [2, candidates].
+    """Returns Spearman and Pearson of each column [models, candidates] with `target` [models]: [2, candidates].
 
     0 if a column is constant.
     """
@@ -95,12 +95,12 @@ def _linear(columns: Floats, target: Floats) -> Floats:
 
 
 def drop_redundant(correlation: ArrayLike, *, codes: Ints, thresholds: Sequence[float]) -> tuple[Ints, Ints]:
-    """Returns the tasks that stay, and those dropped in their order: always the one of highest mean correlation with
-    the rest.
+    """Returns the remaining tasks, and the dropped ones in order: the task with the highest mean correlation goes
+    first.
 
-    correlation [tasks, tasks], NaN (undefined) ignored in the means. Tasks are dropped while that mean is above a
-    threshold; thresholds in turn, MIEB's by default. Ties go to the first task; the last task of a category, codes
-    [tasks], stays. Source: MIEB section 6.3.
+    correlation [tasks, tasks]; NaN (undefined) is ignored in the means. Tasks are dropped while that mean with the
+    remaining tasks exceeds a threshold, for each of the thresholds in turn. Ties go to the first task. The last task of
+    a category, codes [tasks], stays. Source: MIEB section 6.3.
     """
     r = correlations.off_diagonal(correlation)
     known = (~np.isnan(r)).astype(float)
@@ -121,10 +121,10 @@ def drop_redundant(correlation: ArrayLike, *, codes: Ints, thresholds: Sequence[
 
 
 def knee(curve: ArrayLike, *, fewest: int, models: int) -> int:
-    """The fewest tasks whose agreement is within the 95% interval of the highest on the curve.
+    """Returns the fewest tasks whose agreement is within the 95% interval of the highest on the curve.
 
     curve [steps], Spearman with the whole suite after each task, over `models`; the first `fewest` tasks are always
-    needed. The interval is `correlation.interval`; a highest of exactly 1 has none and must be reached.
+    needed. The interval is `correlation.interval`. A highest value of exactly 1 has no interval and must be reached.
     """
     reached = np.asarray(curve, float)[fewest - 1 :]
     best = float(reached.max())
@@ -140,13 +140,13 @@ def select(
     method: str = "spearman",
     exclude: Ints | Sequence[int] = (),
 ) -> Selection:
-    """Chooses `size` tasks that order models like the whole table; else the `knee`.
+    """Chooses `size` tasks that order models like the whole table; by default as many as the `knee`.
 
-    exclude: task indices never to choose. `method` is the correlation used for dropping. First redundant tasks go
-    (`drop_redundant`; the last dropped come back if fewer than `size` remain), then tasks are added greedily by
-    Spearman with the full mean, ties by Pearson, then fewer hours, then the lower index; every category with a task to
-    choose gets one first. The order continues to half of the tasks, as far as they were not dropped; the knee is one of
-    this curve. Deterministic. Raises BadInput if the request cannot be met.
+    exclude: task indices never to choose. `method`: the correlation used for dropping. Redundant tasks are dropped
+    first (`drop_redundant`; the last dropped return if fewer than `size` remain). Then tasks are added greedily by
+    Spearman with the full mean; ties go to Pearson, then fewer hours, then the lower index. Every category with an
+    available task gets one first. The order continues to half of the tasks, as far as they were not dropped, and the
+    knee is computed on this curve. Deterministic. Raises BadInput if the request cannot be met.
     """
     codes = table.codes
     allowed = np.setdiff1d(np.flatnonzero(table.counted), np.asarray(exclude, int))
@@ -174,7 +174,7 @@ def select(
 
 
 def trace(table: ScoreTable, path: Ints) -> Floats:
-    """Spearman with the whole table after each task of `path`: [steps]."""
+    """Returns Spearman with the whole table after each task of `path`: [steps]."""
     sums, curve = _Sums(table), []
     for task in path:
         curve.append(sums.agreement_with_each(np.array([task]))[0, 0])
@@ -183,7 +183,7 @@ def trace(table: ScoreTable, path: Ints) -> Floats:
 
 
 def _greedy(table: ScoreTable, pool: Ints, *, size: int) -> tuple[Ints, Floats]:
-    """Adds `size` tasks of `pool` one by one, one of every category first: the path, and Spearman after each."""
+    """Adds `size` tasks of `pool` one by one, one of every category first; returns the path and Spearman after each."""
     sums, codes, cost = _Sums(table), table.codes, np.nan_to_num(table.hours)
     open_categories = set(codes[pool].tolist())
     path: list[int] = []

@@ -1,4 +1,4 @@
-"""A smaller suite: which tasks, how well they represent the whole, what is saved; after MIEB section 6.3."""
+"""Chooses a smaller suite: its tasks, how well they represent the whole, and the savings; after MIEB section 6.3."""
 
 from __future__ import annotations
 
@@ -34,19 +34,19 @@ class Fidelity:
 
 @dataclass(frozen=True, kw_only=True)
 class Whole:
-    """A suite made ready for choosing from it."""
+    """A suite prepared for choosing tasks."""
 
-    table: ScoreTable  # of the models that have its mean, every score known
-    candidates: Ints  # tasks with a score of the source for every model
+    table: ScoreTable  # of the models that have the suite's mean, without missing scores
+    candidates: Ints  # tasks for which the source has a score of every model
     filled: int  # cells computed from a printed category mean
 
 
 def whole(scores: ScoreTable) -> Whole:
-    """Returns the models that have the suite's mean, and the tasks that a smaller suite may hold.
+    """Returns the models that have the suite's mean, and the tasks that a smaller suite may contain.
 
-    A model counts when each category is whole or its mean is printed. There, the missing scores are set to the one
-    number that makes the category's mean the printed one; they carry the mean of the whole suite only, since tasks
-    with such cells are never candidates. Raises Undefined when fewer than 3 models count.
+    A model counts if each category is complete or its mean is printed. In the latter case the missing scores are set to
+    the one number that reproduces the printed category mean. They only affect the mean of the whole suite, since tasks
+    with such cells are never candidates. Raises Undefined if fewer than 3 models count.
     """
     values = scores.values.copy()
     filled = np.zeros(values.shape, bool)
@@ -74,13 +74,13 @@ def whole(scores: ScoreTable) -> Whole:
 
 @dataclass(frozen=True, kw_only=True)
 class Smaller:
-    """What was chosen from, what was chosen, and how well it represents the whole."""
+    """The source scores, the selection, and how well it represents the whole."""
 
     scores: ScoreTable
     whole: Whole
     selection: Selection
     fidelity: Fidelity
-    predicted: Held | None  # the means that a ridge predicts from the choice; None of fewer than 20 models
+    predicted: Held | None  # the means that a ridge predicts from the choice; None with too few models
 
 
 def choose(
@@ -92,10 +92,10 @@ def choose(
     exclude: Annotated[Sequence[str], "Task keys never to choose, comma-separated."] = (),
     models: pd.DataFrame | None = None,
 ) -> Smaller:
-    """Chooses `size` tasks that rank models like the whole suite; else the knee.
+    """Chooses `size` tasks that rank models like the whole suite; by default as many as the knee.
 
-    Tasks without a score for every model and excluded ones are never chosen. `models`, by key: of which family
-    they are, which is excluded together for `predicted`. Raises BadInput or Undefined if the request cannot be met.
+    Excluded tasks and tasks without a score for every model are never chosen. `models`, by key: the family of each,
+    which is excluded together for `predicted`. Raises BadInput or Undefined if the request cannot be met.
     """
     if any(not -1 <= value <= 1 for value in thresholds) or list(thresholds) != sorted(thresholds, reverse=True):
         raise BadInput(f"Thresholds must be between -1 and 1, the highest first; got {thresholds}")
@@ -112,7 +112,7 @@ def choose(
 
 
 def _ready(scores: ScoreTable, *, exclude: Sequence[str] = ()) -> tuple[Whole, Ints]:
-    """Returns the whole suite, and the tasks never to choose."""
+    """Returns the whole suite, and the tasks that must not be chosen."""
     unknown = sorted(set(exclude) - set(scores.tasks))
     if unknown:
         raise BadInput(f"{scores.name} has no task {unknown[0]!r}. List them: likeness list tasks")
@@ -122,7 +122,7 @@ def _ready(scores: ScoreTable, *, exclude: Sequence[str] = ()) -> tuple[Whole, I
 
 
 def compared(models: Sequence[str], full: Floats, lite: Floats, *, tasks: int, higher: bool = True) -> Fidelity:
-    """Returns how well the means `lite`, of so many tasks, follow the means `full`, both [models].
+    """Returns how well the means `lite`, over `tasks` tasks, follow the means `full`, both [models].
 
     Raises Undefined if one of them is constant.
     """
@@ -146,7 +146,7 @@ def compared(models: Sequence[str], full: Floats, lite: Floats, *, tasks: int, h
 
 @dataclass(frozen=True, kw_only=True)
 class LostTask:
-    """A task that was not chosen, and the chosen one that orders models most like it."""
+    """A task that was not chosen, and the chosen one that orders models most similarly."""
 
     task: int
     nearest: int  # -1 if no correlation with a chosen task is defined
@@ -155,7 +155,7 @@ class LostTask:
 
 
 def lost(result: Smaller, *, minimum: int = 10) -> list[LostTask]:
-    """The other tasks, those least correlated with any chosen one first; `minimum` models a correlation needs."""
+    """Returns the other tasks, those least correlated with any chosen one first; `minimum` models per correlation."""
     scores, chosen = result.scores, result.selection.chosen
     matrix = correlations.correlate(scores=scores.turned, method="spearman", minimum=minimum)
     tasks = []
@@ -176,20 +176,20 @@ def lost(result: Smaller, *, minimum: int = 10) -> list[LostTask]:
 
 @dataclass(frozen=True, kw_only=True)
 class HeldOut:
-    """How tasks chosen on some models order others, over several splits of the models into halves."""
+    """How tasks chosen on some models order other models, over several random halvings of the models."""
 
-    curve: Floats  # [halves, steps]: after each task, in each half's own order of choice
+    curve: Floats  # [halves, steps]: after each task, in each half's order of choice
     n_models: int  # in the smaller half
     size: int  # tasks of the suite
 
     @property
     def spearman(self) -> tuple[float, ...]:
-        """The correlation of each half, with the whole choice."""
+        """The correlation of each half after the whole choice."""
         return tuple(self.curve[:, self.size - 1])
 
     @property
     def median(self) -> float:
-        """The middle of the correlations."""
+        """The median of the correlations."""
         return float(np.median(self.spearman))
 
 
@@ -204,10 +204,10 @@ def held_out(
     splits: int = SPLITS,
     seed: int = 0,
 ) -> HeldOut:
-    """Chooses on one half of the models and measures the Spearman correlation with the whole on the other half.
+    """Chooses tasks on one half of the models and measures the Spearman correlation with the whole on the other half.
 
-    The models are halved `splits` times at random, and each half is chosen on once. Which tasks may be chosen at all
-    depends on all models, as for the shown choice. Deterministic for a seed. Raises BadInput below 8 models.
+    The models are halved `splits` times at random, and tasks are chosen once on each half. The candidate tasks depend
+    on all models, as for the shown choice. Deterministic for a seed. Raises BadInput below 8 models.
     """
     ready, never = _ready(scores)
     total = len(ready.table.models)
@@ -225,7 +225,7 @@ def held_out(
 
 
 def between(scores: ScoreTable, other: ScoreTable) -> Fidelity:
-    """How the whole suite `scores` and another one, `other`, agree, by the measures of MIEB section 6.3."""
+    """Returns how well the suite `other` agrees with the whole suite `scores`, by the measures of MIEB section 6.3."""
     full, lite = (dict(zip(part.models, part.mean, strict=True)) for part in (whole(scores).table, whole(other).table))
     models = [model for model in full if model in lite]
     if len(models) < 3:
@@ -235,7 +235,7 @@ def between(scores: ScoreTable, other: ScoreTable) -> Fidelity:
 
 
 def lines(result: Smaller) -> Iterator[str]:
-    """Yields the choice as text: the agreement first, then one task per line in the order of choice."""
+    """Yields the choice as text: the summary first, then one task per line in the order of choice."""
     scores, chosen = result.scores, result.selection
     yield from summary(result)
     width = max(len(task) for task in scores.tasks)
@@ -248,7 +248,7 @@ def lines(result: Smaller) -> Iterator[str]:
 
 
 def summary(result: Smaller) -> Iterator[str]:
-    """Yields how well the choice ranks, what it saves, and what could not be chosen."""
+    """Yields how well the choice ranks models, what it saves, and what could not be chosen."""
     scores, chosen, agreement = result.scores, result.selection, result.fidelity
     yield (
         f"{scores.name}: {len(chosen.chosen)} of {len(scores.tasks)} tasks, chosen on the {agreement.n_models} "

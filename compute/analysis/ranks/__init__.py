@@ -1,1 +1,1 @@
-"""What a ranking is made of: means and ranks, their variance over tasks, other tests."""
+"""The parts of a ranking: means and ranks, their variance over tasks, other tests."""

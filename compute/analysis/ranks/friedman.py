@@ -1,9 +1,10 @@
-"""The usual tests over tasks, next to our own (`compute.analysis.significance`): which pairs of models differ.
+"""Common tests over tasks of which pairs of models differ, as alternatives to `compute.analysis.significance`.
 
-Each task is a block in which the models are ranked. Friedman's test asks whether any differ; then Nemenyi's test
-compares average ranks (Demšar 2006, jmlr.org/papers/v7/demsar06a.html), or Wilcoxon's signed-rank test the scores of
-each pair, with Holm's correction over all pairs (Benavoli and others 2016, jmlr.org/papers/v17/benavoli16a.html).
-Categories and weights do not count, and tasks that share their data are one block.
+Each task is a block in which the models are ranked. Friedman's test asks whether any models differ. Then Nemenyi's test
+compares average ranks (Demšar 2006, jmlr.org/papers/v7/demsar06a.html), or Wilcoxon's signed-rank test compares the
+scores of each pair, with Holm's correction over all pairs (Benavoli and others 2016,
+jmlr.org/papers/v17/benavoli16a.html). Categories and weights are ignored, and tasks that share their data are one
+block.
 """
 
 from __future__ import annotations
@@ -21,15 +22,15 @@ TESTS = FRIEDMAN_NEMENYI, WILCOXON_HOLM = "friedman-nemenyi", "wilcoxon-holm"
 
 @dataclass(frozen=True, kw_only=True)
 class PairTest:
-    """What a test says of every pair of models. Arrays are NaN, or False, for a model without every score."""
+    """The result of a test for every pair of models. Arrays are NaN, or False, for a model with missing scores."""
 
     name: str  # FRIEDMAN_NEMENYI or WILCOXON_HOLM
     blocks: int  # independent tasks
-    models: int  # that were compared
+    models: int  # compared
     average_rank: Floats  # [models], 1: best on every task
-    statistic: float  # Friedman's chi-squared; NaN of two models
+    statistic: float  # Friedman's chi-squared; NaN for two models
     friedman_p: float
-    critical_difference: float  # of average ranks, from which on a pair is significant by Nemenyi's test; else NaN
+    critical_difference: float  # of average ranks, at which a pair is significant by Nemenyi's test; else NaN
     p: Floats  # [models, models], two-sided, adjusted for all pairs
     significant: Bools  # [models, models], symmetric
 
@@ -47,11 +48,11 @@ class PairTest:
 
 
 def pair_test(turned: Floats, *, clusters: Ints | None, test: str) -> PairTest:
-    """Tests every pair of models; turned [models, tasks], higher is better, NaN missing; clusters [tasks], equal where
-    tasks share their data (None: none do).
+    """Tests every pair of models.
 
-    p is two-sided: of Nemenyi's test from the studentized range, of Wilcoxon's exact up to 50 tasks without ties.
-    Raises BadInput for Nemenyi's test of two models.
+    turned [models, tasks]: scores, higher is better, NaN if missing; clusters [tasks]: equal for tasks that share their
+    data (None: none do). p is two-sided: from the studentized range for Nemenyi's test, exact up to 50 tasks without
+    ties for Wilcoxon's. Raises BadInput for Nemenyi's test of two models.
     """
     from scipy import stats  # slow to import: not at start
 
@@ -65,7 +66,7 @@ def pair_test(turned: Floats, *, clusters: Ints | None, test: str) -> PairTest:
     pairs = np.triu_indices(k, 1)
     statistic, friedman_p, limit = np.nan, np.nan, np.nan
     if k > 2:
-        with np.errstate(invalid="ignore"):  # scores that are all equal: NaN
+        with np.errstate(invalid="ignore"):  # NaN if all scores are equal
             statistic, friedman_p = map(float, stats.friedmanchisquare(*by_task))
     if test == FRIEDMAN_NEMENYI:
         if k < 3:
@@ -77,7 +78,7 @@ def pair_test(turned: Floats, *, clusters: Ints | None, test: str) -> PairTest:
         found = (p <= ALPHA) & (friedman_p <= ALPHA)
     else:
         gaps = np.round((x[pairs[0]] - x[pairs[1]]) / (np.abs(x).max() or 1.0), 10)  # 0.3 - 0.2 and 0.2 - 0.1 are equal
-        with np.errstate(invalid="ignore"):  # scores that are all equal: p is 1
+        with np.errstate(invalid="ignore"):  # p is 1 if all scores are equal
             p = holm_adjusted(stats.wilcoxon(gaps, axis=1).pvalue)
         found = p <= ALPHA
     wide = np.full(2 * [len(turned)], np.nan)

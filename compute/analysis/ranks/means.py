@@ -1,6 +1,6 @@
-"""Means and ranks of a table of scores. Arrays in, arrays out; NaN means no score.
+"""Means and ranks of a table of scores. Inputs and outputs are arrays; NaN means no score.
 
-Two rules make one mean of a row of scores [models, tasks] (`compute.types.AGGREGATES`, without `human`):
+Two rules average a row of scores [models, tasks] (`compute.types.AGGREGATES`, without `human`):
 
 - `category-mean`: the weighted mean of the category means (MIEB section 4 and Table 2, UniSim-Bench Table 2);
 - `task-mean`: the mean over tasks, each with the weight of its category.
@@ -19,12 +19,12 @@ from compute.types import BadInput
 
 CATEGORY_MEAN = "category-mean"
 TASK_MEAN = "task-mean"
-UNRANKED = -1  # rank and class of a model that has no mean
+UNRANKED = -1  # rank of a model without a mean
 
 
 @dataclass(frozen=True, kw_only=True)
 class Block:
-    """Tasks averaged together before the blocks are: a category, or the whole table."""
+    """Tasks that are averaged together first: a category, or the whole table."""
 
     columns: Ints
     task_weights: Floats  # of those columns, > 0
@@ -32,11 +32,11 @@ class Block:
 
 
 def binomial_stderr(*, value: ArrayLike, n: ArrayLike) -> Floats:
-    """Standard error sqrt(p (1 - p) / n) of a share p of n independent items.
+    """Returns the standard error sqrt(p (1 - p) / n) of a share p of n independent items.
 
-    Shapes broadcast; same unit as `value`, a fraction. NaN if `value` or `n` is NaN or n < 1. Note that it
-    is 0 at p = 0 and p = 1. Raises BadInput for a value outside [0, 1]. Source: the binomial variance;
-    UniSim-Bench Table 6 prints 1.96 times this in percent.
+    Shapes broadcast; same unit as `value`, a fraction. NaN if `value` or `n` is NaN or n < 1. It is 0 at p = 0 and p =
+    1. Raises BadInput for a value outside [0, 1]. Source: the binomial variance; UniSim-Bench Table 6 prints 1.96 times
+    this in percent.
     """
     p, count = np.asarray(value, float), np.asarray(n, float)
     if np.any((p < 0) | (p > 1)):
@@ -48,9 +48,9 @@ def binomial_stderr(*, value: ArrayLike, n: ArrayLike) -> Floats:
 
 
 def rank(values: ArrayLike, *, higher: bool = True) -> Ints:
-    """Competition ranks [models], best 1, ties share the smaller (1, 2, 2, 4); NaN gives UNRANKED.
+    """Returns competition ranks [models]: 1 is best, ties share the smaller (1, 2, 2, 4); NaN gives UNRANKED.
 
-    Values within 1e-12 of the largest magnitude count as equal, so that the order of a sum decides nothing.
+    Values within 1e-12 of the largest magnitude count as equal, so that summation order does not matter.
     """
     x = np.asarray(values, float)
     out = np.full(x.shape, UNRANKED, np.int64)
@@ -70,15 +70,15 @@ def _block_mean(x: Floats, weights: Floats) -> Floats:
 
 
 def mean_of_blocks(scores: Floats, parts: tuple[Block, ...]) -> Floats:
-    """The mean [rows] of scores [rows, tasks] over the tasks each row has; NaN if it has none of a block."""
+    """Returns the mean [rows] of scores [rows, tasks] over the tasks each row has; NaN if it has none of a block."""
     return sum(part.share * _block_mean(scores[:, part.columns], part.task_weights) for part in parts)
 
 
 def adjusted_mean(scores: Floats, parts: tuple[Block, ...]) -> Floats:
     """Returns the mean [rows] of scores [rows, tasks] as if no score were missing; NaN as in `mean_of_blocks`.
 
-    In each block a score is the sum of what its row and its task add (least squares, with the tasks' weights), so that
-    a row that lacks hard tasks is no better for it. Rows with every score keep their mean.
+    In each block a score is modelled as the sum of a row effect and a task effect (least squares, with the tasks'
+    weights), so that a row gains nothing from missing hard tasks. Rows with every score keep their mean.
     """
     out = np.zeros(len(scores))
     for part in parts:
@@ -99,7 +99,9 @@ def adjusted_mean(scores: Floats, parts: tuple[Block, ...]) -> Floats:
 def category_means(
     scores: Floats, *, categories: Ints, task_weights: Floats, higher: Bools, scales: Sequence[str], count: int
 ) -> Floats:
-    """Means [models, count] of the tasks each model has; NaN if it has none, or they do not mix."""
+    """Returns means [models, count] of the tasks each model has; NaN if it has none, or if they differ in direction or
+    scale.
+    """
     found, labels = np.full((len(scores), count), np.nan), np.asarray(scales)
     for category in range(count):
         columns = np.flatnonzero((categories == category) & (task_weights > 0))
@@ -109,14 +111,14 @@ def category_means(
 
 
 def anchor(*, scores: ArrayLike, categories: ArrayLike, means: ArrayLike, counted: ArrayLike) -> tuple[Floats, Bools]:
-    """Scores to rank by where a source prints a category's mean but not every figure in it.
+    """Returns the scores to rank by if a source prints a category's mean but not every score in it.
 
-    scores float [models, tasks], NaN missing; categories int [tasks]; means float [models, categories] in the unit of
-    the scores, NaN if none is printed; counted bool [tasks]. Returns scores [models, tasks] and bool
-    [models, categories], True if the printed mean is used. There the scores at hand keep their spread but are
-    moved so that the category's mean is the printed one, and every other task of it takes that mean: the ranking then
-    keeps to the printed mean, whose spread is not known. A category that lacks nothing, or
-    of which only some tasks are counted, stays as it is.
+    scores float [models, tasks], NaN if missing; categories int [tasks]; means float [models, categories] in the unit
+    of the scores, NaN if none is printed; counted bool [tasks]. Returns scores [models, tasks] and bool [models,
+    categories], True if the printed mean is used. In that case the known scores keep their spread but are shifted so
+    that the category's mean is the printed one, and every missing score of the category takes that mean. The ranking
+    thus uses the printed mean, whose spread is unknown. A category without missing scores, or with only some of its
+    tasks counted, is unchanged.
     """
     out, codes = np.array(scores, float), np.asarray(categories)
     printed, included = np.asarray(means, float), np.asarray(counted, bool)
@@ -138,7 +140,7 @@ def anchor(*, scores: ArrayLike, categories: ArrayLike, means: ArrayLike, counte
 def unranked_because(
     mean: Floats, enough: Bools, have: Ints, *, of: int, least: float, printed: bool
 ) -> tuple[str, ...]:
-    """Says why each model has no rank, empty if it has: of `of` tasks `have` a score, or a `printed` mean."""
+    """Returns why each model has no rank, empty if it has one: of `of` tasks `have` a score, or a `printed` mean."""
     share = "all" if least >= 1 else f"{least:.0%} of"
     sentences = []
     for value, ok, count in zip(mean, enough, have, strict=True):

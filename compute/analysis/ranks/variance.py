@@ -1,26 +1,26 @@
-"""How far a mean over tasks varies, and on how many degrees of freedom that is known.
+"""The variance of a mean over tasks, and its degrees of freedom.
 
-A row's mean is a weighted sum over categories. The tasks of a category count as drawn at random from the tasks of
-their kind. With scores x on n tasks of weights a (which hold the category's own weight), the category adds
+A row's mean is a weighted sum over categories. The tasks of a category count as a random sample of the tasks of their
+kind. With scores x on n tasks with weights a (which include the category's weight), the category adds
 
     v = s^2 sum(a^2),   s^2 = sum((x - mean(x))^2) / (n - 1),   on n - 1 degrees of freedom,
 
-to the variance of the mean: s^2 / n for equal weights. The scores are those that were measured, so s^2 holds their
-noise already and none is added. A category of one task says nothing of other tasks. Its task counts as fixed, only the
-noise of its score varies: v = a^2 se^2, taken as known exactly.
+to the variance of the mean: s^2 / n for equal weights. The scores are measured, so s^2 already includes their noise. A
+category of one task is not informative about other tasks. Its task counts as fixed, and only the noise of its score
+varies: v = a^2 se^2, taken as known exactly.
 
-The sum over categories has Satterthwaite's degrees of freedom (1946), (sum v)^2 / sum(v^2 / df). There a category of
-few tasks would seem to matter little where its v is small by luck, and the interval would be too narrow: in the worst
-case it holds 87 percent. So v is taken at its upper limit df v / q there, q the 20 percent quantile of chi squared.
-That changes nothing where all categories have as many tasks.
+The sum over categories has Satterthwaite's degrees of freedom (1946), (sum v)^2 / sum(v^2 / df). In this formula, a
+category of few tasks whose v is small by chance would matter too little, and the interval would be too narrow: in the
+worst case it covers 87 percent. Therefore v is replaced there by its upper limit df v / q, with q the 20 percent
+quantile of chi squared. This changes nothing if all categories have the same number of tasks.
 
-Tasks that share their data are one cluster (`clusters`). What is drawn at random are then the clusters of a category:
-v is the jackknife over them, the sum of (n - 1) / n (mean - mean without the cluster)^2 (Bell and McCaffrey 2002), the
-same as above where all have one size. Its degrees of freedom follow from the sizes s, as if a cluster's tasks moved
-together: (sum s^2)^2 / sum(s^4) - 1. A category of one cluster counts as one fixed task.
+Tasks that share their data are one cluster (`clusters`). The clusters of a category are then the random sample: v is
+the jackknife over them, the sum of (n - 1) / n (mean - mean without the cluster)^2 (Bell and McCaffrey 2002), which
+equals the above if all clusters have one size. Its degrees of freedom follow from the sizes s, as if a cluster's tasks
+moved together: (sum s^2)^2 / sum(s^4) - 1. A category of one cluster counts as one fixed task.
 
-The variance of a mean is unknown where that of a counting category is: its mean is printed without the scores behind
-it, its one score has no known error, or the row has a score on one of its several tasks.
+The variance of a mean is unknown if that of a counted category is: its mean is printed without its scores, its one
+score has no known error, or the row has a score on one of its several tasks.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ from compute.analysis.ranks.means import Block
 from compute.arrays import Bools, Floats, Ints
 
 LEVEL = 0.95  # of every interval
-UPPER = 0.8  # of the limit that a category's share in the degrees of freedom is taken at
-FEW = 5  # tasks of a category, up to which an interval is marked as resting on few
-KNOWN, PRINTED, NO_ERROR, ONE_SCORE, ONE_CLUSTER = range(5)  # what is known of a row's variance in one category
+UPPER = 0.8  # level of the upper limit of a category's variance in the degrees of freedom
+FEW = 5  # tasks of a category, up to which an interval is marked
+KNOWN, PRINTED, NO_ERROR, ONE_SCORE, ONE_CLUSTER = range(5)  # states of a row's variance in one category
 PRINTED_MEANS = "printed means are used for {}, where some scores are missing"
 WHY_UNKNOWN = {
     PRINTED: PRINTED_MEANS,
@@ -46,30 +46,30 @@ WHY_UNKNOWN = {
     ONE_CLUSTER: "all scored tasks of {} share their data",
 }
 ALIKE = "its scores are all equal, so their spread is not known"
-UNCHANGED = 1e-9  # of the largest value, within which values are equal: rounding differs with the order of the images
-ROUNDING = 1e-12  # of a mean, within which scores are equal to it
+UNCHANGED = 1e-9  # tolerance relative to the largest value: rounding depends on the order of the images
+ROUNDING = 1e-12  # tolerance relative to a mean, within which scores equal it
 
 
 @dataclass(frozen=True, kw_only=True)
 class CategoryVariance:
-    """What one category adds to the variance of every row's mean."""
+    """The contribution of one category to the variance of every row's mean."""
 
     category: int
     tasks: int  # that count
-    scored: Ints | Floats  # [rows], those with a score; of clusters how many equal ones they are worth
+    scored: Ints | Floats  # [rows], number with a score; for clusters, the equivalent number of equal ones
     v: Floats  # [rows]
-    state: Ints  # [rows], KNOWN or why not
+    state: Ints  # [rows], KNOWN or why it is unknown
 
     @property
     def weight(self) -> Floats:
-        """What v is multiplied by in the sum's degrees of freedom [rows]: its upper limit over itself."""
+        """The factor of v in the degrees of freedom [rows]: its upper limit divided by v."""
         from scipy.special import chdtri  # slow to import: not at start
 
         return np.ones(len(self.dof)) if self.tasks == 1 else self.dof / chdtri(self.dof, UPPER)
 
     @property
     def dof(self) -> Floats:
-        """Degrees of freedom [rows]; inf where v is the noise of one fixed task."""
+        """Degrees of freedom [rows]; inf if v is the noise of one fixed task."""
         return np.full(len(self.scored), np.inf) if self.tasks == 1 else np.maximum(self.scored - 1.0, 1.0)
 
 
@@ -82,11 +82,11 @@ def by_category(
     printed: Bools,
     clusters: Ints | None = None,
 ) -> tuple[CategoryVariance, ...]:
-    """The variance of every row's mean, category by category, of those that count.
+    """Returns the variance of every row's mean for each counted category.
 
-    scores [rows, tasks] with NaN missing; stderr [rows, tasks] in the same unit, NaN or 0 unknown; categories [tasks];
-    printed [rows, categories], whether a printed mean stands for the scores; clusters [tasks], equal for tasks that
-    share their data (None: none do).
+    scores [rows, tasks], NaN if missing; stderr [rows, tasks] in the same unit, NaN or 0 if unknown; categories
+    [tasks]; printed [rows, categories], whether a printed mean replaces the scores; clusters [tasks], equal for tasks
+    that share their data (None: none do).
     """
     results = []
     for part in parts:
@@ -117,7 +117,7 @@ def _one_category(
     scored = ~np.isnan(x)
     count = scored.sum(axis=1)
     if tasks == 1:
-        # Of tasks that share their data the errors are taken as wholly dependent.
+        # Errors of tasks that share their data are treated as fully dependent.
         noise = np.where(scored, weights * np.where(stderr > 0, stderr, np.nan), 0.0).sum(axis=1)
         known, lacking = (count == 0) | (noise > 0), NO_ERROR if x.shape[1] == 1 else ONE_CLUSTER
         count, v = np.minimum(count, 1), noise**2
@@ -133,7 +133,7 @@ def _one_category(
             clusters_scored = (size > 0).sum(axis=1)
             lacking = np.where(known, ONE_CLUSTER, lacking)
             known = known & (clusters_scored != 1)
-            # From (n - 1) of tasks to the jackknife over clusters; the same where every task is its own.
+            # Converts from (n - 1) tasks to the jackknife over clusters; no change if every task is its own cluster.
             n, of_tasks = np.maximum(clusters_scored, 1), np.maximum(count, 1)
             scale = scale * np.sqrt((of_tasks - 1) / of_tasks * (n - 1) / n)
             rest = np.maximum(1 - size / of_tasks[:, None], 1 / x.shape[1])
@@ -151,7 +151,7 @@ def _one_category(
 
 
 def of_means(parts: Sequence[CategoryVariance]) -> tuple[Floats, Floats]:
-    """Variance of every row's mean and its degrees of freedom: two [rows]; NaN where unknown, or where it is 0."""
+    """Returns the variance of every row's mean and its degrees of freedom: two [rows]; NaN if unknown or 0."""
     each = np.stack([part.v for part in parts])
     total = each.sum(axis=0)
     upper = each * [part.weight for part in parts]
@@ -162,17 +162,17 @@ def of_means(parts: Sequence[CategoryVariance]) -> tuple[Floats, Floats]:
 
 
 def known_rows(parts: Sequence[CategoryVariance]) -> Bools:
-    """Whether each row's variance is known in every category: bool [rows]."""
+    """Returns whether each row's variance is known in every category: bool [rows]."""
     return np.all([part.state == KNOWN for part in parts], axis=0)
 
 
 def fewest_tasks(parts: Sequence[CategoryVariance]) -> Floats:
-    """The least number of scores that the spread of a category is taken from: [rows]; inf where none is."""
+    """Returns the smallest number of scores behind the spread of a category: [rows]; inf if none."""
     return np.min([np.where((part.tasks > 1) & (part.scored > 0), part.scored, np.inf) for part in parts], axis=0)
 
 
 def unknown_because(parts: Sequence[CategoryVariance], *, names: Sequence[str]) -> tuple[str, ...]:
-    """Why each row's variance is not known, in words, empty where it is. names: a word for each category."""
+    """Returns in words why each row's variance is unknown, empty if it is known. names: a word for each category."""
     states = np.stack([part.state for part in parts], axis=1)
     words = []
     for row in states.tolist():
@@ -186,12 +186,12 @@ def unknown_because(parts: Sequence[CategoryVariance], *, names: Sequence[str]) 
 
 
 def listed(names: Sequence[str]) -> str:
-    """Names in a row of words: a, b and c."""
+    """Joins names as in a sentence: a, b and c."""
     return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else "".join(names)
 
 
 def half_width(*, variance: ArrayLike, dof: ArrayLike) -> Floats:
-    """Half of the two-sided interval at LEVEL: the t quantile of `dof` times the root of `variance`."""
+    """Returns half of the two-sided interval at LEVEL: the t quantile of `dof` times the root of `variance`."""
     from scipy.special import stdtrit  # slow to import: not at start
 
     return stdtrit(np.asarray(dof, float), (1 + LEVEL) / 2) * np.sqrt(np.asarray(variance, float))

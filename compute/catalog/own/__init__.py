@@ -1,1 +1,1 @@
-"""User suites and models: made, recorded in the results folder, and read back into the catalogue."""
+"""User suites and models: created, recorded in the results folder, and read back into the catalogue."""

@@ -1,7 +1,7 @@
-"""User models, recorded as `models/<name>.json`: what a page has to know of one that no catalogue lists.
+"""User models, recorded as `models/<name>.json`: what a page needs to know about a model outside the catalogue.
 
-The record is in the results folder, where anyone may have put or changed it: what cannot be read is skipped, with
-the reason. Its title always says that the model is an own one.
+The record is in the results folder, which anyone may have changed: unreadable records are skipped, with the reason. The
+title always says that the model is a user's own.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def _plain(options: dict[str, Any]) -> dict[str, Any]:
 
 
 SourceRecord = strict(ModelSource, "name", kind=Literal[SOURCES], arguments=(tuple[Literal[ARGUMENTS], ...], ()))
-# What is recorded of a model's row; the rest follows or is not known. Own generators come with their suites.
+# Recorded fields of a model's row; the rest follows from them or is unknown. User generators come with their suites.
 ModelFacts = strict(
     Model,
     *("title", "organisation", "kind", "family", "adapter", "weights", "revision", "license"),
@@ -69,7 +69,7 @@ ModelFacts = strict(
 
 
 class ModelRecord(StrictRecord):
-    """A model's file."""
+    """A recorded model's file."""
 
     version: Literal[VERSION]
     key: Annotated[str, StringConstraints(pattern=rf"^{KEY}$")]
@@ -79,7 +79,7 @@ class ModelRecord(StrictRecord):
 
 
 def source_of(row: Model) -> ModelSource | None:
-    """Returns what a recorded model came from; None for a model of the catalogue."""
+    """Returns the source of a recorded model; None for a model of the catalogue."""
     note = row.options.get(NOTE)
     if note is None:
         return None
@@ -87,7 +87,7 @@ def source_of(row: Model) -> ModelSource | None:
 
 
 def folders(row: Model) -> list[str]:
-    """Returns the folders that a recorded model's weights are read from; none of a model of the catalogue."""
+    """Returns the folders of a recorded model's weights; empty for a model of the catalogue."""
     named = []
     if source_of(row) is not None:
         with_folders(row, lambda folder: named.append(folder) or folder)
@@ -95,7 +95,8 @@ def folders(row: Model) -> list[str]:
 
 
 def record(row: Model, *, digest: str, results: Path, source: ModelSource) -> Model:
-    """Writes the model's record, over one of the same digest; the row as it is recorded, under its own key.
+    """Writes the model's record, replacing one with the same digest, and returns the row as recorded, under its own
+    key.
 
     `row.weights` is an absolute path, a hub id or empty. Raises BadInput for a row that could not be read back, and
     CannotWrite.
@@ -126,7 +127,9 @@ def record(row: Model, *, digest: str, results: Path, source: ModelSource) -> Mo
 
 
 def keyed(row: Model, *, digest: str, results: Path, source: ModelSource) -> Model:
-    """The row as `record` names it: a key that another digest or a catalogue has gets the beginning of the digest."""
+    """Returns the row as `record` names it: if the catalogue or another digest has the key, the start of the digest is
+    appended.
+    """
     from compute.catalog import known
 
     generators = (model for suite in suite_records.recorded(results)[0] for model in suite.models)
@@ -143,19 +146,19 @@ def keyed(row: Model, *, digest: str, results: Path, source: ModelSource) -> Mod
 
 
 def files(results: Path) -> list[Path]:
-    """Returns every record in a results folder."""
+    """Returns all records in a results folder."""
     return sorted((results / FOLDER).glob("[!.]*.json"))
 
 
 def recorded(results: Path) -> tuple[list[Model], list[str]]:
-    """The recorded models, those of folders with the folder's path as their weights; and why others are skipped."""
+    """Returns the recorded models, with absolute paths for weights in folders, and why others are skipped."""
     return suite_records.read_all(
         files(results), partial(_read, root=results), noun="own model", remedy="remove it, and run the model again"
     )
 
 
 def with_own(suites: Sequence[OwnSuite], models: Sequence[Model]) -> tuple[Catalog, list[str]]:
-    """Returns the known catalogue with suites and models of the user's, and why others are skipped."""
+    """Returns the known catalogue with the user's suites and models, and why others are skipped."""
     from compute.catalog import known
 
     catalog, problems = suite_records.extended(known(), suites)
@@ -164,9 +167,9 @@ def with_own(suites: Sequence[OwnSuite], models: Sequence[Model]) -> tuple[Catal
 
 
 def extended(catalog: Catalog, models: Sequence[Model]) -> tuple[Catalog, list[str]]:
-    """Returns the catalogue with these models, and why others are skipped: their key is taken.
+    """Returns the catalogue with these models, and why others are skipped because their key is taken.
 
-    Data sets that they were trained on and that the catalogue does not know are skipped too.
+    Unknown data sets in their training data are dropped.
     """
     taken = {row.key for row in catalog.models}
     problems = [
@@ -181,7 +184,7 @@ def extended(catalog: Catalog, models: Sequence[Model]) -> tuple[Catalog, list[s
 
 
 def _short(digest: str) -> str:
-    """Returns the first 8 hexadecimal digits of a digest, which may stand behind a word and a dash."""
+    """Returns the first 8 hexadecimal digits of a digest, which may follow a word and a dash."""
     return re.sub(r"[^0-9a-f]", "", digest.lower().rpartition("-")[2].rpartition(":")[2])[:8]
 
 
@@ -190,7 +193,7 @@ def _stem(key: str) -> str:
 
 
 def _marked(row: Model, *, digest: str, source: ModelSource) -> Model:
-    """Returns the row with its mark in the title, and the note that pages read."""
+    """Returns the row with a mark in its title, and the note that pages read."""
     start = _short(digest)
     mark = f"(own, {start})" if row.key.endswith(f"-{start}") else "(own)"
     note = {"source": source.kind, "name": source.name, "digest": digest}
@@ -200,7 +203,7 @@ def _marked(row: Model, *, digest: str, source: ModelSource) -> Model:
 
 
 def _read(path: Path, *, root: Path) -> Model:
-    """Returns a record. Raises OSError, and ValueError with what is wrong with it."""
+    """Reads a record. Raises OSError, and ValueError with what is wrong."""
     row = _parse(read_record(path, root=root), folder=path.parent)
     if path.stem != _stem(row.key):
         raise ValueError(f"its name is not that of its model, {row.key}")

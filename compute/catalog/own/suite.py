@@ -1,8 +1,9 @@
-"""A suite of user data.
+"""Suites of user data.
 
-Its tasks are of the benchmark `own`, so that they never stand among published scores. `from_file` and `of_data` make
-one, of data of the shapes in compute/tasks/own/shapes.py, suite_file.py of a file of several tasks, and a comparison of
-the user's generators (`frechet`) is one too; suite_records.py stores them and adds them to the catalogue.
+Their tasks belong to the benchmark `own`, so that they are never listed among published scores. `from_file` and
+`of_data` build a suite from data of the shapes in compute/tasks/own/shapes.py, suite_file.py builds one from a file of
+several tasks, and a comparison of the user's generators (`frechet`) is a suite too. suite_records.py stores suites and
+adds them to the catalogue.
 """
 
 from __future__ import annotations
@@ -23,11 +24,11 @@ if TYPE_CHECKING:
 
 MAX_NAME, MAX_TEXT = 200, 2000  # characters
 PAIRS = "pairs"  # a manifest of pairs, which judges rate (compute/tasks/pairbench/manifest.py)
-# Shapes that no file can be given to: a comparison of generators, and one of backbones over generators, where each task
-# is an image backbone and only the first, the headline, is ranked by.
+# Shapes without a file: a comparison of generators, and one of backbones over generators. In the latter each task is an
+# image backbone, and only the first, the headline, is ranked by.
 GENERATORS, GRID = "generators", "grid"
 COMPARISONS = (GENERATORS, GRID)
-PAIRBENCH = "pairbench"  # the shipped suite that a manifest of pairs stands in for
+PAIRBENCH = "pairbench"  # the shipped suite that a manifest of pairs replaces
 AGGREGATES = ("task-mean", "category-mean")
 MAX_WEIGHT = 100.0  # of a category, as on the board
 BENCHMARK = Benchmark(
@@ -47,8 +48,8 @@ SYNTHETIC = replace(
     "photographs.",
 )
 BENCHMARKS = {benchmark.key: benchmark for benchmark in (BENCHMARK, SYNTHETIC)}
-SYNTHETIC_BENCHMARKS = ("mini", SYNTHETIC.key)  # all whose items a program draws, user and those that are shipped
-# What a manifest says of its images, in words.
+SYNTHETIC_BENCHMARKS = ("mini", SYNTHETIC.key)  # all whose items a program draws, both user suites and shipped ones
+# Descriptions of the image source that a manifest states.
 SOURCES = {
     True: "Synthetic: a program drew the images.",
     False: "The images are not synthetic.",
@@ -58,35 +59,39 @@ SOURCES = {
 
 @dataclass(frozen=True, kw_only=True)
 class OwnSuite:
-    """A suite of user data, and what the items of each of its tasks are read from."""
+    """A suite of user data, and the files that each task's items are read from."""
 
     suite: Suite
     tasks: tuple[Task, ...]
-    data: tuple[OwnFile, ...]  # of each task, its shape one of KNOWN; tasks may share it
-    models: tuple[Model, ...] = ()  # user generators, which no catalogue lists
-    synthetic: bool | None = None  # whether a program drew the images; None: nobody said
+    data: tuple[OwnFile, ...]  # one per task, its shape one of KNOWN; tasks may share a file
+    models: tuple[Model, ...] = ()  # user generators, which the catalogue does not list
+    synthetic: bool | None = None  # whether a program drew the images; None if unknown
     name: str = ""  # of a suite's file, which tells suites of the same data apart; empty: known by its data alone
-    shared: tuple[str, ...] = ()  # keys of tasks of the catalogue that are part of it
+    shared: tuple[str, ...] = ()  # keys of catalogue tasks that are part of it
 
     @property
     def shape(self) -> str:
-        """The shape of all tasks, or those of each."""
+        """The distinct shapes of its tasks, joined by commas."""
         return ", ".join(dict.fromkeys(file.shape for file in self.data))
 
     @property
     def digest(self) -> str:
-        """Of all content: the same content is the same suite, if it has no name."""
+        """Digest of all content: without a name, the same content is the same suite."""
         digests = [*filter(None, [self.name]), *dict.fromkeys(file.digest for file in self.data)]
         return digests[0] if len(digests) == 1 and self.data else content_key(json.dumps(digests)).decode()
 
 
 def headline_first(tasks: Sequence[Task]) -> tuple[Task, ...]:
-    """Returns the tasks of a grid: distances over unlike features make no mean, so that only the first is ranked by."""
+    """Returns the tasks of a grid with only the first one ranked by, because distances over different features have no
+    common mean.
+    """
     return tuple(replace(task, ranked=at == 0) for at, task in enumerate(tasks))
 
 
 def own_generator(name: str, *, title: str) -> Model:
-    """Returns the row of user generator: `name` is its part of the key, lower-case letters, digits, dots and dashes."""
+    """Returns the row of a user generator; `name` is its part of the key: lower-case letters,
+    digits, dots and dashes.
+    """
     return Model(
         key=f"{BENCHMARK.key}/{name}",
         title=title,
@@ -98,31 +103,32 @@ def own_generator(name: str, *, title: str) -> Model:
 
 
 def benchmark_of(synthetic: bool | None) -> Benchmark:
-    """Where data stand: apart where a program drew their images. None, not known, counts as not drawn."""
+    """Returns the benchmark of user data: a separate one if a program drew the images. None (unknown) counts as not
+    drawn.
+    """
     return SYNTHETIC if synthetic else BENCHMARK
 
 
 def key_of(name: str, *, mark: str = BENCHMARK.key) -> str:
-    """The key of a suite that data of this name make: a mark and the name, which may begin with that already."""
+    """Returns the key of a suite from its name: the mark and the name, which may already begin with the mark."""
     short = slug(name)
     return short if short.startswith(f"{mark}-") else f"{mark}-{short}"
 
 
 def tasks_start(suite: str) -> str:
-    """What the keys of a suite's tasks begin with: `own/` and the suite's key without the mark that says the same."""
+    """Returns the prefix of the keys of a suite's tasks: `own/` and the suite's key without its mark."""
     return f"{BENCHMARK.key}/{suite.removeprefix(f'{BENCHMARK.key}-')}/"
 
 
 def slug(text: str) -> str:
-    """Returns a file's name as part of a key; `data` where nothing of it can be."""
+    """Returns a file's name as part of a key; `data` if nothing of it can be used."""
     return types.slug(text, default="data")
 
 
 def from_file(path: Path, *, suite: str, known: Sequence[OwnSuite] = ()) -> OwnSuite:
-    """Returns the suite that a manifest of pairs makes in place of PAIRBENCH, or that is known already, its file moved
-    perhaps.
+    """Returns the suite of a manifest of pairs in place of PAIRBENCH, or a known suite whose file may have moved.
 
-    Raises BadInput for a suite that takes no file, a file that does not hold what it should, or that of another suite.
+    Raises BadInput for a suite that takes no file, for a file with wrong content, or for the file of another suite.
     """
     same = next((own for own in known if own.suite.key == suite), None)
     if same is not None and same.shape in COMPARISONS:
@@ -148,10 +154,10 @@ def of_data(
     categories: Mapping[str, str] | None = None,
     synthetic: bool | None = None,
 ) -> OwnSuite:
-    """Returns a suite of tasks by their names, each with its own data; `name` becomes part of its key.
+    """Returns a suite of tasks by name, each with its data; `name` becomes part of its key.
 
-    `categories` are those of tasks that have another than their shape's. Raises BadInput for data with problems, and
-    for names that make one key.
+    `categories` are those of tasks whose category is not that of their shape. Raises BadInput for data with problems,
+    and for names that give the same key.
     """
     key = key_of(name)
     benchmark = benchmark_of(synthetic).key
@@ -198,7 +204,7 @@ def of_data(
 
 
 def _pairs(path: Path) -> OwnSuite:
-    """Returns a manifest of pairs (PairBench): a task per split."""
+    """Returns the suite of a manifest of pairs (PairBench): a task per split."""
     from compute.tasks.pairbench import manifest as manifests
     from compute.tasks.pairbench.splits import SPLITS, in_sentence
 

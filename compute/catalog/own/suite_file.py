@@ -1,21 +1,21 @@
 """A suite of several user tasks, as a TOML file: `suite.toml`.
 
     title = "Field photographs"
-    aggregate = "category-mean"        # or task-mean, as without it
-    weights = { "Species" = 2 }        # of a category in the mean; of others 1
+    aggregate = "category-mean"        # default: task-mean
+    weights = { "Species" = 2 }        # of a category in the mean; default: 1
 
     [[tasks]]
     file = "birds.csv"                 # a manifest or a folder next to this file, or hub:org/name@revision
     title = "Birds"
-    category = "Species"               # without it the category of its shape: task check shows it
-    shape = "choices"                  # without it the columns tell
+    category = "Species"               # default: the category of its shape, see task check
+    shape = "choices"                  # default: inferred from the columns
     columns = { reference = "photo" }
 
     [[tasks]]
     task = "mini/odd-one-out"          # or a task of the catalogue, by its key
 
-Anyone may have written it: it is read with limits, no value is run, and what it names is below its folder, links
-judged by where they lead, or below a folder that the user names.
+The file is untrusted: it is read with limits and nothing in it is executed. The paths in it must resolve, links
+included, to its folder or to a folder that the user names.
 """
 
 from __future__ import annotations
@@ -80,15 +80,15 @@ class SuiteFile(StrictRecord):
     weights: dict[str, Weight] = {}  # of a category in the mean; of others 1
     tasks: Annotated[list[ListedTask], Field(min_length=1)]
     _name: str = PrivateAttr()
-    _roots: tuple[Path, ...] = PrivateAttr()  # the folder of the file and those that the user names
+    _roots: tuple[Path, ...] = PrivateAttr()  # the folder of the file, and the folders that the user names
 
     def where(self, index: int) -> str:
-        """Returns a task in messages: `suite.toml, task 2 (birds.csv)`."""
+        """Returns the name of a task in messages: `suite.toml, task 2 (birds.csv)`."""
         task = self.tasks[index]
         return f"{self._name}, task {index + 1} ({shortened(task.title or task.file or task.task, 60)})"
 
     def read(self, index: int, *, source: Source) -> OwnData:
-        """Returns the data of a user's task. Raises BadInput, which names the task, and NotHere."""
+        """Returns the data of a user's task. Raises BadInput with the name of the task, and NotHere."""
         task, (folder, *further) = self.tasks[index], self._roots
         images = [folder / name for name in task.images]
         data = task.file if task.file.startswith(HUB) else folder / task.file
@@ -111,8 +111,7 @@ class SuiteFile(StrictRecord):
 
 
 def parse(path: Path, *, images: Sequence[Path] = ()) -> SuiteFile:
-    """Returns the suite that a file states; `images` are folders that the user names, where its files and images may
-    lie too.
+    """Reads a suite file; `images` are further folders that may contain its files and images.
 
     Raises BadInput with the line or the table that is wrong.
     """
@@ -135,7 +134,7 @@ def parse(path: Path, *, images: Sequence[Path] = ()) -> SuiteFile:
 
 
 def _first(error: ValidationError, *, file: str) -> str:
-    """Returns the first thing that is wrong, with the nearest name where one is not known."""
+    """Returns the first error, with the nearest name if a name is unknown."""
     first = error.errors(include_url=False)[0]
     where, at, known = file, first["loc"], tuple(SuiteFile.model_fields)
     if at[:1] == ("tasks",) and len(at) > 1:
@@ -153,10 +152,10 @@ def _short(value: Any) -> str:
 
 
 def suite(file: SuiteFile, data: Mapping[int, OwnData], *, catalog: Catalog) -> own_suite.OwnSuite:
-    """The suite of a file whose own tasks have these data, by their index in `file.tasks`.
+    """Builds the suite of a file whose tasks have these data, by their index in `file.tasks`.
 
-    Raises BadInput for data with problems, tasks that no mean can hold together and weights of unknown categories,
-    UnknownKey for a task that is not in the catalogue.
+    Raises BadInput for data with problems, tasks without a common mean, and weights of unknown categories; UnknownKey
+    for a task that is not in the catalogue.
     """
     title, names = file._name, {}
     for index, part in data.items():
@@ -186,7 +185,7 @@ def suite(file: SuiteFile, data: Mapping[int, OwnData], *, catalog: Catalog) -> 
         replace(task, title=name[: own_suite.MAX_NAME]) for task, name in zip(made.tasks, names.values(), strict=True)
     )
     every = [*tasks, *shared]
-    scales = {}  # of the metrics: a mean needs one direction and scale
+    scales = {}  # of the metrics: a mean needs one direction and one scale
     for task in every:
         metric = catalog.metric(task.metrics[0])
         scales.setdefault((metric.higher_is_better, metric.scale), f"{task.title} is measured by {metric.title}")

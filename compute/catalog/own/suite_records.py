@@ -1,6 +1,6 @@
-"""Suites of user data, recorded as `suites/<key>.json` in the results folder, and how they join the catalogue.
+"""Suites of user data, recorded as `suites/<key>.json` in the results folder, and their addition to the catalogue.
 
-Anyone may have put or changed a record: what cannot be read is skipped, with the reason.
+Anyone may have changed a record: unreadable records are skipped, with the reason.
 """
 
 from __future__ import annotations
@@ -45,17 +45,17 @@ HUMAN = "human"  # the aggregate of generators that people rated
 
 
 class StrictRecord(BaseModel):
-    """A part of a record, of these fields alone and of their types."""
+    """A part of a record with exactly these fields and types."""
 
     model_config = ConfigDict(extra="forbid", strict=True, defer_build=True)
 
 
 class FileRecord(StrictRecord):
-    """What tasks' items are read from; paths are relative to the record's folder."""
+    """The source of tasks' items; paths are relative to the record's folder."""
 
     shape: Literal[PAIRS, *shapes.KEYS, *COMPARISONS]
     file: Text
-    path: Text  # empty: of the hub, by the name in `file`
+    path: Text  # empty if on the hub, under the name in `file`
     digest: Text
     columns: dict[Name, Name] = {}
     images: list[Text] = []
@@ -78,7 +78,7 @@ GeneratorRecord = strict(
 
 
 class SuiteRecord(StrictRecord):
-    """A suite's file."""
+    """A recorded suite's file."""
 
     version: Literal[VERSION]
     data: list[FileRecord]
@@ -95,9 +95,9 @@ OF_TASK = tuple(name for name in TaskRecord.model_fields if name != "data")
 
 
 def record(own: OwnSuite, *, results: Path) -> OwnSuite:
-    """Writes the suite's record, unless one of the same content is there; the suite as it is recorded.
+    """Writes the suite's record, unless one of the same content exists, and returns the suite as recorded.
 
-    A name that another content has already gets the beginning of its digest. Raises CannotWrite.
+    If other content already has the name, the start of the digest is appended. Raises CannotWrite.
     """
     named = keyed(own, results=results)
     path = results / FOLDER / f"{named.suite.key}.json"
@@ -137,7 +137,7 @@ def keyed(own: OwnSuite, *, results: Path) -> OwnSuite:
     known, _ = recorded(results)
     same = next((other for other in known if (other.shape, other.digest) == (own.shape, own.digest)), None)
     if same is not None:
-        datasets = {task.revision: task.dataset for task in same.tasks}  # a file that was renamed is the same data
+        datasets = {task.revision: task.dataset for task in same.tasks}  # a renamed file is the same data
         tasks = tuple(replace(task, dataset=datasets.get(task.revision, task.dataset)) for task in own.tasks)
         data = tuple(replace(file, title=datasets.get(file.digest, "")) for file in own.data)
         return _renamed(replace(own, tasks=tasks, data=data), same.suite.key)
@@ -148,7 +148,7 @@ def keyed(own: OwnSuite, *, results: Path) -> OwnSuite:
 
 
 def _renamed(own: OwnSuite, key: str) -> OwnSuite:
-    """Returns the suite and its tasks under a key; if that is not the file's name, titles say so too."""
+    """Returns the suite and its tasks under a key; if the digest is part of the key, it is added to the titles."""
     own = replace(
         own,
         suite=replace(own.suite, key=key),
@@ -167,7 +167,7 @@ def _renamed(own: OwnSuite, key: str) -> OwnSuite:
 
 
 def files(results: Path) -> list[Path]:
-    """Returns every record in a results folder."""
+    """Returns all records in a results folder."""
     return sorted((results / FOLDER).glob("[!.]*.json"))
 
 
@@ -178,7 +178,7 @@ def recorded(results: Path) -> tuple[list[OwnSuite], list[str]]:
 
 
 def read_all(paths: list[Path], read: Callable[[Path], Any], *, noun: str, remedy: str) -> tuple[list[Any], list[str]]:
-    """Returns the records that can be read, and a sentence for each of the others."""
+    """Returns the readable records, and a sentence for each of the others."""
     rows, problems = [], []
     for path in paths:
         try:
@@ -190,7 +190,9 @@ def read_all(paths: list[Path], read: Callable[[Path], Any], *, noun: str, remed
 
 
 def extended(catalog: Catalog, suites: Sequence[OwnSuite]) -> tuple[Catalog, list[str]]:
-    """Returns the catalogue with these suites, and why others are skipped: keys or metrics that it does not allow."""
+    """Returns the catalogue with these suites, and why others are skipped: conflicting keys, or unknown metrics or
+    tasks.
+    """
     shipped = {task.key for task in catalog.tasks}
     taken = {*(row.key for row in catalog.suites), *shipped}
     metrics, listed = {row.key for row in catalog.metrics}, {row.key for row in catalog.models}
@@ -223,8 +225,8 @@ def extended(catalog: Catalog, suites: Sequence[OwnSuite]) -> tuple[Catalog, lis
 def with_runs(suites: Sequence[OwnSuite], *, tasks: Set[str]) -> tuple[list[OwnSuite], list[str]]:
     """Returns the suites that have a run on any of their tasks, and a sentence on each of the others.
 
-    `tasks` are the keys of all tasks with a run; of the catalogue's tasks there are published scores without one. A
-    suite whose runs all failed has nothing that a page could show.
+    `tasks` are the keys of all tasks with a run. Suites with catalogue tasks always stay, since those have published
+    scores. A suite whose runs all failed has nothing that a page could show.
     """
     shown = [own for own in suites if own.shared or any(task.key in tasks for task in own.tasks)]
     return shown, [
@@ -235,7 +237,7 @@ def with_runs(suites: Sequence[OwnSuite], *, tasks: Set[str]) -> tuple[list[OwnS
 
 
 def _read(path: Path, *, root: Path) -> OwnSuite:
-    """Returns a record. Raises OSError, and ValueError with what is wrong with it."""
+    """Reads a record. Raises OSError, and ValueError with what is wrong."""
     read = validated(read_record(path, root=root), SuiteRecord)
     key = path.stem
     if not KEY.fullmatch(key):

@@ -1,1 +1,1 @@
-"""Checks user data before any model sees them: repeats, leaks, label faults, resolution."""
+"""Checks user data before any model sees them: duplicates, leaks, label errors, resolution."""

@@ -1,8 +1,8 @@
-"""What is odd about a data set's items, judged by their contents alone: repeats, leaks, and labels that contradict.
+"""Detects problems in a data set's items from their contents: duplicates, leaks, and contradicting labels.
 
-Contents are compared by their keys, so a repeat is the same file or text, byte by byte. A resized, recompressed or
-lightly cropped copy of an image is known by the hash of `compute.content.near_copies`, which one of a plain colour does
-not have. Of many images some are drawn at random, and the result says how many.
+Contents are compared by key, so a duplicate is the same file or text, byte by byte. A resized, recompressed or lightly
+cropped copy of an image is detected by the hash of `compute.content.near_copies`; images of a plain colour have no
+hash. If there are many images, a random sample is taken, and the result states its size.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ from compute.tasks.data import (
 from compute.tasks.parquet import NO_KEY
 from compute.types import LikenessError
 
-SEED = 0  # by which images are drawn, if there are more than are decoded
-LISTED = 3  # examples of one kind of finding
+SEED = 0  # of the sample of images, if there are more than are decoded
+LISTED = 3  # examples per kind of finding
 
 
 class DataFinding(NamedTuple):
-    """One kind of oddity: what it is, and the items by name."""
+    """One kind of problem and the names of the affected items."""
 
     what: str  # "items that are the same as an earlier item"
     items: Sequence[str]
-    fault: bool = False  # whether a right answer is wrong or none, not only superfluous
+    fault: bool = False  # whether an answer is wrong or undefined, not only redundant
 
     def __str__(self) -> str:
         more = ", ..." * (len(self.items) > LISTED)
@@ -54,7 +54,7 @@ class DataFinding(NamedTuple):
 
 
 def findings(data: Data) -> list[DataFinding]:
-    """Returns what is odd about the items of one subset of user data; empty if nothing is."""
+    """Returns the problems of one subset's items in user data; empty if none."""
     return [found for found in _of(data) if found.items]
 
 
@@ -97,7 +97,7 @@ def _of(data: Data) -> Iterator[DataFinding]:
         case Matches(names=names):
             both = list(zip(_rows(data.images), _rows(data.captions), strict=True))
             shown = [(*sorted(row), b"", *sorted(texts)) for row, texts in both]
-            # Of two images and two captions each has its match, in any order.
+            # Of two images and two captions, each has its match, in any order.
             one = 1 in (len(data.images), len(data.captions))
             right = [(row[0], texts[0]) if one else () for row, texts in both]
             yield from _again("items", names, shown, right, "with another match")
@@ -113,7 +113,7 @@ def _retrieval(data: Retrieval) -> Iterator[DataFinding]:
     yield DataFinding("documents that repeat an earlier one", _same(data.documents.names, documents))
     yield DataFinding("queries that repeat an earlier one", _same(data.queries.names, queries))
     copies = Counter(documents)
-    grades: dict[tuple[int, bytes], list[tuple[int, float]]] = {}  # of a query, for the copies of one content
+    grades: dict[tuple[int, bytes], list[tuple[int, float]]] = {}  # of a query, for copies of the same content
     for query, document, grade in zip(*(side.tolist() for side in data.relevant), strict=True):
         if copies[documents[document]] > 1:
             grades.setdefault((query, documents[document]), []).append((document, grade))
@@ -137,7 +137,7 @@ def _rows(columns: Sequence[Column]) -> list[tuple[bytes, ...]]:
 
 
 def _mixed(items: Mixed) -> list[bytes]:
-    """One key an item, of its image and its text together."""
+    """Returns one key per item, of its image and its text together."""
     keys = np.zeros(len(items), dtype="S32")
     for at, column in items.joined():
         keys[at] = column.keys
@@ -152,14 +152,14 @@ def _labelled(part: Labelled, what: str) -> Iterator[DataFinding]:
 def _again(
     what: str, names: Sequence[str], identity: Sequence[object], answers: Sequence[object], other: str
 ) -> Iterator[DataFinding]:
-    """Rows whose identity an earlier row has; and those of them whose answer is another."""
+    """Yields rows with the same content as an earlier row, and those among them with a different answer."""
     what = f"{what} that repeat an earlier one"
     yield DataFinding(what, _same(names, identity))
     yield DataFinding(f"{what} {other}", _same(names, identity, answers), fault=True)
 
 
 def _same(names: Sequence[str], identity: Sequence[object], answers: Sequence[object] = ()) -> list[str]:
-    """Rows whose identity an earlier row has; with `answers` only those whose answer is another."""
+    """Returns rows with the same content as an earlier row; with `answers`, only those with a different answer."""
     first: dict[object, int] = {}
     found = []
     for row, earlier in enumerate(first.setdefault(own, row) for row, own in enumerate(identity)):
@@ -183,13 +183,13 @@ class HashedImages(NamedTuple):
     keys: np.ndarray  # (n,) S32
     hashes: np.ndarray  # (n, parts) uint64
     colours: np.ndarray  # (n, parts, values) uint8
-    total: int  # distinct images that there are
-    plain: int  # of those looked at, that have no structure: they are compared by content key only
-    bad: tuple[tuple[str, str], ...]  # names, and what is wrong
+    total: int  # number of distinct images
+    plain: int  # decoded images without structure, compared by content key only
+    bad: tuple[tuple[str, str], ...]  # names and reasons
 
     @property
     def sentence(self) -> str:
-        """How many images there are, how many were decoded, and how many cannot be compared or read."""
+        """Summary of how many images there are, how many were decoded, and how many cannot be compared or read."""
         drawn = len(self.keys) + self.plain + len(self.bad)
         decoded = f", {drawn:,} of them decoded" if drawn < self.total else ", all decoded"
         plain = f"; of a plain colour, compared by content alone: {self.plain:,}" if self.plain else ""
@@ -198,10 +198,10 @@ class HashedImages(NamedTuple):
 
 
 def hashed(data: Mapping[str, Data], *, most: int = 0) -> HashedImages:
-    """Returns the hashes of the distinct images of all subsets, of `most` of them at random if there are more; 0: of
+    """Returns the hashes of the distinct images of all subsets, or of a random sample of `most` if there are more; 0:
     all.
 
-    An image that cannot be read is listed, never raised.
+    An unreadable image is listed and raises no error.
     """
     train = [part.train.items for part in data.values() if isinstance(part, Probe)]
     columns = [*every_column(data, variants=False), *train]
@@ -224,7 +224,7 @@ def hashed(data: Mapping[str, Data], *, most: int = 0) -> HashedImages:
 
 
 def _looked_at(images: DistinctItems, row: int) -> tuple[np.ndarray, np.ndarray] | str | None:
-    """Returns an image's hashes and colours; None for one of a plain colour, or why it cannot be read."""
+    """Returns an image's hashes and colours, None for a plain colour, or why it cannot be read."""
     try:
         image = decoding.picture(images.read(row))
         if not near_copies.has_structure(image):
@@ -235,7 +235,8 @@ def _looked_at(images: DistinctItems, row: int) -> tuple[np.ndarray, np.ndarray]
 
 
 def within(data: Mapping[str, Data], images: HashedImages) -> list[DataFinding]:
-    """Near-duplicates among the items that should differ: of a class, of a training and a test split, of documents.
+    """Returns near-duplicates among items that should differ: within a class, within and between training and test
+    splits, among documents.
 
     Alternatives and pairs may be near-duplicates by design, and are not compared.
     """
@@ -253,8 +254,10 @@ def within(data: Mapping[str, Data], images: HashedImages) -> list[DataFinding]:
 
 
 def _near(what: str, part: Labelled | Mixed, images: HashedImages, *, train: Labelled | None = None) -> DataFinding:
-    """Items that are near-duplicates, by shapes and colours, of an earlier one or of a training item: of the first that
-    is, not of the same file, which is counted apart."""
+    """Finds items that are near-duplicates, by shapes and colours, of an earlier item or of a training item.
+
+    The first match is reported. Matches of the same file are excluded because they are counted separately.
+    """
     rows, own = _images_of(part, images)
     others, among = (rows, own) if train is None else _images_of(train, images)
     named, found = train or part, []
@@ -272,8 +275,10 @@ def _near(what: str, part: Labelled | Mixed, images: HashedImages, *, train: Lab
 
 
 def _images_of(part: Labelled | Mixed, images: HashedImages) -> tuple[np.ndarray, np.ndarray]:
-    """(m,) int twice: the first row of each image that was hashed, and which of the hashes is its. An image with a text
-    is another document than the same image with another text."""
+    """Returns (m,) int twice: the first row of each hashed image, and the index of its hash.
+
+    An image with a text is a different document from the same image with another text.
+    """
     sides = part.joined() if isinstance(part, Mixed) else [(np.arange(len(part.names)), part.items)]
     for rows, column in sides:
         if column.modality == "image":

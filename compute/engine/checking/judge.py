@@ -1,8 +1,9 @@
-"""Whether a judge's answers can be read, rest on its images and hold in both orders: drawn pairs with known answers.
+"""Checks whether a judge's answers are readable, depend on its images, and are consistent in both orders, on generated
+pairs with known answers.
 
-40 pairs of options are asked about in both orders: two images for a caption, two captions for an image; again with
-blank images, and with those of another pair. 20 pairs of images are rated as PairBench's are. All questions are those
-of runs, and their answers go to the judge's log.
+40 pairs of options are asked about in both orders: two images for a caption, two captions for an image; then again with
+blank images, and with those of another pair. 20 pairs of images are rated as in PairBench. All questions have the form
+of those in runs, and their answers go to the judge's log.
 """
 
 from __future__ import annotations
@@ -26,18 +27,21 @@ from compute.tasks.mini.album import png
 from compute.types import NotHere, first_line
 
 FILE = "check.txt"  # next to the answers of the same model with the same settings
-PAIRS, RATED = 20, 10  # of each of TASKS, and of each of the two types of rated pairs
-TASKS = {  # with the numbers of items whose wrong option is another scene, or of another scene
+PAIRS, RATED = 20, 10  # per task of TASKS, and per type of rated pairs
+TASKS = {  # indices of items whose wrong option is another scene, or of another scene
     "image-for-text": np.arange(1, 2 * PAIRS, 2),
     "text-for-image": np.arange(0, 2 * PAIRS, 2),
 }
-SIDE, SMALLER = 256, 243  # pixels that images are shown at, drawn at 64; PairBench's identical pairs differ by 5%
-READABLE, SYMMETRIC, LEAN, ORDERED = 0.9, 0.8, 0.2, 0.75  # beyond these a share is named in the verdict
+SIDE, SMALLER = 256, 243  # pixels of shown images, which are drawn at 64; PairBench's identical pairs differ by 5%
+READABLE, SYMMETRIC, LEAN, ORDERED = 0.9, 0.8, 0.2, 0.75  # thresholds beyond which a share is named in the verdict
 
 
 def check(subject: Subject) -> list[str]:
-    """Asks a judge; returns what its answers rest on, the verdict last, and stores it with them. Raises CannotDo for a
-    model that answers no questions, Undefined or NotHere where answers are missing, NotHere without scikit-image."""
+    """Asks a judge; returns findings about its answers, the verdict last, and stores them with the answers.
+
+    Raises CannotDo for a model that answers no questions, Undefined or NotHere if answers are missing, and NotHere
+    without scikit-image.
+    """
     own = [_changed(take(choices.choice(task), rows), _sized) for task, rows in TASKS.items()]
     blank, other = ([_changed(part, change) for part in own] for change in (_blank, _of_another))
     asked = [*own, *map(_reversed, own), *blank, *map(_reversed, blank), *other]
@@ -47,7 +51,7 @@ def check(subject: Subject) -> list[str]:
     if missing := sum(bool(reply.error) for reply in answers) + rated.unasked:
         raise NotHere(f"{missing} questions could not be asked. Run it again: stored answers are not asked for twice")
 
-    # (version, pair): -1 for an answer that cannot be read, which counts as a guess
+    # (version, pair): -1 for an unreadable answer, which counts as a guess
     picked = np.array([-1 if option is None else option for option in read]).reshape(-1, 2 * PAIRS)
     known = np.concatenate([part.answer for part in asked]).reshape(picked.shape)
     worth = np.where(picked < 0, 0.5, picked == known)
@@ -93,7 +97,7 @@ def check(subject: Subject) -> list[str]:
 
 
 def check_once(subject: Subject, *, report: Callable[[str], None]) -> None:
-    """Reports the verdict on a judge that was never checked. Never raises: the judge is run all the same."""
+    """Reports the verdict on a judge that was never checked. Never raises: the judge is run in any case."""
     try:
         if not (subject.model.answers.folder / FILE).exists():
             report(check(subject)[-1])
@@ -102,7 +106,7 @@ def check_once(subject: Subject, *, report: Callable[[str], None]) -> None:
 
 
 def _pairs(data: Choices) -> RatedPairs:
-    """Images with themselves at another size, then with the other option."""
+    """Returns pairs of images with themselves at another size, then with the other option."""
     rows = np.arange(2 * RATED)
     first, other = (column.take(rows) for column in data.alternatives)
     return RatedPairs(
@@ -123,7 +127,7 @@ def _reversed(data: Choices) -> Choices:
 
 
 def _changed(data: Choices, change: Callable[[Column], Column]) -> Choices:
-    """Returns the same questions with other images."""
+    """Returns the same questions with changed images."""
 
     def shown(column: Column) -> Column:
         return change(column) if column.modality == "image" else column

@@ -1,4 +1,4 @@
-"""Items whose label may be wrong: models that have run on them agree on another answer."""
+"""Finds items whose label may be wrong because models that have run on them agree on another answer."""
 
 from __future__ import annotations
 
@@ -18,24 +18,23 @@ AGREE = 2  # models that must give the same answer against the label
 
 
 class Doubts(NamedTuple):
-    """What to look at, and whose answers count."""
+    """The items to review, and the models whose answers count."""
 
     items: pd.DataFrame  # by item, the most certain first: expected, answer, votes, margin
     models: list[str]
 
 
 def doubts(runs: Mapping[str, pd.DataFrame]) -> Doubts:
-    """The items whose label may be wrong, by confident learning (Northcutt, Jiang and Chuang 2021, JAIR 70, 1373).
+    """Returns the items whose label may be wrong, by confident learning (Northcutt, Jiang and Chuang 2021, JAIR 70,
+    1373).
 
-    `runs` holds a frame per model: `item`, `expected`, `answer` and `value`, as in Evidence. The probability of an
-    answer is the share of models that give it, as evidence stores answers but not probabilities. The models that count
-    are the better half, at least AGREE, of those whose accuracy, averaged over labels so that always giving the
-    commonest one is not a merit, is significantly above 1 / labels. An answer's threshold is its mean share over the
-    items that it is the label of. An item is listed where the most frequent other answer that reaches its threshold has
-    AGREE votes and more than the label. The order is that of the paper's normalised margin, votes for the label less
-    those for the answer; among equal ones of `margin`, the mean over models of `value` in standard deviations of each.
-
-    Raises Undefined if fewer than AGREE models count.
+    `runs` has a frame per model: `item`, `expected`, `answer` and `value`, as in Evidence. The probability of an answer
+    is the share of models that give it, because evidence stores answers but not probabilities. The models that count
+    are the better half, at least AGREE, of those whose balanced accuracy (averaged over labels) is significantly above
+    1 / labels. An answer's threshold is its mean share over the items with that label. An item is listed if the most
+    frequent other answer that reaches its threshold has AGREE votes and more than the label. Items are ordered by the
+    paper's normalised margin, votes for the label minus those for the answer, and ties by `margin`, the mean over
+    models of `value` in standard deviations of each. Raises Undefined if fewer than AGREE models count.
     """
     if len(runs) < AGREE:
         raise Undefined(f"{counted(len(runs), 'model')} with a complete run; {AGREE} are needed that can agree")
@@ -59,7 +58,7 @@ def doubts(runs: Mapping[str, pd.DataFrame]) -> Doubts:
 
 
 def in_words(task: Task, *, root: Path) -> Iterator[str]:
-    """Yields what there is to look at after the runs of a task under `root`: one sentence, then a line per item."""
+    """Yields the labels to review after the runs of a task under `root`: one sentence, then a line per item."""
     if task.procedure not in LABELLED:
         yield "Labels: not checked, no model answers with a label in data of this shape"
         return

@@ -1,6 +1,7 @@
-"""How small a difference between two models the items of a task can show, in a sentence.
+"""States in a sentence the smallest difference between two models that a task's items can show.
 
-The figure rests on how unlike two models' answers are: measured where two models have run on the task, else assumed.
+It depends on how much two models' answers differ, which is measured if two models have run on the task, and assumed
+otherwise.
 """
 
 from __future__ import annotations
@@ -23,9 +24,9 @@ TEST = "paired test at 5%, power 80%"
 
 
 def sentence(task: Task, *, roots: Sequence[Path] = ()) -> str:
-    """Returns the smallest difference that is seen on the task's headline metric; else why none can be named.
+    """Returns the smallest detectable difference on the task's headline metric, or why it is unknown.
 
-    `roots` are folders of runs. Such as: With 400 items, differences under 6.2 points cannot be seen (...).
+    `roots` are folders of runs. Example: With 400 items, differences under 6.2 points cannot be seen (...).
     """
     metric = next(row for row in METRICS if row.key == task.metrics[0])
     n = task.n_items or 0
@@ -56,12 +57,12 @@ def sentence(task: Task, *, roots: Sequence[Path] = ()) -> str:
 
 
 def _shown(value: float, metric: Metric) -> str:
-    """Returns a difference as it is printed: in points where the metric is in percent."""
+    """Formats a difference: in points if the metric is in percent."""
     return f"{value * metric.scale:.1f} points" if metric.unit == "%" else f"{value * metric.scale:.3g}"
 
 
 def _scores(task: Task, metric: Metric, *, roots: Sequence[Path]) -> list[np.ndarray]:
-    """Returns the metric item by item, a row per model that has run on the task, in the order of the same items."""
+    """Returns the metric per item, a row per model that has run on the task, in the order of the same items."""
     runs = items_by_model(task, roots=roots).items()
     frame = pd.DataFrame(
         {model: of.set_index("item")[metric.key].astype(float) for model, of in runs if metric.key in of}
@@ -70,15 +71,15 @@ def _scores(task: Task, metric: Metric, *, roots: Sequence[Path]) -> list[np.nda
 
 
 def baselines() -> set[str]:
-    """Returns the models that only stand for chance."""
+    """Returns the models that only represent chance."""
     return {key for suite in shipped().suites for key in suite.baselines}
 
 
 def items_by_model(task: Task, *, roots: Sequence[Path]) -> dict[str, pd.DataFrame]:
     """Returns the stored items of each model that has run on the task.
 
-    Of each model its main run, complete and over all items; and of no model that only stands for chance, which answers
-    unlike any other, so that differences would seem harder to see than they are.
+    Includes each model's main run if it is complete and covers all items. Models that represent chance are excluded:
+    their answers differ from all others, so differences would seem harder to detect.
     """
     chance = baselines()
     every = (folder for root in roots for folder in run_folders.every(root))

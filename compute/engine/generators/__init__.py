@@ -1,1 +1,1 @@
-"""Compares sets of generated images with a reference: features, every metric, a table, and stored runs."""
+"""Compares sets of generated images with a reference: features, all metrics, a table, and stored runs."""

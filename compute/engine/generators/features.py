@@ -1,4 +1,4 @@
-"""Which backbone each metric of generators takes its features from, and how images and prompts become features."""
+"""The backbone of each generator metric, and the encoding of images and prompts."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ CLIP_L = "openai/clip-vit-large-patch14-336"
 CLIP_B = "openai/clip-vit-base-patch32"
 TINY = "tiny"
 PAPER = "paper"
-# The Fréchet distance has its own name under these features only.
+# The Fréchet distance has a special name with these features only.
 NAMED_DISTANCES = {INCEPTION: "fid", DINOV2_L: "fd_dinov2"}
 PREFERENCE = {
     "hpsv2": "xswu/hpsv2",
     "pickscore": "yuvalkirstain/pickscore_v1",
 }
 DISTANCES = ("fid", "fd_dinov2", "fd")
-# Metrics that compare an image with its prompt, or with the reference's image of that prompt.
+# Metrics that compare an image with its prompt, or with the reference image of that prompt.
 NEED_PROMPTS = ("cfred", "clipscore", "hpsv2", "pickscore")
 NEIGHBOURS = ("precision", "recall", "density", "coverage")
 OTHERS = ("cfred", *DISTANCES, "cmmd", "kid", "clipscore", *NEIGHBOURS, "vendi", "inception_score")
@@ -50,32 +50,32 @@ USUAL = (
     "imagereward",
     *PREFERENCE,
     "aesthetic",
-)  # with two that were computed once, so that stored comparisons are found
-JOIN = "|"  # between the image and the text backbone of cFreD, in the name of a subset
+)  # includes two metrics that were computed earlier, so that stored comparisons are found
+JOIN = "|"  # between the image and the text backbone of cFreD in the name of a subset
 DISTANCE = "distance"  # a prompt's value: the squared distance of its image's features from the reference's
 Features = np.ndarray | LazyRows
 
 
 @dataclass(frozen=True, kw_only=True)
 class Backbones:
-    """The backbones of a comparison, by catalogue key. Empty: no metric that needs it is computed.
+    """The backbones of a comparison, by catalogue key; if one is empty, metrics that need it are not computed.
 
-    Each of `image` gives a Fréchet distance, KID, precision to coverage and the Vendi score; each of `cfred` with each
-    of `text` a cFreD.
+    Each of `image` gives a Fréchet distance, KID, precision, recall, density, coverage and the Vendi score. Each of
+    `cfred` with each of `text` gives a cFreD.
     """
 
     image: tuple[str, ...]
     cfred: tuple[str, ...]
     text: tuple[str, ...]
-    clip: str = ""  # CLIPScore
+    clip: str = ""  # of CLIPScore
     cmmd: str = ""
-    classes: str = ""  # the Inception Score
-    preference: tuple[str, ...] = ()  # metrics of PREFERENCE
+    classes: str = ""  # of the Inception Score
+    preference: tuple[str, ...] = ()  # metrics in PREFERENCE
     metrics: tuple[str, ...] = USUAL
 
     @property
     def by_metric(self) -> dict[str, list[str]]:
-        """All metrics that these backbones give, chosen or not, with every subset that each is computed on."""
+        """All metrics that these backbones give, chosen or not, with the subsets that each is computed on."""
         every = {
             **dict.fromkeys(("kid", *NEIGHBOURS, "vendi"), list(self.image)),
             **{name: [key for key in self.image if NAMED_DISTANCES.get(key, "fd") == name] for name in DISTANCES},
@@ -87,18 +87,18 @@ class Backbones:
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """Every backbone that the chosen metrics need, once."""
+        """The distinct backbones that the chosen metrics need."""
         needed = (keys for metric, keys in self.by_metric.items() if metric in self.metrics)
         return tuple(dict.fromkeys(key for each in chain(*needed) for key in each.split(JOIN)))
 
     @property
     def scorers(self) -> dict[str, str]:
-        """The metrics that score single images, and the backbone of each."""
+        """The metrics that score single images, with the backbone of each."""
         clip = {"clipscore": self.clip} if self.clip else {}
         return clip | {metric: PREFERENCE[metric] for metric in self.preference}
 
     def beside(self, saved: Iterable[str]) -> Backbones:
-        """Those that saved statistics of these subsets leave something to compute for."""
+        """Returns the backbones that are still needed if the reference's statistics on these subsets are saved."""
         keys = [key.partition(JOIN) for key in saved]
         return replace(
             self,
@@ -109,7 +109,7 @@ class Backbones:
         )
 
     def limited(self, metrics: Sequence[str] | str) -> Backbones:
-        """Limited to the metrics named; all if none is. Raises BadInput."""
+        """Limits the backbones to the named metrics; without names, to all. Raises BadInput."""
         for name in names(metrics):
             if name not in METRICS:
                 raise BadInput(f"{name!r} is not a metric of generators. There are: {', '.join(METRICS)}")
@@ -121,7 +121,7 @@ class Backbones:
 
     @property
     def distances(self) -> tuple[str, ...]:
-        """What distances to a reference rest on: a backbone each, or two for cFreD."""
+        """The backbones of distances to a reference: one each, or two for cFreD."""
         return (*self.image, *self.by_metric.get("cfred", ()))
 
 
@@ -138,17 +138,16 @@ BUNDLED = Backbones(image=(TINY,), cfred=(TINY,), text=(TINY,), clip=TINY, cmmd=
 
 
 def subset(image: str, text: str = "") -> str:
-    """Returns the name of what a score rests on."""
+    """Returns the name of a score's backbones."""
     return f"{image}{JOIN}{text}" if text else image
 
 
 def choose(keys: Sequence[str] | str, *, metrics: Sequence[str] | str = (), paper: Backbones = PAPERS) -> Backbones:
     """Returns the backbones of an option: `paper`, `tiny`, or catalogue keys; `metrics` limits the metrics.
 
-    Of keys every one that embeds images serves for distances and, with every one that embeds texts, for cFreD; the
-    first that embeds both for CLIPScore and CMMD. Raises UnknownKey, BadInput for a name that is not a metric, for a
-    metric that these backbones do not give and for keys that embed no images, CannotDo for a model that is not
-    computed.
+    All keys that embed images are used for distances, and with each key that embeds texts for cFreD. The first key that
+    embeds both is used for CLIPScore and CMMD. Raises UnknownKey, CannotDo for a model that cannot be computed, and
+    BadInput for an unknown metric, a metric that these backbones do not give, or keys that embed no images.
     """
     named = list(dict.fromkeys(names(keys)))
     if named in ([], [PAPER], [TINY]):
@@ -175,13 +174,13 @@ def choose(keys: Sequence[str] | str, *, metrics: Sequence[str] | str = (), pape
 
 @dataclass(frozen=True, kw_only=True)
 class SetFeatures:
-    """What the metrics take. Rows of all arrays go with the pairs, or with a set's images if nothing is paired.
+    """The inputs of metrics. Rows of all arrays correspond to the pairs, or to a set's images if nothing is paired.
 
-    `images[set][backbone]` (n, d), of REFERENCE and the generators, and `texts[backbone]` (n, p) are features, which
-    may stay on disk (LazyRows, memory maps, mappings that read on access); `scores[metric][set]` (n,) one number an
-    image, higher is better; `logits[set]` (n, classes) a classifier's answers. `prompts` (n,) are the prompts' texts,
-    empty if nothing is paired. Where moments stand for the reference's images, `images[REFERENCE]` holds them by
-    subset, and nothing else. `settings` say what made the features, by backbone.
+    `images[set][backbone]` (n, d), for REFERENCE and the generators, and `texts[backbone]` (n, p) are features, which
+    may stay on disk (LazyRows, memory maps, mappings that read on access). `scores[metric][set]` (n,) has one number
+    per image, higher is better; `logits[set]` (n, classes) are a classifier's outputs. `prompts` (n,) are the prompts'
+    texts, empty if nothing is paired. If moments replace the reference's images, `images[REFERENCE]` only contains
+    them, by subset. `settings` describe how the features were made, by backbone.
     """
 
     generated: tuple[str, ...]
@@ -194,19 +193,20 @@ class SetFeatures:
 
     @cached_property
     def prompt_codes(self) -> np.ndarray:
-        """(n,) which prompt each pair has, as numbers: as an array, texts would each take the room of the longest."""
+        """Integer codes (n,) of the prompt of each pair; an array of texts would reserve the length of the longest for
+        each.
+        """
         return np.unique(np.array(self.prompts, object), return_inverse=True)[1]
 
     @cached_property
     def saved(self) -> bool:
-        """Whether moments stand for the reference's images."""
+        """Whether moments replace the reference's images."""
         return any(isinstance(each, Moments) for each in self.images[REFERENCE].values())
 
     def sides(self, generator: str, subset: str) -> dict[str, Any]:
-        """Returns the reference and a generator under a backbone, as `real` and `generated`, or two, with the
-        `condition`.
+        """Returns `real` and `generated` features under a backbone, or under two with the `condition`.
 
-        Raises Undefined if moments stand for the reference and there are none of the subset.
+        Raises Undefined if moments replace the reference and there are none for the subset.
         """
         image, _, text = subset.partition(JOIN)
         real = self.images[REFERENCE].get(subset if self.saved else image)
@@ -216,13 +216,16 @@ class SetFeatures:
         return sides | {"condition": self.texts[text]} if text else sides
 
     def count(self, generator: str) -> int:
-        """Returns the images of a generator."""
+        """Returns the number of images of a generator."""
         others = (of[generator] for of in (*self.scores.values(), self.logits) if of)
         return len(next(iter((*self.images[generator].values(), *others))))
 
     def paired_distances(self, generator: str) -> np.ndarray:
-        """(n,) squared distance of each image from the reference image of its prompt, by the last backbone: cFreD's if
-        there is one. Their mean is the limit of cFreD for few prompts."""
+        """Returns the squared distance (n,) of each image from the reference image of its prompt, by the last backbone,
+        which is cFreD's if there is one.
+
+        The mean is the limit of cFreD for few prompts.
+        """
         backbone = list(self.images[REFERENCE])[-1]
         real, generated = (self.images[name][backbone] for name in (REFERENCE, generator))
         parts = blocks(len(real), width=real.shape[1])
@@ -238,12 +241,12 @@ def encode(
     saved: Mapping[str, Any],
     report: Callable[[str], None],
 ) -> tuple[SetFeatures, PromptedSets]:
-    """Returns the features of all sets, and the sets without what could not be decoded. `saved` are SavedReferences by
-    subset, which stand for the reference's images.
+    """Returns the features of all sets, and the sets without images that could not be decoded.
 
-    One backbone is in memory at a time. What is finished is stored, so that an interrupted comparison resumes. Raises
-    NotHere for weights that are not here, BadItem for an image that cannot be decoded unless the bench skips it, and
-    BadInput for a backbone with other settings than in `saved`.
+    `saved` are SavedReferences by subset, which replace the reference's images. One backbone is in memory at a time.
+    Finished features are stored, so an interrupted comparison resumes. Raises NotHere for weights that are not
+    downloaded, BadItem for an image that cannot be decoded unless the bench skips it, and BadInput for a backbone whose
+    settings differ from those in `saved`.
     """
     catalog = known()
     rows = {key: catalog.model(key) for key in chosen.keys}
@@ -275,7 +278,7 @@ def encode(
     left = sets.without(bad)
     logits = {}
     if chosen.classes and "inception_score" in chosen.metrics:
-        # From the features that the classifier's last layer takes: no image is shown a second time.
+        # Computed from the input features of the classifier's last layer, so that no image is encoded twice.
         for part in left.generated:
             vectors = subjects[chosen.classes].embed_lazily(part.images)
             classified = [inception.class_logits(vectors[at]) for at in blocks(len(vectors), width=vectors.shape[1])]

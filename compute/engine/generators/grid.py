@@ -1,8 +1,7 @@
-"""cFreD of every generator under every pair of an image and a text backbone: a task per image backbone, stored,
-resumed.
+"""Computes cFreD of every generator under every pair of an image and a text backbone, one task per image backbone.
 
-Features are read one image backbone at a time. Its runs are stored as soon as its last text backbone is done, and a
-generator that has one of the same features is not computed again.
+Features are read one image backbone at a time. Its runs are stored as soon as its last text backbone is done, so an
+interrupted grid resumes. A generator with a stored run on the same features is not computed again.
 """
 
 from __future__ import annotations
@@ -34,13 +33,13 @@ from compute.tasks.image_sets import REFERENCE
 from compute.types import WHOLE, BadInput, shortened
 
 PROCEDURE, METRIC = "cfred-grid", "cfred"
-TABLES = ("Backbone of Table B.1", "Backbone of Table B.2")  # how the catalogue marks the paper's
+TABLES = ("Backbone of Table B.1", "Backbone of Table B.2")  # marks of the paper's backbones in the catalogue
 ENDING = ".npy"
-SLASH = "__"  # a slash of a backbone's key, in the name of a file
+SLASH = "__"  # replaces a slash of a backbone's key in file names
 
 
 def paper_backbones() -> Backbones:
-    """The image and text backbones of Tables B.1 and B.2 of the cFreD paper, as far as the catalogue has them."""
+    """Returns the image and text backbones of Tables B.1 and B.2 of the cFreD paper that are in the catalogue."""
     image, text = (tuple(row.model for row in catalog.known().aliases if row.note.startswith(note)) for note in TABLES)
     return Backbones(image=(), cfred=image, text=text)
 
@@ -51,9 +50,10 @@ def holds_features(path: Path) -> bool:
 
 
 def read_features(folder: Path) -> dict[str, np.ndarray]:
-    """Features (n, d) of one set by backbone, which stay on disk and are never unpickled; row i belongs to prompt i.
+    """Returns features (n, d) of one set by backbone; row i belongs to prompt i.
 
-    Raises BadInput for an array that cannot be read or holds no features, naming the file.
+    Arrays stay on disk and are never unpickled. Raises BadInput with the file's name for an unreadable array or one
+    without features.
     """
     found = {}
     for file in sorted(folder.rglob(f"*{ENDING}")):
@@ -71,11 +71,10 @@ def read_features(folder: Path) -> dict[str, np.ndarray]:
 def from_files(
     paths: Mapping[str, Path], condition: Path | None, *, keys: Sequence[str] | str
 ) -> tuple[SetFeatures, Backbones, tuple[str, ...]] | None:
-    """Features that are encoded already, by set, their backbones, and warnings; None if the sets are none. `keys`
-    limits the backbones; `paper`: all that every set has.
+    """Returns encoded features by set, their backbones, and warnings; None if the sets are not features.
 
-    Raises BadInput for files that cannot be read, features mixed with images, sets that share no backbone, and chosen
-    backbones that a set lacks.
+    `keys` limits the backbones; `paper`: all that every set has. Raises BadInput for unreadable files, features mixed
+    with images, sets without a common backbone, and chosen backbones that a set lacks.
     """
     ready = set(map(holds_features, paths.values()))
     if ready == {False}:
@@ -113,10 +112,10 @@ def execute(
     people: People | None = None,
     report: Callable[[str], None] = lambda line: None,
 ) -> GeneratorTable:
-    """Computes what no stored run has, and stores a run per generator and image backbone.
+    """Computes what is not stored, and stores a run per generator and image backbone.
 
-    `name` is what the suite is called, `file` what it was made from; `people` rated the generators. Raises BadInput for
-    features that do not fit each other, CannotWrite.
+    `name` is the suite's name, `file` its source; `people` rated the generators. Raises BadInput for features that do
+    not match, CannotWrite.
     """
     images, texts, generators = chosen.cfred, chosen.text, features.generated
     sets = {key: features.images[key] for key in (REFERENCE, *generators)}
@@ -182,7 +181,7 @@ def execute(
                     results=results,
                     settings=settings[generator],
                     rating=rating,
-                    evidence=pd.DataFrame({"item": []}),  # a figure is of all prompts at once
+                    evidence=pd.DataFrame({"item": []}),  # a score covers all prompts
                     seconds=run.run.seconds if run else seconds / len(new),
                     items=n,
                     warnings=list(warnings),
@@ -194,8 +193,10 @@ def execute(
 
 
 def _tasks(chosen: Backbones, *, n: int, rated: str) -> dict[str, dict[str, Any]]:
-    """Returns a task per image backbone, by the end of its key: the backbone's slug, with a digest where that is too
-    long; the first has people's ratings too."""
+    """Returns a task per image backbone, by the end of its key: the backbone's slug, with a digest if that is too long.
+
+    The first task also has people's ratings.
+    """
     tasks: dict[str, dict[str, Any]] = {}
     for image in chosen.cfred:
         slug = own_suite.slug(image)
@@ -215,8 +216,10 @@ def _tasks(chosen: Backbones, *, n: int, rated: str) -> dict[str, dict[str, Any]
 
 
 def _digest(values: Any, argument: str, *, shape: tuple[int, ...]) -> str:
-    """Of an array's type, shape and numbers. Raises BadInput for one of another shape than `shape` begins, or with a
-    row that is not finite."""
+    """Returns a digest of an array's type, shape and values.
+
+    Raises BadInput if its shape does not begin with `shape`, or if a row is not finite.
+    """
     array = feature_array(values, argument=argument)
     if array.shape[: len(shape)] != shape:
         raise BadInput(

@@ -1,4 +1,4 @@
-"""`compute.frechet`, and the command: the comparison of generators, on images or on features."""
+"""Implements `compute.frechet` and the command: compares generators, from images or features."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from compute.tasks.source import Source
 from compute.types import BadInput, counted
 from compute.versions import naming_packages
 
-OWN = "features"  # the backbone of features that are given
+OWN = "features"  # the backbone name of given features
 
 Images = str | Path | np.ndarray | Iterable[Any]
 Report = Callable[[str], None]
@@ -199,7 +199,7 @@ def frechet(
 def _paired(
     sides: Mapping[str, Images | SavedReference], prompts: Any, *, bench: Bench, spool: Path, report: Report
 ) -> PromptedSets:
-    """Brings the sets together; a saved reference has no images. Images without a file go to `spool`."""
+    """Pairs the sets; a saved reference has no images. Images without a file go to `spool`."""
     how = {"source": Source(root=bench.settings.data, offline=bench.settings.offline), "spool": spool}
     sets: dict[str, ImageSet] = {}
     for name, images in sides.items():
@@ -212,13 +212,13 @@ def _paired(
 
 
 def is_saved(reference: Any) -> bool:
-    """Tells whether statistics stand for the reference's images."""
+    """Returns whether statistics replace the reference's images."""
     by_name = isinstance(reference, str | Path) and Path(reference).suffix == references.SUFFIX
     return by_name or isinstance(reference, SavedReference)
 
 
 def _given(reference: Any, generated: Mapping[str, Any], condition: Any) -> SetFeatures:
-    """Features that the caller has, or moments as the reference."""
+    """Returns the caller's features, or moments as the reference."""
     real = {OWN: reference}
     if isinstance(reference, CrossMoments):
         real = {OWN: reference.images, subset(OWN, OWN): reference}

@@ -1,4 +1,4 @@
-"""What people think of generators, from a table of rates, ratings, ranks or single votes, and which metrics agree."""
+"""Reads people's opinions of generators from a table of rates, ratings, ranks or single votes."""
 
 from __future__ import annotations
 
@@ -38,9 +38,11 @@ HUMAN_METRICS = {"human_rate": "rate", "elo": "elo", "human_rank": "rank"}  # wi
 
 @dataclass(frozen=True, kw_only=True)
 class People:
-    """People's ratings of the compared generators, higher is better: `ranks` as a table lists them, 1 best, None if
-    it lists none; `intervals` are 95% intervals of ratings that were fitted from votes, in Elo points; `warnings` name
-    who is skipped. `agreements` go with `metrics`, pairs of metric and backbone; `undefined` says why others have none.
+    """People's ratings of the compared generators; higher is better.
+
+    `ranks` are as a table lists them, 1 best, None if it has none. `intervals` are 95% intervals of ratings fitted from
+    votes, in Elo points. `warnings` name skipped generators. `agreements` belong to `metrics`, pairs of metric and
+    backbone; `undefined` says why other metrics have none.
     """
 
     metric: str  # one of HUMAN_METRICS
@@ -55,24 +57,23 @@ class People:
 
     @property
     def stored(self) -> dict[str, tuple[str, float]]:
-        """What is stored of each generator: the metric's key and its value."""
+        """The stored rating of each generator: the metric's key and its value."""
         sign = -1 if self.metric == "human_rank" else 1
         return {name: (self.metric, sign * value) for name, value in zip(self.names, self.ratings, strict=True)}
 
 
 def read(path: Path, *, generated: Sequence[str]) -> People:
-    """Returns the ratings of those of `generated` that a table (`compute.io.tables`) rates, in one of these forms, by
-    its columns:
+    """Reads a table (`compute.io.tables`) of ratings of some of `generated`, in one of these forms, by its columns:
 
-    - `generator` with `rate` (a share, 0.8 or 80%), `elo`, `rating` or `score`, or `rank`; there may be a rank as well;
-    - `winner`, `loser` and perhaps `votes`: a row per comparison;
-    - `first`, `second`, `choice` (one of the two names, or a word of `compute.io.votes`), LMArena's too;
+    - `generator` with `rate` (a share, 0.8 or 80%), `elo`, `rating` or `score`, or `rank`; a rank is optional;
+    - `winner`, `loser` and optionally `votes`: a row per comparison;
+    - `first`, `second`, `choice` (one of the two names, or a word of `compute.io.votes`), also LMArena's;
     - `prompt`, `generator`, `votes`: each vote of a prompt is for one generator over all others that have a row for
       that prompt.
 
-    Votes are fitted by Bradley and Terry over all generators that they name. Raises BadInput naming the file, the row
-    and what is wrong, also where fewer than two of the compared generators are rated, Undefined for votes that no
-    finite strengths fit.
+    Votes are fitted by a Bradley-Terry model over all generators in them. Raises BadInput with the file, the row and
+    the error, also if fewer than two of the compared generators are rated; Undefined if no finite strengths fit the
+    votes.
     """
     metric, frame, notes = forms.read(path, FORMS)
     warnings = list(notes)
@@ -121,18 +122,18 @@ def read(path: Path, *, generated: Sequence[str]) -> People:
     )
 
 
-Won = Iterator[tuple[str, str, float]]  # who was chosen, over whom, how often
+Won = Iterator[tuple[str, str, float]]  # the chosen one, the other, and how often
 
 
 def _per_prompt(frame: pd.DataFrame, *, title: str) -> Won:
-    """Counts votes as ones over all others of a prompt."""
+    """Yields each vote as one over every other generator of its prompt."""
     for _, shown in frame.groupby("prompt", sort=False):
         count = shown.groupby("generator", sort=False)["votes"].sum()
         yield from ((first, second, won) for first, won in count.items() for second in count.index.drop(first))
 
 
 def _pairs(frame: pd.DataFrame, *, title: str) -> Won:
-    """Counts a tie as half a vote for either."""
+    """Yields each comparison's wins, with a tie as half a vote for either."""
     for at, row in enumerate(frame.to_dict("records"), start=1):
         names = (row["winner"], row["loser"]) if "winner" in row else (row["first"], row["second"])
         said, weight = row.get("choice", names[0]), row.get("votes", 1.0)

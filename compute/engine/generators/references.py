@@ -1,4 +1,4 @@
-"""A reference's statistics in files, which stand for its images later on."""
+"""Saved statistics of a reference, which later replace its images."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from compute.engine.generators.features import SetFeatures
 
 FORMAT = "likeness-reference-2"  # of saved statistics
-SUFFIX = ".npz"  # of a file, and of an address that stands for several
+SUFFIX = ".npz"  # of a file, and of an address for several files
 LONGEST = 80  # characters of a name
-# What does not belong to the preprocessing: the same model gives the same features up to rounding.
+# Not part of the preprocessing: the same model gives the same features up to rounding.
 ELSEWHERE = ("device", "packages")
 
 
-# What a file says besides its moments.
+# Fields of a file besides its moments.
 FACTS = ("name", "images", "condition", "source", "contents")
 
 
@@ -37,9 +37,8 @@ FACTS = ("name", "images", "condition", "source", "contents")
 class SavedReference:
     """Named statistics of a reference set: `moments` of its images, or CrossMoments with `condition`, the text side.
 
-    `images` and `condition` say what made the features: the key of the `backbone`, and its `preprocessing` (revision,
-    size, resampling, dtype ...). `source` tells in words which images they are, `contents` is a digest of the images
-    themselves.
+    `images` and `condition` describe how the features were made: the key of the `backbone`, and its `preprocessing`
+    (revision, size, resampling, dtype ...). `source` describes the images in words; `contents` is their digest.
     """
 
     name: str
@@ -51,11 +50,11 @@ class SavedReference:
 
     @property
     def subset(self) -> str:
-        """What a score against it rests on."""
+        """The backbones of scores against this reference."""
         return subset(self.images["backbone"], self.condition["backbone"] if self.condition else "")
 
     def write(self, folder: Path) -> Path:
-        """Writes `<folder>/<name>.npz`, whole or not at all: the moments, and the facts as JSON. Raises CannotWrite."""
+        """Writes `<folder>/<name>.npz` atomically: the moments, and the facts as JSON. Raises CannotWrite."""
         moments, arrays = self.moments, {}
         if isinstance(moments, CrossMoments):
             arrays = {"condition_mean": moments.condition.mean, "condition_scatter": moments.condition.scatter}
@@ -70,7 +69,7 @@ class SavedReference:
 
     @classmethod
     def read(cls, path: Path) -> SavedReference:
-        """Reads a file of saved statistics, never unpickling. Raises BadInput for one that is none, or is damaged."""
+        """Reads a file of saved statistics without unpickling. Raises BadInput for any other or a damaged file."""
         try:
             with np.load(path, allow_pickle=False) as file:
                 facts, arrays = json.loads(file["facts"].tobytes()), dict(file)
@@ -90,13 +89,13 @@ class SavedReference:
                 raise ValueError("it holds NaN or infinity")
             made = cls(moments=moments, **{name: facts[name] for name in FACTS})
             for origin in filter(None, (made.images, made.condition)):
-                dict(origin["preprocessing"], backbone=origin["backbone"])  # raises where something is missing
+                dict(origin["preprocessing"], backbone=origin["backbone"])  # raises if something is missing
             return made
         except (OSError, EOFError, zipfile.BadZipFile, KeyError, TypeError, ValueError) as error:
             raise BadInput(f"{path.name} is not a saved reference: {shortened(str(error))}") from error
 
     def check(self, backbone: str, settings: Mapping[str, Any]) -> None:
-        """Raises BadInput, naming the first difference, where its features of this backbone have other settings."""
+        """Raises BadInput with the first difference if its features of this backbone have other settings."""
         for side, origin in (("images", self.images), ("prompts", self.condition)):
             if not origin or origin["backbone"] != backbone:
                 continue
@@ -111,9 +110,9 @@ class SavedReference:
 
 
 def save(path: Path, features: SetFeatures, *, chosen: Backbones, source: str, contents: str) -> list[Path]:
-    """Writes `<path without ending>-<backbone>.npz` for every image backbone, and with each text backbone for cFreD.
+    """Writes `<path without suffix>-<backbone>.npz` for every image backbone, and with each text backbone for cFreD.
 
-    `source` says which images the reference's are, `contents` is their digest. Raises BadInput, CannotWrite.
+    `source` describes the reference's images, `contents` is their digest. Raises BadInput, CannotWrite.
     """
     written, rows = [], features.images[REFERENCE]
     for key in chosen.distances:
@@ -137,11 +136,11 @@ def save(path: Path, features: SetFeatures, *, chosen: Backbones, source: str, c
 
 
 def opened(where: str | Path | SavedReference, *, chosen: Backbones) -> dict[str, SavedReference]:
-    """Returns saved statistics by subset: those of one file or, for the FILE given to `--save-reference`, those of
-    every chosen backbone.
+    """Returns saved statistics by subset: those of one file or, for the FILE given to `--save-reference`, those of all
+    chosen backbones.
 
-    Raises NotHere for no such file, BadInput for one that is not a reference, is of none of the chosen backbones, or of
-    other images than the others.
+    Raises NotHere for a missing file, and BadInput for a file that is not a reference, has none of the chosen
+    backbones, or has other images than the rest.
     """
     if isinstance(where, SavedReference):
         files = [where]
@@ -158,7 +157,7 @@ def opened(where: str | Path | SavedReference, *, chosen: Backbones) -> dict[str
     first = files[0]
     if len({reference.contents for reference in files}) > 1:
         raise BadInput(f"The references {first.name} and others next to it are of different images: save them together")
-    # One with prompts holds the moments of its images as well.
+    # A reference with prompts also contains the moments of its images.
     crossed = [reference for reference in files if isinstance(reference.moments, CrossMoments)]
     alone = [replace(reference, moments=reference.moments.images, condition=None) for reference in crossed]
     used = {reference.subset: reference for reference in (*alone, *files) if reference.subset in chosen.distances}
@@ -171,7 +170,7 @@ def opened(where: str | Path | SavedReference, *, chosen: Backbones) -> dict[str
 
 
 def _file_name(path: Path, key: str) -> str:
-    """Returns the name of the file of one subset; a digest ends one that is cut."""
+    """Returns the file name of one subset; a truncated name ends in a digest."""
     parts = [path.stem, *key.split(JOIN)]
     name = "-".join(map(own_suite.slug, parts))
     if len(name) <= LONGEST:
@@ -180,7 +179,7 @@ def _file_name(path: Path, key: str) -> str:
 
 
 def without_place(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings of features without what differs from machine to machine."""
+    """Returns settings of features without what differs between machines."""
     return {
         name: without_place(value) if isinstance(value, Mapping) else value
         for name, value in settings.items()

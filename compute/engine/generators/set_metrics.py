@@ -1,8 +1,8 @@
-"""The metrics of generated images, a class each, and the figures that they give.
+"""The metrics of generated images, one class each, and their scores.
 
-Intervals come from every metric again without each block of prompts. Where images are paired, both sides lose the same
-prompts. If they are not, or where the reference is saved moments, it is taken as fixed and the generator's images
-are shared out.
+Intervals come from recomputing every metric without each block of prompts. If images are paired, the same prompts are
+removed from both sides. If not, or if the reference is saved moments, the reference is fixed and the generator's images
+are divided into blocks.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ from compute.metrics.distribution.moments import CrossMoments, Moments, SetScore
 from compute.progress import followed
 from compute.types import BadInput, Undefined
 
-MOST = 20_000  # images above which metrics that compare every image with every other take a random draw
+MOST = 20_000  # images above which metrics that compare all pairs use a random sample
 NO_PROMPTS = "the images have no prompts: give --prompts, or with features their condition"
 _METRICS = {metric.key: metric for metric in METRICS}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SetMetric:
-    """One metric over one backbone, or several that one pass gives: their `keys`.
+    """One metric over one backbone, or several metrics computed in one pass: their `keys`.
 
-    Methods take a generator's name, answer key by key, and raise BadInput or Undefined. `parts` are a record's fields
-    besides its value. With `draws` at most MOST images of a set are taken.
+    Methods take a generator's name, return results in the order of the keys, and raise BadInput or Undefined. `parts`
+    are a record's fields besides its value. With `draws`, at most MOST images of a set are used.
     """
 
     features: SetFeatures
@@ -48,37 +48,37 @@ class SetMetric:
     draws: ClassVar[bool] = False
 
     def sides(self, name: str) -> dict[str, Any]:
-        """Real, generated and, with a text backbone, the condition."""
+        """Returns real and generated features and, with a text backbone, the condition."""
         return self.features.sides(name, self.backbone)
 
     def of(self, name: str, rows: Ints | None = None) -> list[SetScore]:
-        """Returns the records of all images, or of these `rows` of them and of what is paired with them.
+        """Returns the records of all images, or of these `rows` and their paired rows.
 
-        A class with its own `without` may take no rows.
+        A class that overrides `without` may take no rows.
         """
         raise NotImplementedError
 
     def without(self, name: str, blocks: Blocks) -> Sequence[Floats]:
-        """(keys, blocks) the values without each block of the generator's rows."""
+        """Returns the values (keys, blocks) without each block of the generator's rows."""
         return [leave_out(lambda rows: self.of(name, rows)[0].value, blocks)]
 
     def at_infinity(self, name: str) -> SetScore | None:
-        """Returns the value at infinite N, of a metric that has one."""
+        """Returns the value at infinite N, if the metric has one."""
         return None
 
 
 class DistanceMetric(SetMetric):
-    """A Fréchet distance, conditional or not. Of many images it is computed from moments."""
+    """A Fréchet distance, conditional or not. With many images it is computed from moments."""
 
     distance: ClassVar[Callable[..., SetScore]]
 
     @property
     def _fixed(self) -> bool:
-        """Whether the reference stays whole where some of the generator's rows are excluded."""
+        """Whether the reference stays whole if some of the generator's rows are excluded."""
         return not self.features.prompts or self.features.saved
 
     def parted(self, name: str) -> dict[str, Any]:
-        """Returns the sides of which rows are excluded."""
+        """Returns the sides from which rows are excluded."""
         return self.sides(name)
 
     def without(self, name: str, blocks: Blocks) -> Sequence[Floats]:
@@ -92,7 +92,9 @@ class DistanceMetric(SetMetric):
         return [leave_moments_out(lambda **moments: distance(**fixed, **moments).value, blocks, of=of, **left)]
 
     def at_infinity(self, name: str) -> SetScore:
-        """Of pairs prompts are split, so that a part has both images of each; saved moments stay whole."""
+        """Returns the value at infinite N. Pairs are split by prompt, so that a part has both images of each; saved
+        moments stay whole.
+        """
         real, *others = self.parted(name).values()
         saved, widths, n = self.features.saved, [each.shape[1] for each in others], len(others[0])
         kinds = "image and text features" if len(widths) > 1 else "features"
@@ -130,7 +132,7 @@ class CfredMetric(DistanceMetric):
 
 
 class FidMetric(DistanceMetric):
-    """The Fréchet distance: FID over Inception's features, FD-DINOv2 over DINOv2's."""
+    """The Fréchet distance: FID with Inception's features, FD-DINOv2 with DINOv2's."""
 
     parts, distance = ("means", "covariances"), frechet.frechet
 
@@ -139,7 +141,7 @@ class FidMetric(DistanceMetric):
         return Gaussian.of(self.sides(self.features.generated[0])["real"], argument="real")
 
     def of(self, name: str, rows: Ints | None = None, real_rows: Ints | None = None) -> list[SetScore]:
-        """`real_rows` of the reference, if they are not those paired with `rows`."""
+        """Returns the record; `real_rows` are the reference's rows if they differ from those paired with `rows`."""
         real, generated = self.sides(name).values()
         if real_rows is None and not self._fixed:
             real_rows = rows
@@ -148,7 +150,7 @@ class FidMetric(DistanceMetric):
 
 
 class PairwiseMetric(SetMetric):
-    """Compares single images with the reference's, by PAIRWISE: the record of all, and the values of marked rows."""
+    """Compares single images with the reference's by PAIRWISE."""
 
     draws = True
 
@@ -175,7 +177,7 @@ def _manifold(k: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
     return partial(pairwise.manifold, k=k), partial(pairwise.manifold_of_subsets, k=k)
 
 
-# Neighbours: as many as the papers take.
+# Numbers of neighbours as in the papers.
 PAIRWISE: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
     "cmmd": (pairwise.cmmd, pairwise.cmmd_of_subsets),
     "kid": (pairwise.kid, pairwise.kid_of_subsets),
@@ -204,8 +206,9 @@ class InceptionScoreMetric(SetMetric):
 
 
 class MeanScoreMetric(SetMetric):
-    """CLIPScore and models of preference: one number per image. The record of all has its own interval, over
-    prompts."""
+    """CLIPScore and preference models: one number per image. The record of all images has its own interval, over
+    prompts.
+    """
 
     def of(self, name: str, rows: Ints | None = None) -> list[SetScore]:
         if self.keys[0] not in self.features.scores:
@@ -232,12 +235,14 @@ SET_METRICS: tuple[tuple[type[SetMetric], tuple[str, ...]], ...] = (
 
 # ---- figures
 
-Rows = list[dict[str, Any]]  # figures of one generator, a row per key of the metric
+Rows = list[dict[str, Any]]  # scores of one generator, a row per key of the metric
 
 
 def figures(features: SetFeatures, *, chosen: Backbones, with_intervals: bool = True) -> pd.DataFrame:
-    """Returns all chosen metrics that the features allow, generator by generator, in their ORDER, with the columns of
-    FIGURE: values with intervals and limits, or the reason why there is none."""
+    """Returns all chosen metrics that the features allow, by generator and in ORDER, with the columns of FIGURE.
+
+    Each has a value with interval and limit, or the reason why it is undefined.
+    """
 
     @cache
     def shared(n: int, drawn: bool) -> Blocks:
@@ -249,7 +254,7 @@ def figures(features: SetFeatures, *, chosen: Backbones, with_intervals: bool = 
         some = [key for key in keys if key in chosen.metrics]
         subsets = chosen.by_metric.get(keys[0], []) if some else []
         if kind is CfredMetric and not features.prompts:
-            subsets = subsets[:1]  # one reason says it
+            subsets = subsets[:1]  # one reason is enough
         asked += [(kind, backbone, some) for backbone in subsets]
     made = []
     for kind, backbone, some in followed(asked, "Comparing", "metric"):
@@ -270,7 +275,7 @@ def figures(features: SetFeatures, *, chosen: Backbones, with_intervals: bool = 
 
 
 def _add_values(rows: Rows, metric: SetMetric) -> None:
-    """Adds the values, or why there are none."""
+    """Adds the values, or why they are undefined."""
     try:
         records = metric.of(rows[0]["generator"])
     except (BadInput, Undefined) as error:
@@ -287,10 +292,11 @@ def _add_values(rows: Rows, metric: SetMetric) -> None:
 
 
 def _add_intervals(rows: Rows, metric: SetMetric, shares: Blocks) -> None:
-    """Adds intervals, and the values that they come from. Means over images have theirs."""
+    """Adds intervals, and the values behind them. Means over images already have intervals."""
     if isinstance(metric, MeanScoreMetric) and shares.count < intervals.FEWEST_BLOCKS:
         return
-    # No test of differences against saved moments: other runs of these prompts omit them of the reference too.
+    # Differences against saved moments are not tested: other runs with these prompts also exclude them from the
+    # reference.
     tested = not (isinstance(metric, FidMetric) and metric.features.prompts and metric.features.saved)
     with _noting(rows, "No interval"):
         for row, values in zip(rows, metric.without(rows[0]["generator"], shares), strict=True):
@@ -318,7 +324,7 @@ def _note(rows: Rows, *lines: str) -> None:
 
 
 def drawn_rows(rows: Features) -> Features:
-    """At most MOST rows, the same random ones of every set of one size."""
+    """Returns at most MOST rows, the same random ones for all sets of one size."""
     if len(rows) <= MOST:
         return rows
     return rows[np.sort(np.random.default_rng(0).choice(len(rows), MOST, replace=False))]

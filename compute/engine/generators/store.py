@@ -1,4 +1,4 @@
-"""What a comparison of generators leaves behind: a suite of user data with a run per generator."""
+"""Stores a comparison of generators: a suite of user data with a run per generator."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ from compute.tasks.source import OwnFile
 from compute.types import WHOLE, Score, Suite, Task
 
 PROCEDURE = "frechet"
-SAVED = "reference=saved"  # the variant of a run against saved statistics, which never hides one with the images
-MOST_PICTURES = 2000  # of one comparison, the reference's among them: about 3 kB each
-SIDE = 128  # pixels of their longer side at most
+SAVED = "reference=saved"  # the variant of a run against saved statistics, which never hides a run with the images
+MOST_PICTURES = 2000  # per comparison, including the reference's: about 3 kB each
+SIDE = 128  # longest side in pixels, at most
 DETAILS = ("low", "high", "limit", "limit_low", "limit_high", "parts", "warnings", "left_out", "block_sizes")
 
-Values = Mapping[str, Mapping[str, np.ndarray]]  # of single images by kind and generator, (n,) each
-Rating = tuple[str, float]  # people's: a metric and its value
+Values = Mapping[str, Mapping[str, np.ndarray]]  # per image, by kind and generator, (n,) each
+Rating = tuple[str, float]  # people's rating: a metric and its value
 
 
 def contents_of(images: Column, *, size: int = 16) -> str:
-    """Returns a digest of the images of a set."""
+    """Returns a digest of a set's images."""
     return hashlib.blake2b(images.keys.tobytes(), digest_size=size).hexdigest()
 
 
@@ -53,12 +53,13 @@ def store(
     human: Mapping[str, Rating],
     seconds: float,
 ) -> tuple[str, int]:
-    """Records the suite and writes a run for each generator with a figure; the suite's key and how many runs.
+    """Records the suite and writes a run for each generator with a score; returns the suite's key and the number of
+    runs.
 
-    `sets` are without what could not be decoded, `contents` is the digest of the reference's images. `name` is what the
-    suite is called, `file` what it was made from; `human` holds people's ratings by generator. The suite's digest is of
-    what makes comparisons comparable: the reference's images, the prompts in their order, and the features that each
-    metric is ranked on, so that a column of the board never holds two kinds. Raises CannotWrite.
+    `sets` exclude what could not be decoded, and `contents` is the digest of the reference's images. `name` is the
+    suite's name, `file` its source; `human` has people's ratings by generator. The suite's digest covers what makes
+    comparisons comparable: the reference's images, the prompts in order, and the features that each metric is ranked
+    on, so that a column of the board never mixes two kinds. Raises CannotWrite.
     """
     paired = sets.prompts is not None
     digest = hashlib.blake2b(contents.encode(), digest_size=16)
@@ -67,7 +68,7 @@ def store(
     ranked = (chosen.image[:1], chosen.cfred[:1], chosen.text[:1], chosen.clip, chosen.cmmd, chosen.classes)
     digest.update(json.dumps(ranked).encode())
     n = len(sets.sets[0]) if paired or sets.reference else next(iter(features.images[REFERENCE].values())).n
-    first = figures.drop_duplicates("metric").set_index("metric")["backbone"]  # that stands for each metric
+    first = figures.drop_duplicates("metric").set_index("metric")["backbone"]  # the headline backbone of each metric
     metrics = [metric for metric in USUAL if metric in first]
     rated = next(iter(human.values()))[0] if human else ""
     headline = "Features: " + ", ".join(f"{metric} {first[metric]}" for metric in metrics) + "."
@@ -98,7 +99,7 @@ def store(
     )
     suite = suite_records.record(made, results=results)
     [task] = suite.tasks
-    # Of single images by kind and generator, if all have the kind; none if nothing is paired.
+    # Per image, by kind and generator, if all generators have the kind; empty if nothing is paired.
     values: dict[str, Mapping[str, np.ndarray]] = {}
     if paired:
         if sets.reference is not None and features.images[sets.reference.name]:
@@ -135,7 +136,7 @@ def store(
 def run_settings(
     task: Task, *, metrics: list[str], data: Mapping[str, Any], backbones: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Returns what decides a generator's scores, of which the fingerprint is made."""
+    """Returns the settings that determine a generator's scores, from which the fingerprint is computed."""
     return {"procedure": {"key": task.procedure, "metrics": metrics}, "data": data, "backbones": backbones}
 
 
@@ -151,10 +152,10 @@ def write_run(
     seconds: float,
     **details: Any,
 ) -> bool:
-    """Writes a generator's run on a task, if there is a score: of each figure, of each metric's first for the whole
-    task too, and people's.
+    """Writes a generator's run on a task, if there is a score.
 
-    `settings` make its fingerprint, `details` are stored next to them.
+    The scores are each metric's on each backbone, its first for the whole task too, and people's rating. `settings`
+    determine the fingerprint; `details` are stored with them.
     """
     found: dict[str, dict[str, Any]] = {}
     undefined: dict[str, dict[str, str]] = {}
@@ -212,9 +213,11 @@ def suite_of(
     results: Path,
     aggregate: str = "task-mean",
 ) -> OwnSuite:
-    """Returns a suite of generators, with the subsets, metrics and generators of an earlier comparison of the same
-    data;
-    `tasks` by the end of their keys."""
+    """Returns a suite of generators, including the subsets, metrics and generators of an earlier comparison of the same
+    data.
+
+    `tasks` are by the end of their keys.
+    """
     key, benchmark = own_suite.key_of(name, mark=shape), own_suite.BENCHMARK.key
     models = [own_suite.own_generator(own_suite.slug(each), title=each[: own_suite.MAX_NAME]) for each in generators]
     recorded, _ = suite_records.recorded(results)
@@ -242,10 +245,9 @@ def suite_of(
 
 
 def _items(sets: PromptedSets, features: SetFeatures, part: ImageSet, values: Values) -> pd.DataFrame:
-    """Returns a row per pair (or image): the scores that one image has, and how far it is from the reference's in
-    features.
+    """Returns a row per pair (or image): the scores of the image, and its feature distance from the reference.
 
-    Of pairs: item, value (the first kind of value) and detail, which holds the prompt, the other kinds and the keys of
+    For pairs: item, value (the first kind of value) and detail, which has the prompt, the other kinds and the keys of
     the pictures, the reference's first.
     """
     name = part.name
@@ -266,7 +268,9 @@ def _items(sets: PromptedSets, features: SetFeatures, part: ImageSet, values: Va
 
 
 def _add_pictures(sets: PromptedSets, values: Values, *, task: str, results: Path) -> None:
-    """Small pictures of the prompts on which generators differ most, as many as MOST_PICTURES allow for all sets."""
+    """Adds small pictures of the prompts on which generators differ most, as many as MOST_PICTURES
+    allow for all sets.
+    """
     if sets.reference is None or not values:
         return
     opened = np.isin(np.array(sets.ids, dtype=object), run_folders.page_items(list(sets.ids)))

@@ -1,4 +1,4 @@
-"""The scores of a comparison and what people think of the same generators, as text, CSV or JSON."""
+"""The scores of a comparison of generators and people's ratings of them, as text, CSV or JSON."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from compute.metrics import METRICS
 from compute.pages.shown import Cell, ShownTable, ShowsItself
 from compute.types import WHOLE, BadInput, Undefined
 
-LEADING, ACROSS = 3, 4  # columns before the generators'; generators side by side, more go into their own table
+LEADING, ACROSS = 3, 4  # columns before the generators'; generators per table, others go into further tables
 INTERVALS = "In brackets: 95% interval over prompts or images."
-MOST = 60  # rows of a printed table; CSV and JSON have all, of a grid some two thousand
+MOST = 60  # rows of a printed table; CSV and JSON have all, which for a grid is about two thousand
 _METRICS = {metric.key: metric for metric in METRICS}
-NOT_SHOWN = ("left_out", "block_sizes")  # what only a test of differences needs
+NOT_SHOWN = ("left_out", "block_sizes")  # needed only for tests of differences
 
 
-# A figure is one metric of one generator over one backbone, a row of a table with these columns. `value` is missing
-# where undefined, with the `reason`. `low` to `high` is a 95% interval over images or prompts; `limit` the value
-# extrapolated to infinitely many images, with its own interval. `parts` are what the metric reports besides its value.
-# `left_out` are its values without each block of prompts or images, `block_sizes` the number in each: generators of one
-# comparison share the blocks.
+# A row of a table with these columns is one metric of one generator over one backbone. If undefined, `value` is missing
+# and `reason` says why. `low` to `high` is a 95% interval over images or prompts. `limit` is the value extrapolated to
+# infinitely many images, with its own interval. `parts` are further results of the metric. `left_out` are its values
+# without each block of prompts or images, and `block_sizes` the block sizes; generators of one comparison share the
+# blocks.
 NUMBERS = ("low", "high", "stderr", "limit", "limit_low", "limit_high")
 FIGURE: dict[str, Any] = {
     **{"generator": "", "metric": "", "backbone": "", "value": None, "n": 0},
@@ -43,18 +43,20 @@ FIGURE: dict[str, Any] = {
 
 
 def framed(figures: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
-    """Figures as one table, NaN for missing numbers."""
+    """Returns score rows as one table, NaN for missing numbers."""
     return pd.DataFrame(figures, columns=list(FIGURE)).astype(dict.fromkeys(("value", *NUMBERS), float))
 
 
 def of_record(record: Any, parts: Sequence[str]) -> dict[str, Any]:
-    """Returns what a metric's record says of a figure: value, interval, warnings, and these other fields."""
+    """Returns the fields of a metric's record: value, interval, warnings, and these parts."""
     numbers = {name: getattr(record, name) for name in ("value", "low", "high", "stderr")}
     return numbers | {"warnings": record.warnings, "parts": {name: float(getattr(record, name)) for name in parts}}
 
 
 def stored_figures(generator: str, scores: Iterable[Any], settings: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The figures of a stored run, from its scores (with subset, metric, value and n) and settings, without limits."""
+    """Returns the rows of a stored run, from its scores (with subset, metric, value and n) and settings, without
+    limits.
+    """
     figures = []
     for score in scores:
         if score.subset != WHOLE:
@@ -69,17 +71,17 @@ def stored_figures(generator: str, scores: Iterable[Any], settings: Mapping[str,
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class GeneratorTable(ShowsItself):
-    """Every figure, what to know about them all, and people's ratings next to them where they were given."""
+    """All scores of a comparison, general warnings, and people's ratings if given."""
 
     figures: pd.DataFrame  # with the columns of FIGURE
     warnings: tuple[str, ...] = ()
     people: People | None = None
 
     def beside(self, rated: People, *, scores: Mapping[str, Mapping[str, np.ndarray]]) -> GeneratorTable:
-        """With people's ratings, and every metric's agreement with them.
+        """Returns the table with people's ratings, and every metric's agreement with them.
 
-        `scores[metric][generator]` (n,) are those of single images, row by row of the same prompts: such metrics are
-        ranked by the mean rank of a generator's images among all of their prompt, as the paper lists them.
+        `scores[metric][generator]` (n,) are per-image scores on the same prompts in the same order. Such metrics are
+        ranked by the mean rank of a generator's images among all images of their prompt, as the paper lists them.
         """
         found, undefined = {}, []
         for key, rows in self.figures.groupby(["metric", "backbone"], sort=False):
@@ -100,15 +102,15 @@ class GeneratorTable(ShowsItself):
 
     @property
     def generators(self) -> list[str]:
-        """Their names, each once."""
+        """The distinct names of generators."""
         return self.figures["generator"].unique().tolist()
 
     def frame(self) -> pd.DataFrame:
-        """Returns a row per figure: generator, metric, backbone, value, n, low, high and the rest of the record."""
+        """Returns a row per score: generator, metric, backbone, value, n, low, high and the rest of the record."""
         return self.figures.copy()
 
     def value(self, metric: str, generator: str) -> float:
-        """The metric's first figure of a generator. Raises BadInput for one that is not there, with the reason."""
+        """Returns the metric's first score of a generator. Raises BadInput with the reason if there is none."""
         rows = self.figures.query("metric == @metric and generator == @generator")
         if rows.empty:
             known = ", ".join(dict.fromkeys(self.figures["metric"] + " of " + self.figures["generator"]))
@@ -124,7 +126,7 @@ class GeneratorTable(ShowsItself):
 
     @property
     def _by_metric(self) -> dict[tuple[str, str], dict[str, Any]]:
-        """Rows by metric and backbone, then by generator; without those that no generator has a value of."""
+        """Rows by metric and backbone, then by generator, if any generator has a value."""
         return {
             key: {row.generator: row for row in rows.itertuples()}
             for key, rows in self.figures.groupby(["metric", "backbone"], sort=False)
@@ -132,7 +134,7 @@ class GeneratorTable(ShowsItself):
         }
 
     def shown_table(self) -> ShownTable:
-        """Returns a row per generator, a column per metric and backbone, each on an axis of its own."""
+        """Returns a row per generator and a column per metric and backbone, each with its own axis."""
         shown = self._by_metric
         return ShownTable(
             heads=("generator", *(f"{_head(metric)} ({features_of(backbone)})" for metric, backbone in shown)),
@@ -151,10 +153,10 @@ class GeneratorTable(ShowsItself):
         )
 
     def plot(self, metric: str = "", backbone: str = "") -> Any:
-        """Returns a figure of plotly: the generators by one metric, best first, with 95% intervals; of several, the
-        first.
+        """Returns a plotly figure of the generators by one metric, the best first, with 95% intervals; by default the
+        first metric.
 
-        Raises BadInput for a metric or backbone that no generator has a value of.
+        Raises BadInput for a metric or backbone without values.
         """
         from compute.analysis.figures.ranked import strip
 
@@ -175,8 +177,9 @@ class GeneratorTable(ShowsItself):
         )
 
     def lines(self) -> list[str]:
-        """Returns a Markdown table, a row per metric and backbone with a value, a column per generator; then why others
-        have none, and warnings."""
+        """Returns a Markdown table, a row per metric and backbone with a value, a column per generator; then reasons
+        for missing values, and warnings.
+        """
         rows = []
         for (metric, backbone), cells in self._by_metric.items():
             least, most = (choose(cell.n for cell in cells.values()) for choose in (min, max))
@@ -194,7 +197,7 @@ class GeneratorTable(ShowsItself):
         return text + [""] * notes[:1].count(INTERVALS) + notes
 
     def _notes(self) -> list[str]:
-        """Returns what is in brackets, why others have no value, and warnings."""
+        """Returns the meaning of brackets, reasons for missing values, and warnings."""
         lines = [INTERVALS] if self.figures["low"].notna().any() else []
         for reason, part in self.figures[self.figures["reason"] != ""].groupby("reason", sort=False):
             named = []
@@ -212,7 +215,7 @@ class GeneratorTable(ShowsItself):
         return lines
 
     def people_lines(self) -> list[str]:
-        """Returns the agreement as a Markdown table, then warnings; nothing without people's ratings."""
+        """Returns the agreement as a Markdown table, then warnings; empty without people's ratings."""
         people = self.people
         if people is None:
             return []
@@ -246,17 +249,17 @@ class GeneratorTable(ShowsItself):
 
     @property
     def notes(self) -> list[str]:
-        """What its CSV cannot hold: warnings, and people's ratings."""
+        """Content that CSV cannot represent: warnings, and people's ratings."""
         return [*(f"Warning: {line}" for line in self.warnings), *self.people_lines()]
 
     def csv(self) -> str:
-        """One row per score; empty cells if a number is missing."""
+        """Returns one row per score; cells are empty if a number is missing."""
         frame = self.figures.drop(columns=["parts", *NOT_SHOWN])
         warnings = frame.pop("warnings").map("; ".join)
         return frame.assign(warnings=warnings).to_csv(index=False, lineterminator="\n")
 
     def json(self) -> str:
-        """`{"figures": [...], "warnings": [...], "people": {...}}`, numbers unrounded, null if missing."""
+        """Returns `{"figures": [...], "warnings": [...], "people": {...}}` with unrounded numbers, null if missing."""
         rows = finite(self.figures.drop(columns=list(NOT_SHOWN)).to_dict("records"))
         content: dict[str, Any] = {"figures": rows, "warnings": list(self.warnings)}
         if self.people is not None:
@@ -265,7 +268,7 @@ class GeneratorTable(ShowsItself):
 
 
 def _table(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Returns a Markdown table of its first MOST rows, and how many are left."""
+    """Returns a Markdown table of the first MOST rows, and how many more there are."""
     more = len(rows) - 1 - MOST
     return markdown(rows[: MOST + 1]) + [f"... and {more:,} more rows: --format csv or json"] * (more > 0)
 
@@ -281,12 +284,12 @@ def _title(metric: str, backbone: str) -> str:
 
 
 def features_of(backbone: str) -> str:
-    """Returns the backbone, or both: a vertical bar would end a table's cell."""
+    """Returns the backbone, or both joined without a vertical bar, which would end a table cell."""
     return backbone.replace(JOIN, " x ")
 
 
 def _cell(row: Any, names: Sequence[str] = ("value", "low", "high")) -> str:
-    """Returns the value, or the limit, and its interval with as many digits."""
+    """Returns the value, or the limit, and its interval with the same number of digits."""
     value, low, high = (getattr(row, name) for name in names)
     if math.isnan(value):
         return "-"
@@ -297,5 +300,5 @@ def _cell(row: Any, names: Sequence[str] = ("value", "low", "high")) -> str:
 
 
 def finite(value: Any) -> Any:
-    """Returns the same with null for NaN, which JSON lacks."""
+    """Returns the value with null for NaN, which JSON does not have."""
     return json.loads(json.dumps(value), parse_constant=lambda name: None)
