@@ -19,7 +19,7 @@ printed tables (common.sql lists them) and returns a row per claim: a row of the
 Two verdicts are not a conflict although the printed and the recomputed text differ:
     tables differ     the claim compares two sources that need not agree, such as tables that average
                       different categories
-    not significant   a correlation over so few models that its interval neither confirms nor excludes the claim, because
+    not significant   a correlation over so few models that its interval neither confirms nor excludes the claim:
                       its sign is not significantly different from zero (`by_intervals`)
 """
 
