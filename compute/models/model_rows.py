@@ -51,7 +51,7 @@ def _loaded(row: Model, hardware: Hardware, *, trainable: bool) -> Any:
     if hardware.device.startswith("cuda") and hardware.dtype == "float32":
         import torch
 
-        torch.backends.cudnn.allow_tf32 = False  # else convolutions round to 10 bits, hardly more than bfloat16's 7
+        torch.backends.cudnn.allow_tf32 = False  # otherwise convolutions round to 10 bits (bfloat16: 7)
     model = (family.trainable if trainable else family.load)(row, hardware, folder)
     if required:
         model.settings["revision"] = weights.revision(row, required=required)

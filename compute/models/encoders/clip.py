@@ -116,7 +116,7 @@ def _pixels(processor: Mapping[str, Any]) -> Callable[[Image.Image], dict[str, t
     )
 
     def ready(image: Image.Image) -> dict[str, torch.Tensor]:
-        pixels = torch.from_numpy(np.array(image)).permute(2, 0, 1)  # which is resized faster as it lies than copied
+        pixels = torch.from_numpy(np.array(image)).permute(2, 0, 1)  # a view, resized faster than a copy
         short, long = sorted((image.width, image.height))
         longer = int(side * long / short)
         size = (longer, side) if image.width <= image.height else (side, longer)

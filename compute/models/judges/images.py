@@ -9,7 +9,7 @@ from typing import Any
 from compute.content import decoding
 from compute.content.messages import Picture
 
-SENT_AS_IS = {"PNG": "png", "JPEG": "jpeg", "WEBP": "webp"}  # where decoding changes nothing; all else as PNG
+SENT_AS_IS = {"PNG": "png", "JPEG": "jpeg", "WEBP": "webp"}  # if decoding changes nothing; else sent as PNG
 
 
 def image_part(picture: Picture) -> dict[str, Any]:
