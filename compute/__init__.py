@@ -1,9 +1,9 @@
-"""The offline layer: reads and makes scores, and keeps them in one database. Never imports leaderboard.
+"""The offline layer: imports and computes scores and stores them in one database. Never imports leaderboard.
 
-From Python: `compute.evaluate`, `compute.train` and `compute.frechet`; of any table of scores `compute.rank`,
-`correlate`, `lite` and `compare`; a metric of images as a loss on tensors, `compute.metric`; the metrics of scores in
-`compute.metrics`; `compute.replicate`, own scores next to others'; `compute.audit`, scores that the others
-contradict; and `compute.remote`, the functions of a running board. Importing this package loads nothing heavy.
+The Python interface: `compute.evaluate`, `compute.train` and `compute.frechet`; `compute.rank`, `correlate`, `lite` and
+`compare` for any table of scores; `compute.metric`, an image metric as a loss on tensors; `compute.metrics`, the
+metrics of scores; `compute.replicate`, your scores next to published ones; `compute.audit`, scores that the other
+scores contradict; and `compute.remote`, the functions of a running board. Importing this package loads nothing heavy.
 """
 
 from __future__ import annotations

@@ -18,9 +18,9 @@ from compute.progress import working
 from compute.types import ON_COMMAND_LINE, BadInput, LikenessError
 from compute.versions import naming_packages
 
-FILES = {"list": "listing", "import": "imports"}  # the others are called as their files in compute/cli
-OF_TABLES = ("rank", "correlate", "compare", "replicate", "audit")  # functions of Python, as they are
-COMMANDS = {  # with what `likeness --help` says of them, for which none is loaded
+FILES = {"list": "listing", "import": "imports"}  # commands whose module in compute/cli has another name
+OF_TABLES = ("rank", "correlate", "compare", "replicate", "audit")  # Python functions that serve as commands unchanged
+COMMANDS = {  # with the lines that `likeness --help` prints, so that it loads no command
     "fetch": "Downloads models' weights at the pinned revision into the hub's cache; existing files stay.",
     "plan": "Orders a suite's missing tasks by how much an hour of each tells of a model's place.",
     "run": "Computes the missing scores of models on a suite, rebuilds the database and prints the scores.",
@@ -49,13 +49,17 @@ COMMANDS = {  # with what `likeness --help` says of them, for which none is load
 
 
 class Commands(TyperGroup):
-    """The one error boundary of the command line: an error that a user can fix is one line and exit code 1."""
+    """The only error boundary of the command line: an error that the user can fix prints one line and exits with code
+    1.
+    """
 
     def __init__(self, **given: Any) -> None:
         super().__init__(**{**given, "commands": dict.fromkeys(COMMANDS)})
 
     def get_command(self, context: Any, name: str) -> Any:
-        """The command of that name, made on first use: what others need is not loaded."""
+        """Returns the command of that name. It is made on first use, so that the imports of other commands are not
+        loaded.
+        """
         if name in self.commands and self.commands[name] is None:
             file = FILES.get(name, name)
             source = import_module(paths.PACKAGE if name in OF_TABLES else f"{paths.PACKAGE}.cli.{file}")
@@ -67,19 +71,19 @@ class Commands(TyperGroup):
         return super().get_command(context, name)
 
     def format_help(self, context: Any, formatter: Any) -> None:
-        """Lists the commands by their lines."""
+        """Lists the commands with their one-line descriptions."""
         self.commands |= {name: TyperCommand(name, help=line) for name, line in COMMANDS.items()}
         super().format_help(context, formatter)
 
     def main(self, *given: Any, **named: Any) -> Any:
-        """As click's, on streams that take every sign."""
+        """Runs click's main on streams that replace characters they cannot encode."""
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(errors="replace")
         return super().main(*given, **named)
 
     def invoke(self, context: Any) -> Any:
-        """Runs the command. A pipe that nobody reads any more ends it silently, as click does."""
+        """Runs the command. If the reader of a pipe is gone, the command ends silently, as in click."""
         told = ON_COMMAND_LINE.set(True)
         try:
             with naming_packages():
@@ -108,7 +112,7 @@ class Commands(TyperGroup):
 
     def _invoke(self, context: Any) -> Any:
         for word in sys.argv:
-            word.encode()  # UnicodeEncodeError here, and not when a run is stored
+            word.encode()  # raises UnicodeEncodeError here rather than when a run is stored
         if storage.is_url(os.environ.get("LIKENESS_RESULTS", "")):
             raise BadInput(
                 "LIKENESS_RESULTS is a folder of this machine. Name an address with --results, and make the database "
@@ -132,8 +136,9 @@ app = typer.Typer(
 
 
 def main(name: str | None = None) -> None:
-    """The command line as a program. With a locale that leaves Python with ASCII it starts again in UTF-8 mode, as
-    names of files in other letters could not be stored."""
+    """Runs the command line as a program. If the locale makes Python use ASCII, it restarts in UTF-8 mode, because file
+    names with non-ASCII letters could not be stored.
+    """
     if sys.getfilesystemencoding() == "ascii":
         os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])
     with working(" ".join(["likeness", *sys.argv[1:2]])):

@@ -1,4 +1,4 @@
-"""Types of arrays, running sums, vectors of length 1, ranks. Docstrings give shapes: (n, d), [models, tasks]."""
+"""Array types, running sums, unit vectors, and ranks. Docstrings give shapes: (n, d), [models, tasks]."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ Bools = NDArray[np.bool_]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LazyRows:
-    """Rows (n, d) that stay where they are stored: `rows[at]`, of a slice or row numbers (m,), reads these alone.
+    """Rows (n, d) that stay where they are stored: `rows[at]` reads only the rows of a slice or of row numbers (m,).
 
-    `read` gives the rows of row numbers (m,) as an array. `np.asarray` reads all.
+    `read` returns the rows of row numbers (m,) as an array. `np.asarray` reads all rows.
     """
 
     read: Callable[[Ints], NDArray[Any]]
@@ -43,11 +43,12 @@ class LazyRows:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Many:
-    """Several vectors per item (late interaction) that stay where they are stored: `read` gives those of some items
-    (m,) as a list of (vectors, d)."""
+    """Several vectors per item (late interaction) that stay where they are stored. `read` returns the vectors of items
+    (m,) as a list of arrays (vectors, d).
+    """
 
     read: Callable[[Ints], list[Floats32]]
-    lengths: Ints  # (n,) how many vectors each item has
+    lengths: Ints  # (n,) number of vectors per item
 
     def __len__(self) -> int:
         return len(self.lengths)
@@ -57,18 +58,20 @@ class Many:
 
 
 def cumulative(sizes: Sequence[int] | np.ndarray) -> Ints:
-    """(n + 1,): 0 and the running sums of `sizes` (n,). Part i of arrays strung together is [sums[i] : sums[i + 1]]."""
+    """Returns 0 followed by the running sums of `sizes` (n,), as (n + 1,). Part i of concatenated arrays is [sums[i] :
+    sums[i + 1]].
+    """
     return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
 
 def mean_if_known(values: Sequence[float | None]) -> float | None:
-    """The mean; None if one of the values is."""
+    """Returns the mean, or None if any value is None."""
     known = [value for value in values if value is not None]
     return float(np.mean(known)) if len(known) == len(values) else None
 
 
 def unit(vectors: NDArray[np.floating]) -> Floats:
-    """Rows at length 1; a row of zeros stays one. No square leaves the range of a float, whatever the scale."""
+    """Scales rows to unit length; a row of zeros stays zero. No square overflows or underflows, whatever the scale."""
     rows = np.asarray(vectors, dtype=np.float64)
     largest = np.abs(rows).max(axis=-1, keepdims=True)
     rows = rows / np.where(largest > 0, largest, 1)
@@ -76,9 +79,10 @@ def unit(vectors: NDArray[np.floating]) -> Floats:
 
 
 def ranks(values: Floats, *, ties: Literal["average", "min"] = "average") -> Floats:
-    """Ranks along the first axis, of the smallest 1; equal values share the mean of their ranks, or the smallest.
+    """Ranks along the first axis; the smallest value has rank 1. Tied values share the mean of their ranks, or the
+    smallest.
 
-    Without NaN. As scipy.stats.rankdata, whose package takes half a second and 60 MB to import.
+    The values must not contain NaN. Equals scipy.stats.rankdata, whose import takes half a second and 60 MB.
     """
     order = np.argsort(values, axis=0, kind="stable")
     ordered = np.take_along_axis(values, order, axis=0)

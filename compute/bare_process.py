@@ -1,4 +1,5 @@
-"""A process for what visitors send: none of the server's variables, and limits of the kernel that it sets for itself.
+"""A process for untrusted uploads: it gets none of the server's environment variables and sets kernel limits for
+itself.
 
 Sources: setrlimit(2), prctl(2). Only Linux has all of the limits; elsewhere nothing is limited.
 """
@@ -26,7 +27,7 @@ PASSED_ON = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SYSTEMROOT", "PYTHONHOME")
 
 
 def environment() -> dict[str, str]:
-    """Returns the little that the program needs: none of the server's variables, which may hold keys."""
+    """Returns the few environment variables that the program needs, none of the server's, which may hold keys."""
     paths = dict.fromkeys([str(IMPORTED_FROM), *(path for path in sys.path if path)])
     return {
         "PYTHONPATH": os.pathsep.join(paths),
@@ -40,13 +41,15 @@ def environment() -> dict[str, str]:
 
 
 def end_with(parent: int) -> None:
-    """The process is killed when the thread that started it ends. Exits at once if `parent` is gone already."""
+    """Makes the kernel kill this process when the thread that started it ends. Exits at once if `parent` is already
+    gone.
+    """
     if sys.platform == "linux":
         prctl = ctypes.CDLL(None, use_errno=True).prctl
         prctl(SET_PARENT_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
         prctl(SET_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
         with suppress(OSError):
-            Path("/proc/self/oom_score_adj").write_text("1000")  # where memory is short, it goes before the server
+            Path("/proc/self/oom_score_adj").write_text("1000")  # killed before the server if memory runs out
     if os.name == "posix" and os.getppid() != parent:
         sys.exit("The process that started this one is gone")
 
@@ -57,9 +60,9 @@ def enforced() -> bool:
 
 
 def confine(*, memory: int, seconds: float) -> None:
-    """Allows `memory` more bytes of address space and `seconds` more of processor time, and no further file or socket.
+    """Allows `memory` more bytes of address space and `seconds` more of processor time, and no new files or sockets.
 
-    A larger reservation is a MemoryError; at the end of its time the process is killed.
+    A larger allocation raises MemoryError. When its time is up, the process is killed.
     """
     if not enforced():
         return
@@ -73,7 +76,7 @@ def confine(*, memory: int, seconds: float) -> None:
 
 
 def allow(seconds: float) -> None:
-    """So much processor time from now onward, rounded up to whole seconds of all."""
+    """Allows this much more processor time from now on. The total is rounded up to whole seconds."""
     if enforced():
         hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
         most = math.ceil(time.process_time() + seconds)

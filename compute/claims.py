@@ -1,26 +1,26 @@
-"""The papers' claims, recomputed from their own tables: rows of assets/published/claims/<paper>.toml with a query each.
+"""The papers' claims, recomputed from their own tables: rows of assets/published/claims/<paper>.toml with queries.
 
 Fields of a row: `paper`, `where`, `claim`, `printed`, `formula`, `note` and `why` (why it matters) are shown as they
-stand; `notes` adds to the note of the claim that reads so, or of all claims with that verdict. `query` is SQL over the
-printed tables (common.sql says what there is) and gives a row per claim: a row of the file with {placeholders} in
+stand; `notes` adds to the note of the claim with that text, or of all claims with that verdict. `query` is SQL over the
+printed tables (common.sql lists them) and returns a row per claim: a row of the file with {placeholders} in
 `claim` is a family, one claim per table cell. Its columns fill the placeholders of the texts, and three are special:
     value   compared with the printed number, in printed units; NULL cannot be recomputed
     slack   the largest error that the rounding of the inputs can cause, in printed units
     holds   whether the claim holds, or a verdict; without it, and without a value, `recomputed` has to equal `printed`
-`recomputed` is the text shown; without it the value is, with two digits more than printed. `verdict` instead of a query
-is of a claim for which the paper prints nothing to compute with.
+`recomputed` is the text shown; without it, the value is shown with two more digits than are printed. A claim has
+`verdict` instead of `query` if the paper prints nothing to compute with.
 
-`severity` says what depends on a claim, whatever its verdict:
+`severity` says how much depends on a claim, regardless of its verdict:
     headline   a finding that the abstract, the conclusion or a section leads with: who is best, what transfers, what
-               correlates. Each says in `why` what a reader would decide by it.
+               correlates. Its `why` says what a reader would decide by it.
     table      a result: a score, rank or correlation of a table, or a sentence about single models or tasks.
     detail     how much data there is, captions, repeated numbers, the order of rows: no ranking depends on it.
 
-Two verdicts are not a conflict although the print and the recomputed text are unlike:
-    tables differ     the claim holds two sources against each other that need not agree, such as tables that average
+Two verdicts are not a conflict although the printed and the recomputed text differ:
+    tables differ     the claim compares two sources that need not agree, such as tables that average
                       different categories
-    not significant   a correlation of so few models that its interval neither confirms nor excludes what is claimed: a
-                      sign that the data cannot tell from zero neither confirms nor contradicts (`by_intervals`)
+    not significant   a correlation over so few models that its interval neither confirms nor excludes the claim:
+                      its sign is not significantly different from zero (`by_intervals`)
 """
 
 from __future__ import annotations
@@ -53,10 +53,10 @@ TEXTS = ("claim", "where", "printed", "formula", "note", "why", "recomputed")
 CANNOT = "cannot be recomputed"
 NOT_IN_KEYS = re.compile(r"[^a-z0-9.]+")
 HYPHEN = re.compile(r"(?<![\w.)-])-(?=\d)")  # of a negative number
-NUMBER = re.compile(r"[+−-]?\d")  # how a printed one begins
-SIZES = "Model Size"  # numbers and "N/A": words
+NUMBER = re.compile(r"[+−-]?\d")  # how a printed number begins
+SIZES = "Model Size"  # holds numbers and "N/A", so it is treated as text
 PRINTED = ("source", "place", "heading", "row", "model", "key", "group", "text", "value")  # columns of all cells
-NO_FILES = ("folder", "task", "subset", "metric")  # columns of results of others, if there are none
+NO_FILES = ("folder", "task", "subset", "metric")  # columns of other authors' results, for when there are none
 
 
 def all_claims() -> list[Claim]:
@@ -75,14 +75,14 @@ def all_claims() -> list[Claim]:
 
 
 def read_paper(name: str, tables: duckdb.DuckDBPyConnection) -> dict[str, Any]:
-    """Reads a paper's file, and makes the tables that its claims are stated with."""
+    """Reads a paper's file and creates the tables that its claims query."""
     paper = tomllib.loads((paths.CLAIMS / f"{name}.toml").read_text(encoding="utf-8"))
     tables.execute(paper["tables"])
     return paper
 
 
 def printed_tables() -> duckdb.DuckDBPyConnection:
-    """Opens a database in memory with the papers' tables, and runs common.sql, which says what is in it."""
+    """Opens an in-memory database with the papers' tables and runs common.sql, which documents its contents."""
     tables = duckdb.connect(config={"threads": 1})
     for name, function, inputs, output in FUNCTIONS:
         tables.create_function(name, function, inputs, output)
@@ -94,7 +94,7 @@ def printed_tables() -> duckdb.DuckDBPyConnection:
         keys = [models.get((table.benchmark, name)) for name in names]
         wide = text | {"row": rows, "key": keys}
         for place, (heading, column) in enumerate(text.items()):
-            if heading != SIZES and any(map(NUMBER.match, column)):  # not one of words
+            if heading != SIZES and any(map(NUMBER.match, column)):  # skips columns of text
                 wide[heading] = list(map(number, column))
                 about = rows, names, keys, text.get("group", [""] * len(names)), column, wide[heading]
                 cells += [(table.key, place, heading, *row) for row in zip(*about, strict=True)]
@@ -123,7 +123,7 @@ def printed_tables() -> duckdb.DuckDBPyConnection:
 
 
 def _laboratory_scores() -> pd.DataFrame:
-    """Returns what laboratories measured, as it is shipped: model, task, subset, metric, value, who."""
+    """Returns the shipped scores measured by laboratories: model, task, subset, metric, value, who."""
     frames = []
     for mark in sorted(paths.IMPORTED.glob("*/collection.json")):
         files = json.loads(mark.read_text(encoding="utf-8"))["files"]
@@ -137,7 +137,7 @@ def _laboratory_scores() -> pd.DataFrame:
 
 
 def _pair_votes() -> pd.DataFrame:
-    """Returns what judges answered of pairs, next to people's votes, as it is shipped."""
+    """Returns the shipped answers of judges on pairs, next to people's votes."""
     files = map(store.read_parquet, paths.IMPORTED.glob("genai-bench/votes.parquet"))
     return pd.concat([pd.DataFrame(columns=["task", "judge", "item", "human", "answer"], dtype=str), *files])
 
@@ -185,25 +185,26 @@ def judge(printed: str, recomputed: float | None, *, slack: float = 0.0) -> str:
 
 
 def shown(value: float | None, *, like: str) -> str:
-    """Returns a count as it is, another value with two more digits than the printed one, None as an empty text."""
+    """Formats a count as it is and any other value with two more digits than printed; None becomes an empty text."""
     if value is None or isinstance(value, int):
         return "" if value is None else str(value)
     return rounded(value, decimals(like) + 2)
 
 
-# What SQL lacks, by the names that queries use.
+# Functions that SQL lacks, under the names that queries use.
 
 
 def correlated(method: str) -> Callable[[Sequence[float], Sequence[float]], float]:
-    """Returns the correlation of two lists by a method."""
+    """Returns a function that correlates two lists by a method."""
     return lambda first, second: float(
         correlate(scores=np.column_stack([first, second]), method=method, minimum=2).r[0, 1]
     )
 
 
 def correlation_interval(r: float, n: int, method: str, claims: int) -> list[float | None]:
-    """Returns the ends of an interval that holds with 95% confidence for all of a number of correlations together
-    (Bonferroni); None if there is none."""
+    """Returns the ends of an interval that covers a number of correlations jointly with 95% confidence (Bonferroni).
+    Ends are None if the interval does not exist.
+    """
     ends = interval(r=r, n=n, method=method, quantile=NormalDist().inv_cdf(1 - 0.025 / claims))
     return [float(end) if math.isfinite(end) else None for end in ends]
 
@@ -211,7 +212,7 @@ def correlation_interval(r: float, n: int, method: str, claims: int) -> list[flo
 def rho_slack(
     scores: Sequence[float], human: Sequence[float], scores_half: Sequence[float], human_half: Sequence[float]
 ) -> float:
-    """Returns the largest shift of ρ² that rounding can cause, each input moved half a unit along its gradient."""
+    """Returns the largest shift of ρ² that rounding can cause, with each input moved half a unit along its gradient."""
     inputs, halves = np.array([*scores, *human]), np.array([*scores_half, *human_half])
 
     def rho(values: np.ndarray) -> float:

@@ -1,6 +1,6 @@
-"""Arguments that several functions share are written once, with the text that describes them in their annotation.
+"""Arguments that several functions share: each is written once, and its annotation holds the text that describes it.
 
-`Annotated[str, "cpu or cuda"]`: the text is what `likeness COMMAND --help` prints of the option.
+`Annotated[str, "cpu or cuda"]`: `likeness COMMAND --help` prints the text for the option.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def parameters(source: Callable[..., Any]) -> dict[str, inspect.Parameter]:
 
 
 def names(given: Sequence[str] | str | None) -> tuple[str, ...]:
-    """Returns the names in a comma-separated text, or in several."""
+    """Returns the names in a comma-separated text or in several texts."""
     texts = [given] if isinstance(given, str) else given or ()
     return tuple(name for text in texts for part in text.split(",") if (name := part.strip()))
 
@@ -27,7 +27,8 @@ def names(given: Sequence[str] | str | None) -> tuple[str, ...]:
 def taking(source: Callable[..., Any], *, without: Collection[str] = ()) -> Callable[[Taker], Taker]:
     """Gives a function the parameters of `source`, a function or class, as keywords in place of its last one, `**rest`.
 
-    Parameters that the function has itself, and those `without`, are not added; any other keyword is a TypeError.
+    Parameters that the function already has, and those in `without`, are not added. Any other keyword raises a
+    TypeError.
     """
 
     def extended(function: Taker) -> Taker:

@@ -1,17 +1,18 @@
-"""Where the shipped files are, where own ones go, and the variables of the environment that move these.
+"""Paths of the shipped files and of the user's files, and the environment variables that change them.
 
-In a checkout, `assets` is next to the packages, and own results next to it. Of the installed package `likeness`, all of
-these are parts, and everything that is written goes to the user's data folder: never among the packages.
+In a checkout, `assets` is next to the packages, and the user's results are next to `assets`. In the installed package
+`likeness`, all shipped files are part of the package, and everything written goes to the user's data folder, never into
+site-packages.
 """
 
 import os
 import sys
 from pathlib import Path
 
-PACKAGE = __package__  # what `python -m` runs: compute, of the installed package likeness.compute
+PACKAGE = __package__  # the name that `python -m` runs: compute, or likeness.compute when installed
 IS_INSTALLED = PACKAGE != "compute"
-ROOT = Path(__file__).resolve().parents[1]  # of compute, leaderboard, assets, docs; the catalogue's paths start here
-IMPORTED_FROM = ROOT.parent if IS_INSTALLED else ROOT  # the folder in which Python finds this program
+ROOT = Path(__file__).resolve().parents[1]  # holds compute, leaderboard, assets, docs; the catalogue's paths start here
+IMPORTED_FROM = ROOT.parent if IS_INSTALLED else ROOT  # the folder from which Python imports this program
 ASSETS = ROOT / "assets"
 DOCS = ROOT / "docs"
 CATALOG = ASSETS / "catalog"
@@ -19,13 +20,13 @@ SENTENCES = ASSETS / "calibration" / "sentences.csv"
 PUBLISHED = ASSETS / "published"
 CLAIMS = PUBLISHED / "claims"
 IMPORTED = ASSETS / "imported"  # public results of others: python -m compute refresh
-VERSIONS = ASSETS / "versions"  # of the shipped data, before the newest
+VERSIONS = ASSETS / "versions"  # earlier versions of the shipped data
 COMPUTED = ASSETS / "computed"  # shipped run folders
 PROJECTIONS = COMPUTED / "projections.csv"
 
 
 def user_data() -> Path:
-    """The folder of this user's data, by the system's custom.
+    """Returns the folder of this user's data, by the convention of the system.
 
     Sources: XDG Base Directory Specification; Apple, File System Programming Guide; Microsoft, Known Folders.
     """
@@ -35,13 +36,15 @@ def user_data() -> Path:
         folder = Path.home() / "Library" / "Application Support"
     else:
         folder = Path(os.environ.get("XDG_DATA_HOME", ""))
-        if not folder.is_absolute():  # unset, or invalid as the specification has it
+        if not folder.is_absolute():  # unset, or invalid by the specification
             folder = Path.home() / ".local" / "share"
     return folder / "likeness"
 
 
 def home() -> Path | None:
-    """The folder of the database and the results: LIKENESS_HOME, else the user's. None in a checkout without it."""
+    """Returns the folder of the database and the results: LIKENESS_HOME, else the user's data folder. None in a
+    checkout if LIKENESS_HOME is unset.
+    """
     named = os.environ.get("LIKENESS_HOME")
     if named:
         return Path(named).expanduser().absolute()

@@ -1,4 +1,4 @@
-"""The memory of this process, and what a process gives back of it."""
+"""The memory of this process, and how freed memory is returned to the system."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-ARENA_MAX, MMAP_THRESHOLD = -8, -3  # of mallopt, as malloc.h has them
-LARGE_BLOCK = 1_000_000  # bytes from which a block has its own mapping
+ARENA_MAX, MMAP_THRESHOLD = -8, -3  # constants of mallopt in malloc.h
+LARGE_BLOCK = 1_000_000  # bytes from which a block gets its own mapping
 
 
 def resident() -> int:
-    """Bytes of memory of a process, this one by default; 0 if the system does not say."""
+    """Returns the resident memory of this process in bytes; 0 if the system does not report it."""
     try:
         return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
     except (OSError, IndexError, ValueError):
@@ -23,11 +23,13 @@ def resident() -> int:
 
 
 def tune_malloc() -> None:
-    """Has glibc give back what a server frees, before its threads start; nothing with another C library.
+    """Makes glibc return the memory that a server frees. Call it before threads start; it does nothing with another C
+    library.
 
-    Two arenas instead of one a thread, since an arena does not return its free memory: measured, 15 to 25 MB less. And
-    its own mapping for every large block, which is gone once it is freed: glibc raises the size from which it does
-    so, up to 32 MB, with each larger block that is freed. Measured with many photographs: 300 MB less.
+    There are two arenas instead of one per thread, because an arena does not return its free memory: this saves 15 to
+    25 MB (measured). Every large block gets its own mapping, which is released when the block is freed. By default,
+    glibc raises the size for this up to 32 MB with each larger block that is freed. This saves 300 MB with many
+    photographs (measured).
     """
     try:
         for setting, value in ((ARENA_MAX, 2), (MMAP_THRESHOLD, LARGE_BLOCK)):
@@ -38,8 +40,9 @@ def tune_malloc() -> None:
 
 @contextmanager
 def long_lived() -> Iterator[None]:
-    """What is made meanwhile stays until the process ends: it is neither searched for garbage now, which is an eighth
-    of the time of a start, nor ever after."""
+    """Keeps objects made in this block until the process ends. They are not searched for garbage, neither now, which
+    would take an eighth of the startup time, nor later.
+    """
     gc.disable()
     try:
         yield
@@ -49,9 +52,9 @@ def long_lived() -> Iterator[None]:
 
 
 def return_freed() -> None:
-    """Returns to the system what this process has freed; does nothing with another C library than glibc.
+    """Returns memory that this process has freed to the system; does nothing with a C library other than glibc.
 
-    glibc stores freed blocks between others that are in use, and does not return them by itself.
+    glibc does not return freed blocks by itself if they are between blocks in use.
     """
     try:
         ctypes.CDLL(None).malloc_trim(0)
@@ -60,9 +63,9 @@ def return_freed() -> None:
 
 
 def return_freed_regularly(*, every: float = 10.0, more: int = 32_000_000) -> None:
-    """Runs without end: after each `every` seconds in which this process grew by `more` bytes, returns what it freed.
+    """Runs forever: every `every` seconds, returns freed memory to the system if this process grew by `more` bytes.
 
-    For its own thread. A process that stays as large as it is does nothing.
+    It needs a thread to itself. It does nothing while the process does not grow.
     """
     size = resident()
     while True:

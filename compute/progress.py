@@ -1,4 +1,4 @@
-"""How far a long pass is: a bar with rate and time left where someone watches, elsewhere a plain line now and then."""
+"""Progress of long passes: a bar with rate and time left on a terminal, elsewhere an occasional plain line."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from typing import TextIO, TypeVar
 
 Item = TypeVar("Item")
-FIRST, EVERY = 1.5, 30.0  # seconds: when a command that works in silence says so, and how often without a terminal
+FIRST, EVERY = 1.5, 30.0  # seconds: first report of a silent command, and interval without a terminal
 
 
 @dataclass
 class SilentPass:
-    """A pass without a bar: what `working` says of it."""
+    """A pass without a bar, as `working` reports it."""
 
     title: str
     unit: str
@@ -34,13 +34,14 @@ class SilentPass:
         return f"{counts}, {duration(rate * (self.total - self.done))} left"
 
 
-_passes: list[SilentPass] = []  # under way, the innermost last
+_passes: list[SilentPass] = []  # in progress, the innermost last
 
 
 @contextmanager
 def working(name: str, *, stream: TextIO | None = None, first: float = FIRST, every: float = EVERY) -> Iterator[None]:
-    """While a command works: after `first` seconds a line on stderr that it does, and where no terminal shows bars one
-    every `every` seconds on how far it is."""
+    """Reports on stderr that a command is working, after `first` seconds. Without a terminal, a line follows every
+    `every` seconds with the progress.
+    """
     stream, began, ended = stream or sys.stderr, time.monotonic(), threading.Event()
 
     def tell() -> None:
@@ -62,8 +63,9 @@ def working(name: str, *, stream: TextIO | None = None, first: float = FIRST, ev
 
 
 class Progress:
-    """Bars go to `stream` (stderr) when it is a terminal or a notebook's, but not with `watched=False`; of others
-    `working` tells."""
+    """Progress bars on `stream` (stderr) if it is a terminal or a notebook, unless `watched=False`. Otherwise `working`
+    reports the passes.
+    """
 
     def __init__(self, *, stream: TextIO | None = None, watched: bool = True) -> None:
         self._stream = stream
@@ -71,7 +73,9 @@ class Progress:
 
     @contextmanager
     def bar(self, title: str, *, total: int, done: int = 0, unit: str = "item") -> Iterator[Callable[[int], None]]:
-        """A bar of `total`, `done` of them before it starts; yields a function that takes how many were done more."""
+        """Shows a bar of `total` items, `done` of them already finished. Yields a function that takes how many more
+        were done.
+        """
         stream = self._drawn_on()
         if stream is None:
             counted = SilentPass(title, unit, total, done)
@@ -100,7 +104,7 @@ class Progress:
             yield lambda more: drawn.update(more) and None
 
     def beside(self, report: Callable[[str], None]) -> Callable[[str], None]:
-        """`report` for lines within a pass: the bar makes way for each, if there is one."""
+        """Wraps `report` for lines within a pass: the bar, if there is one, is redrawn below each line."""
 
         def said(line: str) -> None:
             stream = self._drawn_on()
@@ -115,17 +119,17 @@ class Progress:
         return said
 
     def _drawn_on(self) -> TextIO | None:
-        """Where bars go, None if nobody watches."""
+        """Returns where bars go, or None if nobody watches."""
         stream = self._stream or sys.stderr
         return stream if self._watched and (stream.isatty() or in_notebook(stream)) else None
 
     def tell(self, line: str) -> None:
-        """A line that must be seen even without a terminal: why nothing moves."""
+        """Prints a line that must be seen even without a terminal, such as why nothing moves."""
         print(line, file=self._stream or sys.stderr, flush=True)
 
 
 def followed(items: Sequence[Item], title: str, unit: str = "image") -> Iterator[Item]:
-    """Yields the items under a bar."""
+    """Yields the items and shows a bar."""
     with Progress().bar(title, total=len(items), unit=unit) as advance:
         for item in items:
             yield item
@@ -133,12 +137,12 @@ def followed(items: Sequence[Item], title: str, unit: str = "image") -> Iterator
 
 
 def in_notebook(stream: TextIO) -> bool:
-    """Returns whether a stream is that of a notebook's kernel, which shows bars though it is not a terminal."""
+    """Returns whether a stream belongs to a notebook's kernel, which shows bars although it is not a terminal."""
     return type(stream).__module__.startswith("ipykernel.")
 
 
 def duration(seconds: float) -> str:
-    """`0.4 s`, `12 s`, `3 min 05 s`, `2 h 07 min`."""
+    """Formats a duration: `0.4 s`, `12 s`, `3 min 05 s`, `2 h 07 min`."""
     if seconds < 10:
         return f"{seconds:.1f} s"
     minutes, rest = divmod(round(seconds), 60)

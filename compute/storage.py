@@ -1,10 +1,10 @@
-"""Storage by address: whole objects below `s3://bucket/folder` or another URL that fsspec knows; and a results folder
-there as a local folder: what others wrote is fetched first, what is written here is put.
+"""Storage by address: objects below `s3://bucket/folder` or another URL that fsspec supports. A results folder at an
+address is mirrored by a local folder: remote changes are fetched first, local changes are uploaded.
 
-A write puts a whole object, which is there or not, and what several workers write under one name is the same: there are
-no drafts and no locks. Rights come from the environment, as each service's own tools have it (AWS_ACCESS_KEY_ID,
-HF_TOKEN, ...). Everything else works on the local folder as on any other. Encodings, which are large, are fetched shard
-by shard where they are read (compute/features/store.py), and what can be fetched again is not part of it.
+A write uploads a whole object or nothing, and several workers write the same content under one name, so there are no
+drafts and no locks. Credentials come from the environment variables of each service (AWS_ACCESS_KEY_ID, HF_TOKEN, ...).
+Everything else works on the local folder as on any other. Embeddings are large, so they are fetched shard by shard when
+they are read (compute/features/store.py). Data that can be fetched again is not mirrored.
 """
 
 from __future__ import annotations
@@ -26,29 +26,29 @@ from compute.types import BadInput, CannotWrite, LikenessError, NotHere
 from compute.versions import install_command
 
 ADDRESS = re.compile(r"[a-z][a-z0-9+.-]+://")
-TOKENS = ("ETag", "etag", "xet_hash", "blob_id", "LastModified", "mtime", "created")  # what changes with an object
+TOKENS = ("ETag", "etag", "xet_hash", "blob_id", "LastModified", "mtime", "created")  # change with an object
 RIGHTS = {
     "s3": "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, and AWS_ENDPOINT_URL for a server that is "
     "not Amazon's",
     "hf": "set HF_TOKEN to a token with write access, or log in: hf auth login",
 }
 
-APART = ("features", "fetched", "keys", "manifests")  # encodings, and what is made again from data that are fetched
-STATE = ".mirrored.json"  # name -> what it is there and here, when both were last the same
+APART = ("features", "fetched", "keys", "manifests")  # embeddings, and what is rebuilt from fetched data
+STATE = ".mirrored.json"  # name -> its remote and local version when both were last equal
 LAST = "run.json"  # its presence means that the run's folder is complete
-NOTE = "failed.json"  # why a run failed, in the folder of the machine where it did
+NOTE = "failed.json"  # why a run failed, on the machine where it failed
 
-_open: dict[Path, Mirror] = {}  # of this process, by local folder
+_open: dict[Path, Mirror] = {}  # mirrors of this process, by local folder
 
 
 def is_url(location: Path | str) -> bool:
-    """Returns whether a location is an address, not a path."""
+    """Returns whether a location is an address rather than a path."""
     return isinstance(location, str) and bool(ADDRESS.match(location))
 
 
 @dataclass(frozen=True)
 class RemoteFolder:
-    """Objects below an address. Names are relative to it, with `/`. May be sent to another process."""
+    """Objects below an address. Names are relative to it, with `/`. Can be pickled and sent to another process."""
 
     url: str
 
@@ -56,15 +56,17 @@ class RemoteFolder:
         parts = urlsplit(self.url)
         if not ADDRESS.match(self.url) or not (parts.netloc or parts.path.strip("/")):
             raise BadInput(f"{self.url!r} is not the address of a folder: write it like s3://bucket/folder")
-        if "@" in parts.netloc or parts.query or parts.fragment:  # not repeated: they may hold a secret
+        if "@" in parts.netloc or parts.query or parts.fragment:  # the message omits them: they may hold a secret
             raise BadInput(f"An address takes no keys or parameters: {self._rights}")
 
     def below(self, name: str) -> RemoteFolder:
-        """Returns a folder within it."""
+        """Returns a subfolder."""
         return RemoteFolder(f"{self.url.rstrip('/')}/{name}")
 
     def names(self) -> dict[str, str]:
-        """Returns every object's name below the folder, with a token that differs once it is overwritten."""
+        """Returns the name of every object below the folder, with a token that changes when the object is
+        overwritten.
+        """
         with self._told("read") as (files, root):
             files.invalidate_cache()
             try:
@@ -79,19 +81,19 @@ class RemoteFolder:
             for name, entry in sorted(found.items())
             if entry.get("type") == "file" and name.startswith(f"{root}/")
         }
-        # Anyone with write access names the objects, and each becomes a local file of its name.
+        # Anyone with write access chooses the names of the objects, and each becomes the name of a local file.
         if outside := [name for name in names if ".." in name.split("/")]:
             raise BadInput(f"{self.url} has an object whose name leads out of the folder, {outside[0]!r}: remove it")
         return names
 
     def get(self, name: str, path: Path) -> None:
-        """Stores an object as a local file, whole or not at all. Raises NotHere if there is none."""
+        """Stores an object as a local file, whole or not at all. Raises NotHere if the object does not exist."""
         path.parent.mkdir(parents=True, exist_ok=True)
         with replacing(path) as draft, self._told("read") as (files, root):
             files.get_file(f"{root}/{name}", str(draft))
 
     def put(self, path: Path, name: str) -> None:
-        """Writes a local file as one object, which replaces another of its name."""
+        """Uploads a local file as one object, which replaces any object of that name."""
         with self._told("written") as (files, root):
             files.put_file(str(path), f"{root}/{name}")
 
@@ -109,7 +111,9 @@ class RemoteFolder:
 
     @contextmanager
     def _told(self, verb: str) -> Iterator[tuple[Any, str]]:
-        """The file system and the path there. Turns what libraries raise into a sentence that says what to do."""
+        """Yields the file system and the path on it. Turns exceptions of the libraries into a message that says what to
+        do.
+        """
         try:
             yield _file_system(self.url)
         except LikenessError:
@@ -119,7 +123,7 @@ class RemoteFolder:
                 f"{self.url}: there is no such object, bucket or repository ({error}). Create it, or check its name "
                 f"and the rights: {self._rights}"
             ) from error
-        except Exception as error:  # each library that serves an address has its own
+        except Exception as error:  # each storage library has its own exceptions
             reason = " ".join(str(error).split())[:200]
             raise CannotWrite(
                 f"{self.url} cannot be {verb} ({type(error).__name__}: {reason}). Check its name, the connection and "
@@ -129,7 +133,7 @@ class RemoteFolder:
 
 @cache
 def _file_system(url: str) -> tuple[Any, str]:
-    """Returns the file system of fsspec, and the path there."""
+    """Returns fsspec's file system and the path on it."""
     import fsspec
 
     scheme = urlsplit(url).scheme
@@ -144,7 +148,7 @@ def _file_system(url: str) -> tuple[Any, str]:
 
 
 def folder_of(url: str) -> Path:
-    """The local folder that stands for an address on this machine: below LIKENESS_CACHE, else in the hub's own."""
+    """Returns the local folder that mirrors an address: below LIKENESS_CACHE, else below the hub's cache folder."""
     from huggingface_hub import constants
 
     home = os.environ.get("LIKENESS_CACHE") or Path(constants.HF_HOME) / "likeness"
@@ -153,7 +157,7 @@ def folder_of(url: str) -> Path:
 
 
 def opened(location: Path | str) -> Path:
-    """A results folder to work in: the path itself or, of an address, the local folder with what is stored there."""
+    """Returns a results folder to work in: the path itself or, for an address, the local folder after a pull."""
     if not is_url(location):
         return Path(location)
     mirror = Mirror(RemoteFolder(str(location).rstrip("/")))
@@ -163,23 +167,25 @@ def opened(location: Path | str) -> Path:
 
 
 def location(folder: Path) -> Path | str:
-    """Returns the address that a local folder stands for in this process; any other folder itself."""
+    """Returns the address that a local folder mirrors in this process; for any other folder, the folder itself."""
     return _open[folder].remote.url if folder in _open else folder
 
 
 def below(folder: Path, name: str) -> Path | str:
-    """Returns a folder within a results folder, by path or by address."""
+    """Returns a subfolder of a results folder, as a path or an address."""
     return _open[folder].remote.below(name).url if folder in _open else folder / name
 
 
 def push(folder: Path) -> None:
-    """Uploads what was written to a results folder since; does nothing for one that is not a mirror."""
+    """Uploads what was written to a results folder since the last push; does nothing for a folder that is not a
+    mirror.
+    """
     if folder in _open:
         _open[folder].push()
 
 
 def push_all() -> None:
-    """As `push`, of every results folder that was opened at an address."""
+    """Pushes every results folder that was opened by its address."""
     for each in list(_open.values()):
         each.push()
 
@@ -191,7 +197,7 @@ class Mirror:
         self.remote, self.folder = remote, folder_of(remote.url)
 
     def pull(self) -> None:
-        """Fetches what is new or changed there, a run's `run.json` last, and removes what is gone there."""
+        """Fetches new and changed objects, a run's `run.json` last, and removes local files whose objects are gone."""
         self.folder.mkdir(parents=True, exist_ok=True)
         with locked(self.folder):
             state, there = self._state(), self.remote.names()
@@ -206,7 +212,9 @@ class Mirror:
             self._write(state)
 
     def push(self) -> None:
-        """Puts what was written here; a run's `run.json` comes last, and first leaves where it is written again."""
+        """Uploads local changes, a run's `run.json` last. A `run.json` that is rewritten is first removed from the
+        address.
+        """
         with locked(self.folder):
             state = self._state()
             written = [path.relative_to(self.folder).as_posix() for path in self.folder.rglob("*") if path.is_file()]
@@ -223,7 +231,7 @@ class Mirror:
                 self._write(state | {name: [there.get(name, ""), state[name][1]] for name in changed})
 
     def _here(self, name: str) -> list[int]:
-        """Size and time of change of a local file."""
+        """Returns the size and modification time of a local file."""
         status = (self.folder / name).stat()
         return [status.st_size, status.st_mtime_ns]
 

@@ -1,4 +1,4 @@
-"""Every noun of Likeness and every error. No torch, no I/O."""
+"""All nouns and all errors of Likeness. No torch, no I/O."""
 
 from __future__ import annotations
 
@@ -14,23 +14,24 @@ from annotated_types import Ge, Gt, Le, Lt, MaxLen, MinLen, Predicate
 
 KINDS = ("encoder", "metric", "mllm", "generator", "distribution")
 ABILITIES = ("embed_image", "embed_text", "compare", "choose", "score_pair", "generate")
-ORIGINS = ("published", "imported", "computed")  # the first that a model has is shown where only one can be
-LABORATORY = "imported:"  # begins the origin of one laboratory's results, before its key
-SELF_REPORTED = "published:self-reported"  # what laboratories print of their own models; each its own, so never ranked
-# Of claims, in the order shown; `compute.claims` says when each is given.
+ORIGINS = ("published", "imported", "computed")  # a model's first one is shown if there is room for only one
+LABORATORY = "imported:"  # prefix of the origin of one laboratory's results, before its key
+SELF_REPORTED = "published:self-reported"  # what laboratories print of their own models; never ranked
+# Verdicts on claims, in the order shown; `compute.claims` defines them.
 VERDICTS = ("conflict", "tables differ", "not significant", "rounding", "cannot be recomputed", "reproduces")
-SEVERITIES = ("headline", "table", "detail")  # of claims, the weightiest first: see compute/claims.py
-# Their n_items counts frames of videos, and frames of one video are near copies: no number of independent items.
+SEVERITIES = ("headline", "table", "detail")  # of claims, the most important first: see compute/claims.py
+# Their n_items counts video frames, and frames of one video are near copies, so it is not a number of independent
+# items.
 OF_FRAMES = ("mieb/ucf101", "mieb/ucf101zeroshot")
-TIES_SHOWN = 0.01  # share of items decided by exact ties above which it is shown next to the score
-LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"  # the alternatives of a question, on pages and in judges' answers
+TIES_SHOWN = 0.01  # if a larger share of items is decided by exact ties, it is shown next to the score
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"  # labels of a question's alternatives, on pages and in judges' answers
 WHOLE = "default"  # the subset that stands for the whole task
 AGGREGATES = ("category-mean", "task-mean", "human")
-LONGEST_KEY = 200  # characters; the catalogues' own have up to 90
-NEAR = 0.5  # of a name with the one that was meant, from 0 to 1
+LONGEST_KEY = 200  # characters; the longest in the catalogues has 90
+NEAR = 0.5  # least similarity of a name to the intended one, from 0 to 1
 WORD = re.compile(r"[^\W\d_]+|\d+(?:\.\d+)?")
-SUGGESTED = 3  # names that are equally near
-ECHO = 80  # characters of a value that a sentence repeats
+SUGGESTED = 3  # most names suggested if several are equally near
+ECHO = 80  # most characters of a value that a message repeats
 
 
 def is_origin(text: str) -> bool:
@@ -39,8 +40,9 @@ def is_origin(text: str) -> bool:
 
 
 def origins_in(origins: Iterable[str]) -> list[str]:
-    """Some origins, each once, in the order of ORIGINS; after the imported ones those of laboratories, from z to a: the
-    newest version of a harness first."""
+    """Returns the distinct origins in the order of ORIGINS. Those of laboratories follow the imported ones in reverse
+    alphabetical order, so that the newest version of a harness comes first.
+    """
 
     def version(origin: str) -> list[tuple[int, str]]:
         return [(int(part), "") if part.isdigit() else (0, part) for part in re.split(r"(\d+)", origin)]
@@ -50,34 +52,37 @@ def origins_in(origins: Iterable[str]) -> list[str]:
 
 
 def kind_of(origin: str) -> str:
-    """Returns which of ORIGINS an origin is: a laboratory's results are imported."""
+    """Returns which of ORIGINS an origin belongs to: a laboratory's results are imported."""
     return origin.partition(":")[0]
 
 
 def suggestion(key: str, known: Iterable[str]) -> str:
-    """` Did you mean 'x'?` with the nearest of the known keys, to follow a sentence; empty if none is near. Of
-    equally near keys SUGGESTED are named.
+    """Returns ` Did you mean 'x'?` with the nearest known key, to follow a sentence; empty if none is near. If several
+    keys are equally near, up to SUGGESTED are named.
 
-    A key longer than LONGEST_KEY is near none: the comparison takes the square of its length in time and memory.
+    No suggestion is made for a key longer than LONGEST_KEY: the comparison is quadratic in its length, in time and
+    memory.
     """
     near = _nearest(key, known)[:SUGGESTED] if len(key) <= LONGEST_KEY else []
     return f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
 
 
 def unknown(noun: str, key: str, known: Iterable[str], *, listed: bool = False) -> str:
-    """`No model 'x'. Did you mean 'y'?` for a key that is not known; with `listed` also which ones are."""
+    """Returns `No model 'x'. Did you mean 'y'?` for an unknown key; with `listed`, all known keys follow."""
     there = f" There are: {', '.join(known)}" if listed else ""
     return f"No {noun} {shortened(key)!r}.{suggestion(key, known)}{there}"
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """Of the known names the one with most words of `name`, whole before begun before misspelt, most like it as a
-    whole and beginning as it does: for `clip` that is `openai/clip-b32`, not `clipscore`. Empty if none is near."""
+    """Returns the known name that shares most words with `name`. Whole words count more than prefixes, and prefixes
+    more than misspellings; overall similarity and a common beginning break ties. `clip` gives `openai/clip-b32`, not
+    `clipscore`. Empty if none is near.
+    """
     return next(iter(_nearest(name, known)), "")
 
 
 def _nearest(name: str, known: Iterable[str]) -> list[str]:
-    """Returns every known name that is nearest in the sense of `nearest`."""
+    """Returns all known names that tie for nearest in the sense of `nearest`."""
     text, asked = name.lower(), words_of(name)
     matcher = difflib.SequenceMatcher(b=text, autojunk=False)
     found: dict[str, float] = {}
@@ -93,12 +98,12 @@ def _nearest(name: str, known: Iterable[str]) -> list[str]:
 
 
 def words_of(text: str) -> list[str]:
-    """Returns the words of a text in small letters; numbers are words of their own: `ViT-L/14` is vit, l and 14."""
+    """Returns the lower-case words of a text; numbers are separate words: `ViT-L/14` becomes vit, l and 14."""
     return WORD.findall(text.lower())
 
 
 def fit_of(word: str, other: str) -> float:
-    """Returns how well a word that somebody typed fits another, from 0 to 1."""
+    """Returns how well a word that somebody typed matches another, from 0 to 1."""
     if word == other:
         return 1.0
     if len(word) > 2 and other.startswith(word):
@@ -110,22 +115,22 @@ def fit_of(word: str, other: str) -> float:
 
 
 def printable(text: str) -> str:
-    """Returns a text from a file without the characters that steer a terminal or reverse its line."""
+    """Returns a text from a file without characters that control a terminal or reverse its line."""
     return "".join(character if character.isprintable() else "\ufffd" for character in text)
 
 
 def shortened(text: str, most: int = ECHO) -> str:
-    """Returns the text, or its beginning and … if it has more characters than `most`."""
+    """Returns the text; if it is longer than `most` characters, its beginning and …."""
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def first_line(error: BaseException) -> str:
-    """Returns what an error says, in one line; its class where it says nothing."""
+    """Returns the first line of an error's message, or the name of its class if the message is empty."""
     return (str(error).strip() or type(error).__name__).partition("\n")[0]
 
 
 def counted(number: int, noun: str) -> str:
-    """`1 image`, `2,000 images`, `2 queries`, `3 classes`."""
+    """Formats a count with its noun: `1 image`, `2,000 images`, `2 queries`, `3 classes`."""
     if number == 1:
         return f"1 {noun}"
     plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}{'es' if noun.endswith('s') else 's'}"
@@ -133,15 +138,16 @@ def counted(number: int, noun: str) -> str:
 
 
 def slug(text: str, *, default: str, marks: str = ".") -> str:
-    """Returns a text as part of a key or a file's name: at most 60 lower-case letters and digits, with `marks` inside
-    and - for all else; `default` if nothing is left."""
+    """Returns a text as part of a key or file name: at most 60 lower-case letters, digits and, inside, `marks`;
+    everything else becomes -. Returns `default` if nothing is left.
+    """
     outer = f"-{marks}"
     plain = re.sub(f"[^a-z0-9{re.escape(marks)}]+", "-", text.lower())
     return plain.strip(outer)[:60].strip(outer) or default
 
 
 ON_COMMAND_LINE: ContextVar[bool] = ContextVar("on_command_line", default=False)
-OPTIONS = {  # arguments whose option is called otherwise: one that is repeated takes one at a time
+OPTIONS = {  # arguments whose option has another name: a repeatable option is singular
     "categories": "category",
     "data_name": "name",
     "groups": "group",
@@ -157,9 +163,9 @@ def option(name: str) -> str:
 
 
 def argument(name: str, value: Any = None) -> str:
-    """Returns an argument as who reads the message writes it: `only` in Python, on the command line `--only`; with a
-    value
-    `bounds=(0, 100)` and `--bounds 0,100`, `weights={'a': 1}` and `--weight a=1`."""
+    """Returns an argument as the reader of the message would write it: `only` in Python and `--only` on the command
+    line. With a value, `bounds=(0, 100)` and `--bounds 0,100`, `weights={'a': 1}` and `--weight a=1`.
+    """
     if not ON_COMMAND_LINE.get():
         return name if value is None else f"{name}={value!r}"
     if value is None or value is True:
@@ -170,11 +176,11 @@ def argument(name: str, value: Any = None) -> str:
 
 
 class LikenessError(Exception):
-    """Anything a user can cause or fix. Only the command line and the app catch it."""
+    """Any error that a user can cause or fix. Only the command line and the app catch it."""
 
 
 class UnknownKey(LikenessError):
-    """A key that is in no catalogue; the message offers the nearest one and says how to list them."""
+    """A key that no catalogue has; the message suggests the nearest key and says how to list them."""
 
     def __init__(self, noun: str, key: str, known: Iterable[str]) -> None:
         super().__init__(f"{unknown(noun, key, known)} List them: likeness list {noun}s")
@@ -190,7 +196,9 @@ class DatabaseError(LikenessError):
 
 
 class CannotWrite(LikenessError):
-    """A file that cannot be written: a full disk, a folder that is closed. The message names it and says what to do."""
+    """A file that cannot be written: the disk is full or the folder is read-only. The message names it and says what to
+    do.
+    """
 
 
 class Undefined(LikenessError):
@@ -198,12 +206,13 @@ class Undefined(LikenessError):
 
 
 class NotHere(LikenessError):
-    """Weights, data or a package that this machine lacks; the message names the file and how to get it."""
+    """Weights, data or a package missing from this machine; the message names it and says how to get it."""
 
 
 class NoService(NotHere):
-    """A service that judges are asked through is out of reach or refuses the key: no question can succeed, and the
-    whole run stops with this message."""
+    """A judge's service that is unreachable or refuses the key. No question can succeed, so the whole run stops with
+    this message.
+    """
 
 
 class BadItem(LikenessError):
@@ -217,13 +226,13 @@ class BadItem(LikenessError):
 
 
 class CannotDo(LikenessError):
-    """A model without the ability that a task needs; the plan skips such runs with this reason."""
+    """A model lacks an ability that the task needs; the plan skips such runs with this reason."""
 
 
-# The limits of a noun's fields. They hold for what is read from records that anyone may have written
-# (`compute.io.nouns.strict`); what the code makes is trusted.
+# Limits of the fields of nouns. They apply to records that anyone may have written (`compute.io.nouns.strict`); values
+# made by the code are trusted.
 Name = Annotated[str, MaxLen(LONGEST_KEY)]
-Line = Annotated[Name, Predicate(str.isprintable)]  # which a terminal would not obey
+Line = Annotated[Name, Predicate(str.isprintable)]  # without characters that control a terminal
 Text = Annotated[str, MaxLen(4000)]
 Count = Annotated[int, Ge(0), Lt(1 << 63)]  # what a column of the database holds
 Amount = Annotated[float, Ge(0)]
@@ -246,19 +255,19 @@ class Benchmark:
 class Model:
     """A model that scores similarity, or a generator to be evaluated."""
 
-    key: Name  # lower-case hub id if one exists
+    key: Name  # the hub id in lower case, if there is one
     title: Line
     organisation: Line = ""
     kind: Literal[KINDS] = "encoder"
     family: Line = ""
-    adapter: Line = ""  # how it is loaded; empty: published scores only
-    weights: Annotated[Text, Predicate(str.isprintable)] = ""  # hub id in its own spelling; empty: not public or known
+    adapter: Line = ""  # how it is loaded; empty: only published scores
+    weights: Annotated[Text, Predicate(str.isprintable)] = ""  # hub id in its spelling; empty: not public or unknown
     revision: Line = ""
     abilities: tuple[Literal[ABILITIES], ...] = ()
-    late_interaction: bool | None = None  # many vectors per item, compared by MaxSim; False: one
-    instructions: bool | None = None  # takes an instruction with its inputs
+    late_interaction: bool | None = None  # many vectors per item, compared by MaxSim; False: one vector
+    instructions: bool | None = None  # accepts an instruction with its inputs
     parameters_m: Amount | None = None  # millions
-    memory_mb: Amount | None = None  # of the weights as they are published
+    memory_mb: Amount | None = None  # of the published weights
     embed_dim: Count | None = None
     max_tokens: Count | None = None  # of a text
     image_size: Count | None = None  # pixels
@@ -266,13 +275,13 @@ class Model:
     languages: tuple[Name, ...] = ()  # such as eng-Latn; empty: not stated
     open_weights: bool | None = None
     license: Line = ""
-    training_code: bool | None = None  # is public; None: not stated
+    training_code: bool | None = None  # whether it is public; None: not stated
     training_data: bool | None = None
-    paper: Line = ""  # its address
+    paper: Line = ""  # its URL
     released: Name = ""  # ISO date, or year and month
     trained_on: tuple[Line, ...] = ()  # dataset keys
-    group: Name = ""  # general-purpose | specialised | multi-task, as UniSim-Bench sorts them
-    facts_from: Text = ""  # who states the facts of the row; notes on the model say where another does
+    group: Name = ""  # general-purpose | specialised | multi-task, as UniSim-Bench groups them
+    facts_from: Text = ""  # source of the row's facts; notes on the model name other sources
     options: dict[str, Any] = field(default_factory=dict)
 
 
@@ -290,25 +299,27 @@ class Task:
     split: Name = ""
     subsets: Annotated[tuple[Name, ...], MinLen(1)] = (WHOLE,)
     procedure: Name = ""
-    metrics: Annotated[tuple[Name, ...], MinLen(1)] = ()  # the first is the headline
-    chance: float | None = None  # value of the headline metric by guessing
+    metrics: Annotated[tuple[Name, ...], MinLen(1)] = ()  # the first is the main metric
+    chance: float | None = None  # expected value of the main metric when guessing
     n_items: Count | None = None
     modalities: tuple[Name, ...] = ()
     languages: tuple[Name, ...] = ()
     license: Name = ""
     notes: Text = ""
     suites: tuple[Name, ...] = ()
-    ranked: bool = True  # False: shown, but not part of a suite's mean
+    ranked: bool = True  # False: shown, but excluded from a suite's mean
 
     @property
     def independent_items(self) -> int | None:
-        """How many independent items one score rests on; None if not known or where the items depend."""
+        """Returns how many independent items one score rests on; None if unknown or if the items depend on each
+        other.
+        """
         return self.n_items if len(self.subsets) == 1 and self.key not in OF_FRAMES else None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Metric:
-    """A quantity a procedure's evidence yields; `scale` turns the stored value into what papers print."""
+    """A quantity computed from a procedure's evidence. `scale` turns the stored value into the printed one."""
 
     key: str
     title: str
@@ -317,27 +328,27 @@ class Metric:
     upper: float | None
     unit: str
     scale: float = 1.0  # shown = value * scale
-    digits: int = 2  # shown after the point
-    proportion: bool = False  # a share of n independent items: its standard error follows from n
+    digits: int = 2  # decimals shown
+    proportion: bool = False  # a share of n independent items: n gives its standard error
     description: str = ""
-    inputs: tuple[str, ...] = ()  # columns of evidence that `compute` takes
-    compute: Callable[..., Any] | None = None  # a subset's figure; None: the mean of the column of its key
-    whole: Callable[..., Any] | None = None  # a task's figure from {subset: evidence}; None: the mean of its subsets'
+    inputs: tuple[str, ...] = ()  # columns of evidence passed to `compute`
+    compute: Callable[..., Any] | None = None  # the value of a subset; None: the mean of the column with its key
+    whole: Callable[..., Any] | None = None  # a task's value of {subset: evidence}; None: mean over its subsets
 
 
 @dataclass(frozen=True, kw_only=True)
 class Suite:
-    """A named list of tasks with its rule of aggregation."""
+    """A named list of tasks with its aggregation rule."""
 
     key: Name
     title: Text
     benchmark: Name
     aggregate: Literal[AGGREGATES]
     description: Text
-    minimum_coverage: Share = 1.0  # default share of tasks a row needs to be ranked
-    minimum_models: Count = 0  # with enough tasks, of one origin, below which none of them is ranked
+    minimum_coverage: Share = 1.0  # default share of tasks that a model needs to be ranked
+    minimum_models: Count = 0  # fewest models of one origin with enough tasks; with fewer, none is ranked
     baselines: tuple[Name, ...] = ()  # keys of models that stand for chance
-    # Of a category in the mean; a category that is not named has 1.
+    # Weight of a category in the mean; a category that is not listed has weight 1.
     category_weights: dict[Name, Annotated[float, Gt(0)]] = field(default_factory=dict)
 
 
@@ -350,7 +361,7 @@ class Run:
     task: Name
     procedure: Name = ""
     origin: Annotated[str, Predicate(is_origin)] = "published"
-    source: Text = ""  # `UniSim-Bench Table 2`; a collection and revision; a run's folder
+    source: Text = ""  # `UniSim-Bench Table 2`; a collection and its revision; a run's folder
     settings: dict[str, Any] = field(default_factory=dict)
     fingerprint: Name = ""
     code: Text = ""
@@ -366,27 +377,27 @@ class Run:
 
 @dataclass(frozen=True, kw_only=True)
 class Score:
-    """One figure of one run. `printed` keeps the source's own digits."""
+    """One value of one run. `printed` holds the source's own digits."""
 
     run: str
     subset: Name
     metric: Name
     value: float  # finite; proportions as fractions
-    n: Count | None = None  # items it rests on: those with an answer
+    n: Count | None = None  # number of items with an answer
     stderr: Amount | None = None
     printed: Name = ""
-    coverage: Share | None = None  # share of the items that it rests on; None if the source does not say
-    lower_bound: float | None = None  # the value if every missing answer were wrong; None if none is missing
-    # The 95% interval of a metric that defines one; of others it follows from `stderr`. It need not be
-    # symmetric, and is that of the value less its `bias`.
+    coverage: Share | None = None  # share of items with an answer; None if the source does not state it
+    lower_bound: float | None = None  # the value if all missing answers were wrong; None if none is missing
+    # The 95% interval if the metric defines one; otherwise it follows from `stderr`. It need not be symmetric, and it
+    # belongs to the value minus its `bias`.
     low: float | None = None
     high: float | None = None
-    bias: float | None = None  # how much higher it is expected to be than of endless items; None: not known, or none
+    bias: float | None = None  # how far the expected value exceeds that of infinitely many items; None: unknown or 0
 
 
 @dataclass(frozen=True, kw_only=True)
 class Laboratory:
-    """Who measured imported scores, by which version of which harness, and where they are published."""
+    """Who measured imported scores, with which version of which harness, and where they are published."""
 
     key: Name
     title: Line
@@ -399,15 +410,15 @@ class Laboratory:
 
     @property
     def origin(self) -> str:
-        """The origin of its runs."""
+        """Returns the origin of its runs."""
         return LABORATORY + self.key
 
 
 @dataclass(frozen=True, kw_only=True)
 class Claim:
-    """A paper's statement and what its own scores give. All text, ready to show."""
+    """A paper's statement and what the paper's own scores yield. All fields are text, ready to show."""
 
-    key: str  # of its page: `claims?claim=<key>`
+    key: str  # key of its page: `claims?claim=<key>`
     paper: str
     claim: str
     where: str
@@ -417,4 +428,4 @@ class Claim:
     severity: str  # one of SEVERITIES
     note: str = ""
     formula: str = ""
-    why: str = ""  # why it matters, where that is more than its severity says
+    why: str = ""  # why it matters, if there is more to say than its severity

@@ -1,4 +1,4 @@
-"""This program's name and version; installed packages: their versions, and how to install what is missing."""
+"""This program's name and version, the versions of installed packages, and how to install missing ones."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from compute.types import NotHere
 
 MISSING = "missing"
 VERSION = "0.1.0"  # of this program; pyproject.toml reads it here
-DISTRIBUTION = "likeness-bench"  # its name in the index, where `likeness` is another project
-EXTRAS = {  # of the distribution, by package: "" for none; what is not here comes with `compute`
+DISTRIBUTION = "likeness-bench"  # its name on PyPI, where `likeness` is another project
+EXTRAS = {  # the extra that installs a package: "" for none; packages not listed come with `compute`
     "dreamsim": "perceptual",
     "lpips": "perceptual",
     "mcp": "",
@@ -37,12 +37,14 @@ def installed(packages: Iterable[str]) -> dict[str, str]:
 
 
 def minor(versions: Mapping[str, str]) -> dict[str, str]:
-    """Each version as major.minor: a patch release fixes bugs, and a run made with another one is the same run."""
+    """Shortens each version to major.minor: patch releases only fix bugs, so a run made with another patch release is
+    the same run.
+    """
     return {name: match[0] if (match := re.match(r"\d+(\.\d+)?", full)) else full for name, full in versions.items()}
 
 
 def exact(settings: Mapping[str, Any]) -> dict[str, str]:
-    """Returns the installed versions of all packages that settings name under `packages`, however deep."""
+    """Returns the installed versions of all packages listed under `packages` in settings, at any depth."""
     named: set[str] = set()
     for key, value in settings.items():
         if isinstance(value, Mapping):
@@ -51,8 +53,9 @@ def exact(settings: Mapping[str, Any]) -> dict[str, str]:
 
 
 def install_command(*packages: str) -> str:
-    """Returns the command that installs these packages with the program, by its extras: the installed program or a
-    checkout. Without packages, everything that runs models."""
+    """Returns the command that installs these packages with the program, by its extras, for an installed program or a
+    checkout. Without packages, it installs everything that runs models.
+    """
     extras = ",".join(sorted({EXTRAS.get(name, "compute") for name in packages or ("torch",)} - {""}))
     program = DISTRIBUTION if installed([DISTRIBUTION])[DISTRIBUTION] != MISSING else "."
     wanted = f"{program}[{extras}]" if extras else program
@@ -60,8 +63,9 @@ def install_command(*packages: str) -> str:
 
 
 def without_package(error: ModuleNotFoundError) -> str:
-    """Returns which package was to be imported and is not installed, and the remedy, in sentences; empty if the package
-    is there and a module of it is missing, which is a fault of the program."""
+    """Returns which package is not installed, and the remedy, in sentences. Empty if the package is installed but a
+    module of it is missing, which is a bug of the program.
+    """
     name = (error.name or "").partition(".")[0]
     if not name or importlib.util.find_spec(name) is not None:
         return ""

@@ -11,13 +11,13 @@ from pathlib import PurePosixPath
 
 from compute.types import BadInput, shortened
 
-ENTRIES = 4_000  # of the directory; each takes a thousand times the memory of its bytes
-LONGEST_NAME = 1024  # characters of a file's name with its folders: normal forms take the square of a run of marks
+ENTRIES = 4_000  # most entries in the directory; each takes a thousand times the memory of its bytes
+LONGEST_NAME = 1024  # characters of a file's path: normalisation is quadratic in the length of a run of marks
 TABLES = (".csv", ".tsv")
-METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # others may ask for gigabytes of memory before the first byte
-ENTRY = b"PK\x01\x02"  # begins each entry of the directory
+METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # others may request gigabytes of memory before the first byte
+ENTRY = b"PK\x01\x02"  # signature of each directory entry
 ENCRYPTED, UTF8 = 0x1, 0x800  # bits of an entry's flags
-JUNK = ("__macosx", ".ds_store", "thumbs.db", "desktop.ini")  # what systems add to a folder
+JUNK = ("__macosx", ".ds_store", "thumbs.db", "desktop.ini")  # files that operating systems add to a folder
 OFFICE = ("[Content_Types].xml", "META-INF/manifest.xml")  # workbooks are ZIPs too
 
 
@@ -30,7 +30,7 @@ class Archive:
         try:
             self._file = zipfile.ZipFile(io.BytesIO(data))
             listed = [(_written(entry), entry) for entry in self._file.infolist() if not entry.is_dir()]
-        except Exception as error:  # whatever zipfile raises for damaged files
+        except Exception as error:  # zipfile raises many exceptions for damaged files
             raise BadInput("The ZIP is damaged or incomplete. Pack it again and add it once more") from error
         self._entries: dict[str, list[zipfile.ZipInfo]] = defaultdict(list)
         for name, entry in listed:
@@ -42,11 +42,11 @@ class Archive:
             self._bases[PurePosixPath(path).name].append(path)
 
     def paths(self) -> list[str]:
-        """Returns every file's path."""
+        """Returns the paths of all files."""
         return list(self._entries)
 
     def table(self) -> str:
-        """Returns the path of its one table. Raises BadInput for none or several."""
+        """Returns the path of the only table. Raises BadInput if there is none or more than one."""
         tables = [path for path in self._entries if path.lower().endswith(TABLES)]
         if any(path in self._entries for path in OFFICE):
             raise BadInput("This is a workbook, not a ZIP of images. Save its sheet as CSV in UTF-8 and add that")
@@ -57,12 +57,11 @@ class Archive:
         return tables[0]
 
     def find(self, name: str, *, beside: str = "") -> str | None:
-        """Returns the path of a file by its full path, by its path from the folder of `beside`, or by its base name
-        alone.
+        """Finds a file by its full path, by its path relative to the folder of `beside`, or by its base name alone.
 
         None if no file has that name. Raises BadInput for a base name that several files share.
         """
-        if len(name) > LONGEST_NAME:  # a text
+        if len(name) > LONGEST_NAME:  # a text, not a name
             return None
         plain = _normal(name).removeprefix("./")
         folder = beside.rpartition("/")[0]
@@ -108,7 +107,7 @@ def _written(entry: zipfile.ZipInfo) -> str:
 
 
 def _normal(name: str) -> str:
-    """Composed letters and forward slashes: systems differ in both."""
+    """Normalises a path to composed letters (NFC) and forward slashes: operating systems differ in both."""
     return unicodedata.normalize("NFC", name).replace("\\", "/")
 
 

@@ -23,8 +23,8 @@ from compute.types import BadInput, LikenessError
 LARGEST_FILE = 50_000_000  # bytes of the CSV or ZIP
 LARGEST_TABLE = 8_000_000  # bytes of the table in it
 ROWS = 200
-PREVIEW = 200  # characters of a cell that messages and results repeat
-DECODED = 48_000_000  # bytes of decoded images in memory for the next rows; one takes 16 MB at most
+PREVIEW = 200  # characters of a cell repeated in messages and results
+DECODED = 48_000_000  # bytes of decoded images cached for the next rows; an image takes 16 MB at most
 PAIRS = Form("pairs", (FormField("first"), FormField("second"), FormField("name", optional=True)))
 EXAMPLE = re.compile(r"example:([\w-]+)", re.IGNORECASE)
 IMAGE = re.compile(r"(?is).+\.(png|jpe?g|jfif|webp|gif|bmp|tiff?|avif|hei[cf]|jxl|jp2|svg|ico|psd)")
@@ -39,30 +39,31 @@ class PairRow:
     name: str
     first: str
     second: str
-    problem: str = ""  # why it cannot be scored, as far as the table shows
+    problem: str = ""  # why it cannot be scored, as far as the table tells
     kinds: tuple[str, str] = field(default=("text", "text"), compare=False)  # the modalities of its cells
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Batch:
-    """The pairs of one file, in its order. Not for several threads at once."""
+    """The pairs of one file, in its order. Not thread-safe."""
 
     rows: tuple[PairRow, ...]
     archive: Archive | None = None
     table: str = ""  # the table's path in the ZIP
     _decoded: LRUCache[str, Input] = field(default_factory=lambda: LRUCache(DECODED, getsizeof=attrgetter("nbytes")))
-    _refused: dict[str, str] = field(default_factory=dict)  # by path: an image is not tried twice
+    _refused: dict[str, str] = field(default_factory=dict)  # by path, so that no image is tried twice
 
     def question(self, row: PairRow) -> LiveQuestion:
-        """Returns the question about a row's pair, its images decoded. Raises LikenessError if it has none."""
+        """Returns the question about a row's pair, with decoded images. Raises LikenessError if the row is invalid."""
         if row.problem:
             raise BadInput(row.problem)
         inputs = (self._input(row.first, "first"), self._input(row.second, "second"))
         return LiveQuestion(mode="pair", inputs=inputs).checked()
 
     def known(self, cell: str) -> tuple[str, str | None, str]:
-        """Returns a cell's modality, the path of its file in the ZIP, and why the image that it names is missing; no
-        image is decoded for it."""
+        """Returns a cell's modality, the path of its file in the ZIP, and why the named image is missing, without
+        decoding an image.
+        """
         if example := EXAMPLE.fullmatch(cell):
             key = example[1].lower()
             return next((known.modality for known in examples.EXAMPLES if known.key == key), "text"), None, ""
@@ -70,7 +71,7 @@ class Batch:
             return "text", None, ""
         try:
             path = self.archive.find(cell, beside=self.table) if self.archive else None
-        except BadInput as error:  # the name fits several files
+        except BadInput as error:  # several files match the name
             return "image", None, str(error)
         if path is not None or not IMAGE.fullmatch(cell):
             return "text" if path is None else "image", path, ""
@@ -104,11 +105,10 @@ class Batch:
 
 
 def read(data: bytes) -> Batch:
-    """Returns a CSV, or a ZIP of one CSV with images, as pairs. Raises BadInput, as a sentence, where the whole file
-    fails.
+    """Reads pairs from a CSV, or from a ZIP of one CSV with images. Raises BadInput if the whole file fails.
 
     The heading of the CSV (`compute.io.tables`) names `first` and `second`, in any case and order, and may name `name`.
-    Other columns are ignored. What is wrong with one row is in that row.
+    Other columns are ignored. A problem with one row is stored in that row.
     """
     archive = Archive(data) if data.startswith((b"PK\x03\x04", b"PK\x05\x06")) else None
     table = archive.table() if archive else ""
@@ -147,7 +147,7 @@ def _row(number: int, cells: list[str], columns: list[str]) -> PairRow:
     for column, cell in zip(PAIRS.required, (first, second), strict=True):
         if not cell:
             problem = problem or f"The cell in the column {column} is empty. Write a text or name an image"
-    # One character more than is shown, so that a shortened name is marked.
+    # One character more than is shown, to mark a shortened name.
     return PairRow(
         number=number, name=by_column.get("name", "")[: PREVIEW + 1], first=first, second=second, problem=problem
     )

@@ -1,8 +1,8 @@
-"""An image compared with its changed copy: how a model's score falls as it is changed more and more by PairBench's
+"""Comparisons of an image with a transformed copy: how a model's score falls with the strength of one of PairBench's
 transformations, and how a judge rates the pair from 1 to 10, under both conditions and in both orders.
 
-Of a rating, questions, the reader of answers and the map from numbers to scores are those of the procedure `judging`
-(PairBench section 3). An image comes in once, so whatever a run makes from all of its pairs is missing here.
+The questions, the answer parser and the map from numbers to scores are those of the procedure `judging` (PairBench
+section 3). There is only one image, so everything that a run derives from all of its pairs is missing here.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from compute.tasks.perturb import PERTURBATIONS, perturb
 from compute.types import BadInput, CannotDo, Model
 
 STRENGTHS = tuple(step / 8 for step in range(9))
-SIDE = 512  # pixels: larger images are reduced first, since perturbing nine copies of one takes long
-TEMPLATE = 0  # of PairBench's prompts: the first, which its Appendix A shows in full
+SIDE = 512  # pixels: larger images are reduced first, because perturbing nine copies takes long
+TEMPLATE = 0  # the first of PairBench's prompts, which its Appendix A prints in full
 KINDS = ("image", "image")
 OPTIONS = judging.PROCEDURE.usual
-QUESTIONS = 2  # a condition: one an order
-SEED = 13  # for random applications; the changed copy uses the seed of the curves
+QUESTIONS = 2  # questions per condition: one per order
+SEED = 13  # for random applications; the changed copy has the curves' seed
 NO_MAP = (
     "Its own scores have no lowest and highest value. A run turns them into 1 to 10 by the spread of all its pairs, "
     "and one pair has none"
@@ -45,7 +45,7 @@ NO_MAP = (
 
 
 def changed(image: Input, *, kind: str, strength: float, seed: int = 0) -> Input:
-    """The image changed by one transformation, as its own input. Raises BadInput as `perturb`, and for a text."""
+    """Returns the image after one transformation, as a separate input. Raises BadInput for a text, and as `perturb`."""
     if image.modality != "image":
         raise BadInput(f"{image.name} is a text: only an image can be perturbed")
     whole, reduced = image.content, size(image)
@@ -61,7 +61,7 @@ def changed(image: Input, *, kind: str, strength: float, seed: int = 0) -> Input
 
 
 def size(image: Input) -> tuple[int, int]:
-    """Width and height in pixels at which an image is perturbed."""
+    """Returns the width and height in pixels at which an image is perturbed."""
     width, height = image.content.size
     scale = min(1.0, SIDE / max(width, height))
     return max(1, round(width * scale)), max(1, round(height * scale))
@@ -69,7 +69,7 @@ def size(image: Input) -> tuple[int, int]:
 
 @dataclass(frozen=True, kw_only=True)
 class Curve:
-    """A model's score at each of STRENGTHS, and which of its calibrations speaks for the unchanged inputs."""
+    """A model's score at each of STRENGTHS, and which of its calibrations applies to the unchanged inputs."""
 
     scores: tuple[float, ...]
     domain: DomainCheck
@@ -78,7 +78,7 @@ class Curve:
 def curve(subject: Subject, kind: str, image: Input, other: Input | None, calibrations: Calibrations) -> Curve:
     """Returns the curve of the changed image with `other`, or with itself unchanged.
 
-    Changed images may leave the domain: that is the question.
+    Changed images may leave the domain: the curve is meant to show that.
     """
     inputs = (image, other) if other else (image,)
     kinds = (image.modality, inputs[-1].modality)
@@ -96,7 +96,7 @@ def curve(subject: Subject, kind: str, image: Input, other: Input | None, calibr
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ChangedPair:
-    """An image and its copy, changed by one transformation of PERTURBATIONS at a strength 0..1."""
+    """An image and a copy changed by one transformation of PERTURBATIONS, with a strength in 0..1."""
 
     image: Input
     kind: str
@@ -104,23 +104,27 @@ class ChangedPair:
 
     @property
     def key(self) -> tuple[bytes, str, str]:
-        """Equal for equal pairs."""
+        """Returns a key that is equal for equal pairs."""
         return self.image.key, self.kind, f"{self.strength:g}"
 
     @property
     def type(self) -> str:
-        """The type of PairBench's pairs that it is."""
+        """Returns the pair's type in PairBench's terms."""
         return "transformed" if self.strength > 0 else "identical"
 
     @cached_property
     def sides(self) -> tuple[Input, Input]:
-        """The image and its copy, reduced as for the curves. Raises BadInput for a text or another strength."""
+        """Returns the image and its copy, reduced as for the curves. Raises BadInput for a text or an invalid
+        strength.
+        """
         change = partial(changed, self.image, kind=self.kind)
         return change(strength=0), change(strength=self.strength)
 
     @cached_property
     def variants(self) -> tuple[tuple[Input, ...], tuple[Input, ...]]:
-        """k random applications of the transformation to each side, for models without a prompt (section 4.2.2)."""
+        """Returns k random applications of the transformation to each side, for models without a prompt (section
+        4.2.2).
+        """
         draws = np.random.default_rng(SEED)
         made = []
         for side in self.sides:
@@ -141,7 +145,7 @@ class ChangedPair:
         return tuple(each for side in self.variants for each in side)
 
     def rated(self, row: Model, condition: str) -> RatedPairs:
-        """Returns the pair as the procedure takes it, for a model under a condition."""
+        """Returns the pair as input of the procedure, for a model under a condition."""
         first, second = (column_of([side]) for side in self.sides)
         variants: list[tuple[Column, ...]] = [(), ()]
         if condition == "invariant" and not answers_in_words(row):
@@ -160,22 +164,22 @@ class ChangedPair:
 
 @dataclass(frozen=True, kw_only=True)
 class PairRating:
-    """A model's scores of a pair under one condition, the order as shown first and then the reverse."""
+    """A model's scores of a pair under one condition, in the order shown and then in reverse."""
 
-    scores: tuple[int | None, int | None]  # None: the answer has no score
-    # Of the evidence of `judging`: `problems` and `replies` of a judge in words, `numbers` of any other model.
+    scores: tuple[int | None, int | None]  # None: no score could be read from the answer
+    # From the evidence of `judging`: a judge's `problems` and `replies`, or the `numbers` of any other model.
     detail: Mapping[str, Any]
     settings: Mapping[str, Any]
 
     @property
     def apart(self) -> int:
-        """How far the two scores are apart; 0 if either is missing."""
+        """Returns the difference between the two scores; 0 if either is missing."""
         first, second = self.scores
         return 0 if first is None or second is None else abs(first - second)
 
 
 def cannot(row: Model) -> str:
-    """Why a model cannot rate a pair of images from 1 to 10, as a sentence; empty if it can."""
+    """Returns why a model cannot rate a pair of images from 1 to 10, as a sentence; empty if it can."""
     if reason := questions.cannot(row, "pair", KINDS):
         return reason
     if answers_in_words(row) or model_rows.embeds(row, "image-image") or model_rows.bounds(row):
@@ -184,17 +188,19 @@ def cannot(row: Model) -> str:
 
 
 def answers_in_words(row: Model) -> bool:
-    """Returns whether the model is a judge that answers questions in words: each takes seconds, or costs money."""
+    """Returns whether the model is a judge that answers in words: each question takes seconds or costs money."""
     return "choose" in row.abilities and not model_rows.scores(row, "image-image")
 
 
 def prompt(kind: str, condition: str) -> str:
-    """Returns the question in words; "data1" and "data2" stand for the images."""
+    """Returns the question in words, in which "data1" and "data2" stand for the images."""
     return conditions.prompt("image-image", template=TEMPLATE, condition=condition, transformations=(kind,))
 
 
 def rate(subject: Subject, pair: ChangedPair, condition: str) -> PairRating:
-    """Returns the model's scores. Raises CannotDo with the reason if it has none, BadInput if a judge fails."""
+    """Returns the model's scores. Raises CannotDo with the reason if it cannot rate the pair, BadInput if a judge
+    fails.
+    """
     if reason := cannot(subject.row):
         raise CannotDo(reason)
     if not answers_in_words(subject.row):

@@ -1,10 +1,10 @@
-"""Visitors' images are decoded in a few worker processes with limits; this file is both ends of their pipes.
+"""Decoding of visitors' images in a few worker processes with limits. This file holds both ends of their pipes.
 
-    python -m compute.live.decoder PARENT
+python -m compute.live.decoder PARENT
 
-No image library reads a visitor's bytes in the server: what comes back is plain pixels, whose number is checked. A
-request is two frames, the name and the file; a reply four: the width (0: refused), a note or the refusal, the pixels
-and a thumbnail. A worker that runs out of its time is killed by the kernel, and another one started.
+No image library reads a visitor's bytes in the server: workers return plain pixels, and their number is checked. A
+request has two frames, the name and the file. A reply has four: the width (0: refused), a note or the refusal, the
+pixels and a thumbnail. The kernel kills a worker that exceeds its time, and another one is started.
 """
 
 from __future__ import annotations
@@ -38,36 +38,36 @@ except ImportError:  # no POSIX system
     fcntl = None  # type: ignore[assignment]
 
 WORKERS = 2
-MEMORY = 300_000_000  # bytes of address space of a worker beyond what it has at rest
-SECONDS = 2  # of processor time for a file
-LONGEST = 30.0  # seconds by the clock for a file, where the system has no limits
+MEMORY = 300_000_000  # bytes of address space that a worker may add to its idle size
+SECONDS = 2  # of processor time per file
+LONGEST = 30.0  # seconds of wall-clock time per file, if the system has no limits
 PATIENCE = 30.0  # seconds that a file waits for a worker
 COMMAND = (sys.executable, "-S", "-m", f"{__package__}.decoder")
 READY = b"ready"
-SHORT = 4_000  # bytes of a note
-CODECS = ("ascii", "latin-1", "utf-16", "utf-16-le", "utf-16-be", "unicode_escape")  # of names and comments in files
+SHORT = 4_000  # most bytes of a note
+CODECS = ("ascii", "latin-1", "utf-16", "utf-16-le", "utf-16-be", "unicode_escape")  # for names and comments in files
 BUSY = "Many images are being read at this moment. Try again in a few seconds"
 UNAVAILABLE = "Images cannot be read on this host at this moment. Try again later, or tell its host: the log says why"
 log = logging.getLogger(__name__)
 
 
 class DecoderUnavailable(BadInput):
-    """No worker is free for an image, or none can be started: nothing is wrong with it, and it may be sent again."""
+    """No worker is free or can be started. The image itself is fine and may be sent again."""
 
 
 class DecoderPool:
-    """Decodes images in `workers` processes of the program `command`, each started when it is first needed."""
+    """A pool of `workers` processes of the program `command` that decode images. Each is started on first use."""
 
     def __init__(self, *, command: Sequence[str] = COMMAND, workers: int = WORKERS) -> None:
         self._command, self._count = tuple(command), workers
-        self._free: queue.LifoQueue[DecoderProcess | None] = queue.LifoQueue()  # None: still to be started
+        self._free: queue.LifoQueue[DecoderProcess | None] = queue.LifoQueue()  # None: not started yet
         for _ in range(workers):
             self._free.put(None)
-        # A worker is killed when the thread that started it ends, so one thread starts them all.
+        # A worker is killed when the thread that started it ends, so a single thread starts all workers.
         self._starter = ThreadPoolExecutor(1, thread_name_prefix="decoders")
 
     def start(self) -> None:
-        """Starts the workers ahead of the first image."""
+        """Starts the workers before the first image arrives."""
         taken = [self._free.get() for _ in range(self._count)]
         for worker in taken:
             with suppress(DecoderUnavailable):
@@ -75,11 +75,11 @@ class DecoderPool:
             self._free.put(worker)
 
     def image(self, data: bytes, *, name: str) -> Input:
-        """Returns the bytes of one image file as an input, by the rules of `inputs.image`. Raises BadInput."""
+        """Decodes one image file into an input, by the rules of `inputs.image`. Raises BadInput."""
         return self.image_with_thumbnail(data, name=name)[0]
 
     def image_with_thumbnail(self, data: bytes, *, name: str) -> tuple[Input, bytes]:
-        """Returns the same, and its thumbnail as WebP (`inputs.thumbnail`). Raises BadInput."""
+        """Decodes one image file into an input and its thumbnail as WebP (`inputs.thumbnail`). Raises BadInput."""
         if len(data) > inputs.LARGEST_IMAGE:
             raise BadInput(
                 f"{name} has {len(data) / 1e6:.1f} MB, more than {inputs.LARGEST_IMAGE // 1_000_000} MB. "
@@ -104,7 +104,7 @@ class DecoderPool:
             self._free.put(worker)
 
     def close(self) -> None:
-        """Ends the workers, once they are free."""
+        """Ends the workers when they are free."""
         for _ in range(self._count):
             if worker := self._free.get():
                 worker.end()
@@ -119,7 +119,7 @@ class DecoderPool:
 
 
 class DecoderProcess:
-    """One process and its pipes. Raises OSError, EOFError or ValueError if it fails; then it must be ended."""
+    """One process and its pipes. Raises OSError, EOFError or ValueError on failure; it must then be ended."""
 
     def __init__(self, command: Sequence[str]) -> None:
         self._process = subprocess.Popen(
@@ -143,7 +143,7 @@ class DecoderProcess:
         return self._process.poll() is None
 
     def decode(self, data: bytes, name: str) -> tuple[Input, bytes]:
-        """Returns the image and its thumbnail. Raises BadInput with the worker's refusal too."""
+        """Returns the image and its thumbnail. Raises BadInput if the worker refuses the image."""
         from PIL import Image
 
         timer = threading.Timer(LONGEST, self._process.kill)
@@ -164,7 +164,7 @@ class DecoderProcess:
         return Input(modality="image", key=content_key(data), name=name, content=picture, note=words), small
 
     def end(self) -> int:
-        """Kills it, and closes its pipes: the exit status, of a signal negative."""
+        """Kills the process and closes its pipes. Returns the exit status, negative for a signal."""
         self._process.kill()
         status = self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout):
@@ -174,7 +174,7 @@ class DecoderProcess:
 
 
 def _send(target: BinaryIO, *frames: bytes) -> None:
-    """Each frame behind its length."""
+    """Sends each frame, preceded by its length."""
     for frame in frames:
         target.write(len(frame).to_bytes(4))
         target.write(frame)
@@ -195,11 +195,11 @@ def _receive(source: BinaryIO) -> bytes:
 
 
 def main() -> None:
-    """Serves until the input ends."""
+    """Serves requests until the input ends."""
     bare_process.end_with(int(sys.argv[1]))
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which then ends this process
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is meant for the server, which then ends this process
     target = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # whatever a library prints is not a reply
+    os.dup2(2, 1)  # so that output printed by a library is not part of a reply
     _prepare()
     with Path(__file__).open("rb") as lock, suppress(EOFError, BrokenPipeError):
         alone = partial(_locked, lock) if fcntl else nullcontext
@@ -214,10 +214,10 @@ def main() -> None:
 
 
 def _prepare() -> None:
-    """Loads what Pillow loads late, while files can be opened."""
+    """Loads what Pillow would load lazily, while files can still be opened."""
     from PIL import Image, ImageCms, ImageColor, ImageFile, ImageFilter, ImageOps, ImagePalette  # noqa: F401
 
-    warnings.simplefilter("ignore")  # nobody reads them, and showing one opens its source
+    warnings.simplefilter("ignore")  # nobody reads them, and showing a warning opens its source file
     Image.init()
     for name in CODECS:
         codecs.lookup(name)
@@ -226,7 +226,7 @@ def _prepare() -> None:
 
 @contextmanager
 def _locked(file: BinaryIO) -> Iterator[None]:
-    """Waits until no other worker is in this block, so that large images take the memory of one."""
+    """Waits until no other worker is in this block, so that only one large image is in memory at a time."""
     fcntl.flock(file, fcntl.LOCK_EX)
     try:
         yield

@@ -1,5 +1,5 @@
-"""Ready inputs: freely licensed photographs from scikit-image, drawn scenes, and texts about both; examples.toml lists
-them. Nothing is downloaded.
+"""Ready inputs: freely licensed photographs from scikit-image, drawn scenes, and texts about both. examples.toml lists
+them, and nothing is downloaded.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from compute.live.inputs import Input, text, thumbnail
 from compute.tasks.drawing.render import photo_path
 from compute.types import BadInput
 
-LONG_SIDE = 512  # pixels a photograph is shown at, at most
+LONG_SIDE = 512  # most pixels on the longer side of a photograph
 MOST = 12  # decoded examples in memory
-DRAWINGS = Path(__file__).parent / "drawn"  # scenes of 64 pixels per side; the bundled model was trained on none
-DRAWN_SIDE = 256  # pixels that they are shown at
+DRAWINGS = Path(__file__).parent / "drawn"  # scenes of 64 x 64 pixels; the bundled model was not trained on any of them
+DRAWN_SIDE = 256  # pixels per side when shown
 
 
 @dataclass(frozen=True, kw_only=True)
 class Example:
-    """One ready input. Images are `file` of scikit-image or drawn; a text is its own title."""
+    """One ready input. An image is `file` of scikit-image or drawn; a text is its own title."""
 
     key: str
     title: str
@@ -36,11 +36,11 @@ class Example:
     credit: str = "Likeness"
     licence: str = "CC0"
     source: str = ""
-    change: str = ""  # of CHANGES: what was done to the photograph
+    change: str = ""  # a key of CHANGES: what was done to the photograph
 
     @property
     def synthetic(self) -> bool:
-        """Whether this program draws it."""
+        """Returns whether this program draws it."""
         return self.modality == "image" and not self.file
 
 
@@ -49,14 +49,14 @@ def _cat_face(whole: Image.Image) -> Image.Image:
 
 
 def _in_the_cats_colours(whole: Image.Image) -> Image.Image:
-    """Returns each channel's histogram matched to the cat's."""
+    """Matches each channel's histogram to the cat's."""
     from skimage.exposure import match_histograms
 
     cat = load("cat").content
     return Image.fromarray(match_histograms(np.asarray(whole), np.asarray(cat), channel_axis=-1).astype(np.uint8))
 
 
-# What is done to a photograph, by its name in examples.toml.
+# Changes of photographs, by their names in examples.toml.
 CHANGES: dict[str, Callable[[Image.Image], Image.Image]] = {
     "": lambda whole: whole,
     "face": _cat_face,
@@ -71,7 +71,9 @@ EXAMPLES, UNLIKE = (tuple(Example(**facts) for facts in _KNOWN[name]) for name i
 
 @lru_cache(maxsize=MOST)
 def load(key: str) -> Input:
-    """The example as an input. Raises BadInput for an unknown key, NotHere where scikit-image's files are missing."""
+    """Returns the example as an input. Raises BadInput for an unknown key, NotHere if scikit-image's files are
+    missing.
+    """
     example = next((example for example in EXAMPLES if example.key == key), None)
     if example is None:
         raise BadInput(f"There is no example {key[:40]!r}; there are: {', '.join(known.key for known in EXAMPLES)}")
@@ -80,7 +82,7 @@ def load(key: str) -> Input:
 
 @cache
 def unrelated(modality: str) -> tuple[Input, ...]:
-    """Images or texts unrelated to each other and to most visitors' inputs."""
+    """Returns images or texts unrelated to each other and to most visitors' inputs."""
     if modality == "text":
         return tuple(text(words, name=words) for words in _KNOWN["unlike_texts"])
     return tuple(_input(example) for example in UNLIKE)
@@ -90,8 +92,8 @@ def unrelated(modality: str) -> tuple[Input, ...]:
 def listing() -> dict[str, list[dict[str, Any]]]:
     """Returns every example and ready comparison, as JSON; `thumbnail` is relative to the app's root.
 
-    Of a comparison `mode` and `question` (the attribute) are as in compute.live.questions; `expected` is the index of
-    the right option, None if the two of a pair match.
+    A comparison's `mode` and `question` (the attribute) are as in compute.live.questions. `expected` is the index of
+    the correct option, or None if the two inputs of a pair match.
     """
 
     def listed(example: Example) -> dict[str, Any]:

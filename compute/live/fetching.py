@@ -1,4 +1,4 @@
-"""Downloads a model's weights in a separate process, which can be watched and stopped."""
+"""Downloads of models' weights in a separate process, which can be watched and stopped."""
 
 from __future__ import annotations
 
@@ -13,14 +13,16 @@ from dataclasses import dataclass
 from compute.paths import IMPORTED_FROM, PACKAGE
 from compute.types import Model, NotHere
 
-LOOK = 0.3  # seconds between two looks at the progress
-GRACE = 5.0  # seconds that a stopped download has to end by itself
-LINE = re.compile(r"(\d+) (\d+)")  # what `compute fetch --lines` prints: bytes downloaded, bytes in all
+LOOK = 0.3  # seconds between two checks of the progress
+GRACE = 5.0  # seconds that a stopped download has to exit by itself
+LINE = re.compile(r"(\d+) (\d+)")  # output of `compute fetch --lines`: bytes downloaded, total bytes
 
 
 @dataclass(frozen=True, kw_only=True)
 class DownloadProgress:
-    """Bytes downloaded, and in all once the hub reports it. `behind`: title of the model that comes first."""
+    """Bytes downloaded, and the total once the hub reports it. `behind` is the title of the model that is downloaded
+    first.
+    """
 
     done: int = 0
     total: int | None = None
@@ -28,7 +30,9 @@ class DownloadProgress:
 
 
 class Fetcher:
-    """Downloads one model at a time. A second visitor watches the same download, or waits with another model."""
+    """Downloads one model at a time. A second visitor watches the same download, or waits for it if the model
+    differs.
+    """
 
     def __init__(self) -> None:
         self._turn = threading.Lock()
@@ -43,10 +47,11 @@ class Fetcher:
         needed: Callable[[], bool] = lambda: True,
         stop: Callable[[], bool] = lambda: False,
     ) -> Iterator[DownloadProgress]:
-        """Yields the progress until the end, with `room` bytes of memory for the loaded model (0: any number).
+        """Yields the progress until the end. The loaded model may take `room` bytes of memory (0: no limit).
 
-        `needed` says whether files are missing, and is called again when its turn comes. Raises NotHere if it
-        fails or is stopped. Closing the iterator stops it too; a visitor who waits for the same model then starts it.
+        `needed` returns whether files are missing, and is called again when the download may start. Raises NotHere if
+        the download fails or is stopped. Closing the iterator also stops the download; a visitor who waits for the same
+        model then starts it.
         """
         if not needed():
             return
@@ -99,7 +104,7 @@ def _run(row: Model, *, room: int, stop: Callable[[], bool]) -> Iterator[Downloa
             raise NotHere(problem or f"The download of {row.title} failed. Try again later")
         yield current
     finally:
-        process.terminate()  # it removes the file that is not whole
+        process.terminate()  # the process removes the incomplete file
         try:
             process.wait(GRACE)
         except subprocess.TimeoutExpired:

@@ -1,7 +1,7 @@
-"""A visitor's image file or text -> an input that a model can take, within bounds, or a sentence why not.
+"""A visitor's image file or text as an input for models, within limits, or an error that says why not.
 
-Images follow the rules of content.decoding, so that a model sees what a task would have shown it. Only then are they
-reduced, which no model notices: none looks at more than a megapixel.
+Images are decoded by the rules of content.decoding, so that a model sees what it would see in a task. Then they are
+reduced, which does not affect any model: none uses more than a megapixel.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from compute.types import BadInput, Model, counted
 
 LARGEST_IMAGE = 8_000_000  # bytes
 FORMATS = ("PNG", "JPEG", "WEBP", "GIF")
-MEGAPIXELS, OF_WEBP = 40, 20  # by the file's header, before a pixel is decoded; the reader of a WebP holds three frames
-PIXELS = 4_000_000  # reduced to this after decoding
+MEGAPIXELS, OF_WEBP = 40, 20  # by the file's header, before decoding; the WebP decoder holds three frames
+PIXELS = 4_000_000  # size after decoding, at most
 ADVICE = "Open it in an image program, save it as PNG, JPEG or WebP, and add it again"
 LONGEST = 100_000  # characters
 LONGEST_FOR_LMM = 10_000  # characters of all texts of a question: about 2,500 tokens of English, 5 pages of a book
-LONG = 2_000  # characters, beyond which no text encoder of the catalogue reads to the end
-MARKS = 100  # combining marks on one letter; Unicode's stream-safe texts have 30, and no language needs as many
-DARK = 17  # of 255: the brightest that 12 bits in 16 become
+LONG = 2_000  # characters; no text encoder of the catalogue reads beyond this
+MARKS = 100  # most combining marks on one letter; Unicode's stream-safe format has 30, and no language needs as many
+DARK = 17  # of 255: the maximum of 12-bit values stored in 16 bits
 THUMBNAIL = 256  # pixels, the longer side
 
 
@@ -40,30 +40,30 @@ class Input:
     """One image or text to compare."""
 
     modality: str  # image | text
-    key: bytes  # content key of the bytes or text that came in
+    key: bytes  # content key of the bytes or text received
     name: str  # for messages
     content: Image.Image | str  # RGB, at most PIXELS
-    note: str = ""  # what was done on the way in, for the visitor
+    note: str = ""  # what was done to the input, for the visitor
 
     @property
     def nbytes(self) -> int:
-        """Bytes of memory: Pillow stores RGB in four bytes a pixel."""
+        """Returns the bytes of memory: Pillow stores RGB in four bytes per pixel."""
         return len(self.content) if isinstance(self.content, str) else 4 * self.content.width * self.content.height
 
     def file(self) -> bytes:
         """Returns the image as PNG, for judges that take files. Raises BadInput for a text."""
         if isinstance(self.content, str):
             raise BadInput(f"{self.name} is a text, not an image")
-        from compute.tasks.pairbench.pixels import png  # only judges need it
+        from compute.tasks.pairbench.pixels import png  # only judges need this import
 
         return png(self.content)
 
 
 def image(data: bytes, *, name: str, alone: Callable[[], AbstractContextManager[Any]] = nullcontext) -> Input:
-    """Returns the bytes of one image file as an input. Raises BadInput.
+    """Decodes one image file into an input. Raises BadInput.
 
-    alone: entered while a large image is decoded. What visitors send is decoded elsewhere: this runs in the workers of
-    `compute.live.decoder`.
+    alone: a context entered while a large image is decoded. For visitors' files, this function runs in the workers of
+    `compute.live.decoder`, not in the server.
     """
     most = OF_WEBP if data[8:12] == b"WEBP" else MEGAPIXELS
     try:
@@ -95,7 +95,7 @@ def text(words: str, *, name: str) -> Input:
     plain = "".join(sign for sign in unix if sign in "\t\n" or unicodedata.category(sign) != "Cc")
     if len(plain) < len(unix):
         notes.append(f"{counted(len(unix) - len(plain), 'control character')} removed")
-    sound = plain.encode("utf-16", "surrogatepass").decode("utf-16", "replace")  # joins pairs, replaces halves
+    sound = plain.encode("utf-16", "surrogatepass").decode("utf-16", "replace")  # joins surrogates, replaces lone ones
     if broken := sound.count("\ufffd") - plain.count("\ufffd"):
         notes.append(f"{counted(broken, 'broken character')} replaced")
     if all(unicodedata.category(sign)[0] == "Z" or unicodedata.category(sign) in ("Cc", "Cf") for sign in sound):
@@ -106,20 +106,19 @@ def text(words: str, *, name: str) -> Input:
 
 
 def longest_run(text: str) -> int:
-    """Returns how many combining marks, such as accents, are on one letter of the text at most, however they are
-    written.
+    """Returns the largest number of combining marks, such as accents, on one letter of the text, in any encoding form.
 
-    Sorting a run of them, as normal forms do, takes the square of its length in time.
+    Normalisation sorts each run of marks in time quadratic in its length.
     """
     if text.isascii():
         return 0
-    # Taken apart, a sign begins with a mark: a few marks are none before that.
+    # A character is a mark if its decomposition begins with one; a few marks are only recognised that way.
     marks = "".join(sign for sign in set(text) if unicodedata.combining(unicodedata.normalize("NFKD", sign)[0]))
     return max(map(len, re.findall(f"[{re.escape(marks)}]+", text)), default=0) if marks else 0
 
 
 def column_of(inputs: Sequence[Input]) -> Column:
-    """Returns a column of inputs of one modality, a row each; only judges that take files read an image as one."""
+    """Returns a column of inputs of one modality, one per row. Only judges that take files read an image as a file."""
     modality = inputs[0].modality
     return Column(
         modality=modality,
@@ -133,8 +132,8 @@ def column_of(inputs: Sequence[Input]) -> Column:
 def check_length(row: Model, inputs: Sequence[Input]) -> None:
     """Raises BadInput for texts that are too long for a large multimodal model, as a judge or as an encoder.
 
-    The other models read the beginning of a text. These read all of it: its memory and time grow with the square of the
-    length, and at an endpoint each token is paid for.
+    Other models read only the beginning of a text. These read all of it: memory and time are quadratic in the length,
+    and an endpoint charges per token.
     """
     length = sum(len(each.content) for each in inputs if isinstance(each.content, str))
     if row.kind == "mllm" and length > LONGEST_FOR_LMM:
@@ -145,10 +144,10 @@ def check_length(row: Model, inputs: Sequence[Input]) -> None:
 
 
 def thumbnail(picture: Image.Image) -> bytes:
-    """Returns a picture as WebP, at most THUMBNAIL pixels per side."""
+    """Returns a picture as WebP with at most THUMBNAIL pixels per side."""
     scale = min(1.0, THUMBNAIL / max(picture.size))
     size = [max(1, round(side * scale)) for side in picture.size]
-    small = picture.resize(size, Image.Resampling.LANCZOS, reducing_gap=3.0)  # Pillow's own thumbnail copies all first
+    small = picture.resize(size, Image.Resampling.LANCZOS, reducing_gap=3.0)  # Pillow's own copies the whole first
     out = io.BytesIO()
     small.save(out, "WEBP", quality=80, method=4)
     return out.getvalue()
@@ -159,16 +158,16 @@ def _decoded(image: Image.Image) -> tuple[Image.Image, str]:
     width, height = image.size
     deep = ";16" in str(image.tile) or image.mode in decoding.DEEP_GREY
     scale = math.sqrt(PIXELS / (width * height))
-    if scale < 0.5 and image.format == "JPEG":  # halved while it is decoded, in a quarter of the memory
+    if scale < 0.5 and image.format == "JPEG":  # halved during decoding, which takes a quarter of the memory
         image.draft(None, (math.ceil(width * scale), math.ceil(height * scale)))
     plain = decoding.rgb(image, ground="white")
     turned = decoding.orientation(image)
     width, height = (height, width) if turned in (5, 6, 7, 8) else (width, height)
     notes = []
-    try:  # for a GIF, Pillow walks to the second frame
-        # A camera's JPEG (MPO) has a preview or a second view behind it.
+    try:  # for a GIF, Pillow reads up to the second frame
+        # A camera's JPEG (MPO) has a preview or a second view after the image.
         animated = image.format != "MPO" and getattr(image, "is_animated", False)
-    except Exception:  # a broken later frame; the first is sound
+    except Exception:  # a later frame is broken; the first is fine
         animated = True
     if animated:
         notes.append("first frame of an animation")
@@ -180,7 +179,7 @@ def _decoded(image: Image.Image) -> tuple[Image.Image, str]:
         dark = "RGB" not in image.mode and plain.getextrema()[0][1] < DARK
         unstated = "; nearly black: its file states no smaller range, such as 12 bits" if dark else ""
         notes.append(f"16 bits a channel scaled to 8{unstated}")
-    # A palette or a single colour that says so, or any pixel that is not opaque.
+    # A palette or single colour marked as transparent, or any pixel that is not opaque.
     if image.has_transparency_data and ("A" not in image.getbands() or image.getchannel("A").getextrema()[0] < 255):
         notes.append("transparent parts shown on white")
     if scale < 1:
@@ -188,6 +187,6 @@ def _decoded(image: Image.Image) -> tuple[Image.Image, str]:
         size = (wide, min(max(1, int(height * scale)), PIXELS // wide))
         plain = plain.resize(size, Image.Resampling.LANCZOS, reducing_gap=3.0)
         notes.append(f"reduced from {width} x {height} pixels")
-    plain = plain.copy() if plain is image else plain  # without the file behind it
-    plain.info.clear()  # nor its EXIF, which may say where it was taken
+    plain = plain.copy() if plain is image else plain  # detached from its file
+    plain.info.clear()  # without EXIF, which may include the location
     return plain, "; ".join(notes)

@@ -1,4 +1,6 @@
-"""Which parts of an image a score rests on: the score again with each cell of a grid grey (Zeiler and Fergus 2014)."""
+"""Which parts of an image a score depends on: the score is computed again with each cell of a grid in grey (Zeiler and
+Fergus 2014).
+"""
 
 from __future__ import annotations
 
@@ -16,18 +18,19 @@ from compute.live.inputs import Input, column_of
 from compute.procedures.shared.similarity import symmetric
 from compute.types import BadInput
 
-CELLS = 7  # a side
+CELLS = 7  # per side
 
 
 def drops(subject: Subject, *pair: Input) -> tuple[float, list[Floats | None]]:
-    """Returns the score of two inputs, and for each image of them [CELLS, CELLS] how far it falls without each cell.
+    """Returns the score of two inputs and, for each image among them, how far it falls without each cell [CELLS,
+    CELLS].
 
-    Any model that compares the two will do. Images are reduced first, as for curves. Raises BadInput if the score
-    is infinite, as PSNR is of equal images, CannotDo as `symmetric`.
+    Works with any model that can compare the two. Images are reduced first, as for curves. Raises BadInput if the score
+    is infinite, such as the PSNR of equal images, and CannotDo as `symmetric`.
     """
     first, second = (_reduced(each) if each.modality == "image" else each for each in pair)
     loaded = subject.model
-    subject = Subject(subject.row, MemoryStore(), load=lambda row, hardware: loaded)  # no other question shows copies
+    subject = Subject(subject.row, MemoryStore(), load=lambda row, hardware: loaded)  # no other question reuses copies
     whole = _scores(subject, [first], second)[0]
     if not np.isfinite(whole):
         raise BadInput("its score of these two is infinite, so nothing makes it fall. Choose other inputs")
@@ -38,7 +41,7 @@ def drops(subject: Subject, *pair: Input) -> tuple[float, list[Floats | None]]:
 
 
 def occluded(image: Input, row: int) -> list[Input]:
-    """Returns CELLS copies of an image, each with one cell of that row in the image's mean colour."""
+    """Returns CELLS copies of an image, each with one cell of that row filled with the image's mean colour."""
     pixels = np.asarray(image.content)
     rows, columns = (np.linspace(0, side, CELLS + 1).round().astype(int) for side in pixels.shape[:2])
     copies = []

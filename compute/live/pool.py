@@ -1,4 +1,6 @@
-"""Loaded models within a budget of memory, the least recently used dropped first; each is loaded once for all users."""
+"""Loaded models within a memory budget. The least recently used are dropped first; a model is loaded once for all
+users.
+"""
 
 from __future__ import annotations
 
@@ -29,10 +31,10 @@ from compute.types import BadInput, BadItem, LikenessError, Model, NotHere
 
 CGROUP, MEMINFO = Path("/sys/fs/cgroup"), Path("/proc/meminfo")
 NVIDIA = Path("/proc/driver/nvidia/version")
-SHARE = 0.5  # of free memory, for models by default
-GROWTH = 1.3  # memory over the size of the weights: buffers, and what a forward pass takes
+SHARE = 0.5  # share of free memory for models by default
+GROWTH = 1.3  # memory divided by the size of the weights: buffers and a forward pass
 VARIABLE = "LIKENESS_MODEL_MEMORY_MB"
-SMALL = 1_000_000_000  # bytes of weights: less takes the CPU under a second an input, and a borrowed GPU no less
+SMALL = 1_000_000_000  # bytes of weights; below, the CPU takes under a second per input, like a borrowed GPU
 CHANGED = "Its files have changed since this app was started. Ask the host to restart the app and name the folder"
 log = logging.getLogger(__name__)
 
@@ -43,7 +45,7 @@ def is_lent() -> bool:
 
 
 def borrows_gpu(row: Model) -> bool:
-    """Whether the row's model runs on a GPU that is lent for a call: small ones, and those without weights, do not."""
+    """Returns whether the model runs on a GPU that is lent per call. Small models and those without weights do not."""
     if not is_lent():
         return False
     size_on_disk, _ = size_of_weights(row)
@@ -51,9 +53,9 @@ def borrows_gpu(row: Model) -> bool:
 
 
 def load(row: Model) -> Any:
-    """Returns the row's model. A judge writes no log: a visitor's questions stay in the session. Raises as models.load,
-    and BadInput for files that cannot be read as weights, or are not those of the host's own model as it was recorded:
-    the latter are not read.
+    """Loads the row's model. A judge writes no log, so that a visitor's questions are not stored. Raises as
+    models.load. Raises BadInput for files that cannot be read as weights and, before reading them, for files of the
+    host's own model that differ from those recorded.
     """
     encoding.share_cores()
     family = models.ADAPTERS.get(row.adapter)
@@ -65,13 +67,13 @@ def load(row: Model) -> Any:
         if in_folder and weights.revision(row, required=models.required_files(row)) != row.revision:
             raise BadInput(CHANGED)
         model = models.load(row, hardware=models.hardware("cpu" if on_cpu else ""))
-    except ChangedFiles as error:  # of a LoRA, or of the base of one
+    except ChangedFiles as error:  # of a LoRA or its base model
         if not own:
             raise
         raise BadInput(CHANGED) from error
     except (LikenessError, MemoryError):
         raise
-    except Exception as error:  # the library that reads the checkpoint may raise anything
+    except Exception as error:  # libraries that read checkpoints may raise any exception
         log.exception("%s could not be loaded", row.key)
         raise BadInput(
             f"It could not be loaded ({type(error).__name__}): its files are damaged, or do not fit "
@@ -85,26 +87,26 @@ def load(row: Model) -> Any:
 
 
 def memory_of(row: Model) -> int | None:
-    """Bytes of memory that the loaded model will take, about; None if unknown."""
+    """Returns roughly how many bytes of memory the loaded model will take; None if unknown."""
     size_on_disk, _ = size_of_weights(row)
     return round(size_on_disk * GROWTH) if size_on_disk is not None else None
 
 
 def budget() -> int:
-    """Bytes for models in memory: what LIKENESS_MODEL_MEMORY_MB says, else half of what is free now."""
+    """Returns the bytes for models in memory: LIKENESS_MODEL_MEMORY_MB if it is set, else half of the free memory."""
     limit = os.environ.get(VARIABLE, "")
     return int(limit) * 1_000_000 if limit.isdigit() and int(limit) else round(available() * SHARE)
 
 
 def available() -> int:
-    """Bytes free on the device that models run on. A container's own limit counts where it is lower."""
-    if "torch" in sys.modules or NVIDIA.exists():  # otherwise torch stays unloaded: an idle app is small
+    """Returns the free bytes on the device that models run on. A container's limit applies if it is lower."""
+    if "torch" in sys.modules or NVIDIA.exists():  # otherwise torch is not loaded, to keep an idle app small
         import torch
 
         if torch.cuda.is_available():
             return int(torch.cuda.mem_get_info()[0])
-    free = 4_000_000_000  # if it is unknown; a machine that runs models has more
-    with contextlib.suppress(AttributeError, OSError, ValueError):  # macOS says how much there is, and Windows nothing
+    free = 4_000_000_000  # if unknown; a machine that runs models has more
+    with contextlib.suppress(AttributeError, OSError, ValueError):  # macOS reports the total, Windows nothing
         free = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
     with contextlib.suppress(OSError, ValueError):
         lines = MEMINFO.read_text().splitlines()
@@ -116,7 +118,7 @@ def available() -> int:
 
 @dataclass(kw_only=True, eq=False)
 class LoadedModel:
-    """A model in memory with its number of current users, until whose end it stays."""
+    """A model in memory. It stays while it has users."""
 
     model: Any
     bytes: int
@@ -125,7 +127,7 @@ class LoadedModel:
 
 @dataclass(kw_only=True)
 class Pool:
-    """At most `budget` bytes of models. `load(row)` loads one, `size(row)` predicts its bytes."""
+    """At most `budget` bytes of models. `load(row)` loads a model and `size(row)` predicts its bytes."""
 
     load: Callable[[Model], Any] = load
     size: Callable[[Model], int | None] = memory_of
@@ -134,15 +136,17 @@ class Pool:
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _one_load: threading.Lock = field(
         default_factory=threading.Lock
-    )  # two at once would both claim the same free memory
+    )  # two concurrent loads would both claim the same free memory
     _room: int | None = None
 
     @contextlib.contextmanager
     def use(self, row: Model) -> Iterator[Any]:
-        """The row's model, loaded if need be, for as long as the block runs. Raises NotHere if it is too large."""
+        """Yields the row's model for the duration of the block, and loads it if necessary. Raises NotHere if it is too
+        large.
+        """
         loaded = self._in_memory(row.key)
         if loaded is None:
-            with self._one_load:  # it may have been loaded while this thread waited
+            with self._one_load:  # another thread may have loaded it in the meantime
                 loaded = self._in_memory(row.key) or self._loaded(row)
         try:
             yield loaded.model
@@ -153,11 +157,11 @@ class Pool:
     def run(
         self, row: Model, inputs: Sequence[Input], known: Mapping[Name, Any], ask: Callable[..., Any], *asked: Any
     ) -> tuple[Any, dict[Name, Any]]:
-        """Returns what `ask(subject, *asked)` makes of the inputs, and the new results for single inputs; all that
-        needs the accelerator.
+        """Returns the result of `ask(subject, *asked)` and the new results for single inputs. This is all that needs
+        the accelerator.
 
-        Arguments and results can be pickled: ZeroGPU runs it in a forked process. Raises as `use` and `ask`, BadInput
-        for an input that the model refuses.
+        Arguments and results can be pickled: ZeroGPU runs this in a forked process. Raises as `use` and `ask`, and
+        BadInput for an input that the model refuses.
         """
         with self.use(row) as model:
             store = MemoryStore(known)
@@ -167,12 +171,12 @@ class Pool:
                 raise BadInput(f"{error.item}: {error.problem}") from error
 
     def loaded(self) -> tuple[str, ...]:
-        """Keys of the models in memory, the least recently used first."""
+        """Returns the keys of the models in memory, the least recently used first."""
         with self._lock:
             return tuple(self._models)
 
     def room(self) -> int:
-        """Returns the whole budget in bytes, measured at the first call, before any model is loaded."""
+        """Returns the whole budget in bytes, measured on the first call, before any model is loaded."""
         if self._room is None:
             self._room = self.budget()
         return self._room
@@ -198,7 +202,7 @@ class Pool:
             model = self.load(row)
         except MemoryError as error:
             raise NotHere(f"{row.title} did not fit into memory. Take a smaller model") from error
-        # The larger of both: in memory that a dropped model freed, a new one does not make the process grow.
+        # The larger of the two: if the model fits into memory freed by a dropped one, the process does not grow.
         loaded = LoadedModel(model=model, bytes=max(expected, resident() - before), users=1)
         with self._lock:
             self._models[row.key] = loaded
@@ -206,7 +210,7 @@ class Pool:
         return loaded
 
     def _make_room(self, expected: int = 0) -> None:
-        """Drops models that are not in use, the least recently used first, until so many bytes are free."""
+        """Drops idle models, the least recently used first, until `expected` bytes are free."""
         with self._lock:
             idle = [key for key, loaded in self._models.items() if not loaded.users]
             dropped = 0

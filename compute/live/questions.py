@@ -1,4 +1,6 @@
-"""Questions about a few inputs, and answers: which modes fit, which models can answer, and what a score means."""
+"""Questions about a few inputs and answers to them: which modes fit, which models can answer, and what a score
+means.
+"""
 
 from __future__ import annotations
 
@@ -30,13 +32,13 @@ ATTRIBUTES = {
     "contrast": "Contrast",
     "sharpness": "Sharpness",
 }
-ROUNDING = 1e-6  # float32 carries a cosine to about a tenth of this
-WORDS = {"reader": "lenient"}  # a visitor's judge is asked for a bare number
+ROUNDING = 1e-6  # the error of a cosine in float32 is about a tenth of this
+WORDS = {"reader": "lenient"}  # a visitor asks a judge for a bare number
 
 
 @dataclass(frozen=True, kw_only=True)
 class Mode:
-    """One kind of question. `least` to `most` inputs; `kinds` are the modalities it takes."""
+    """One kind of question, with `least` to `most` inputs. `kinds` lists the accepted modalities."""
 
     key: str
     title: str
@@ -58,7 +60,7 @@ MODES: dict[str, Mode] = {
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LiveQuestion:
-    """The question about which inputs, in order. Of a choice the first input is the reference."""
+    """A question about inputs, in order. In a choice the first input is the reference."""
 
     mode: str  # a key of MODES
     inputs: tuple[Input, ...]
@@ -66,28 +68,28 @@ class LiveQuestion:
 
     @property
     def key(self) -> tuple:
-        """Equal for equal questions: inputs count by their content."""
+        """Returns a key that is equal for equal questions: inputs are compared by content."""
         return self.mode, self.attribute if self.mode == "quality" else "", tuple(each.key for each in self.inputs)
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """The inputs' modalities."""
+        """Returns the inputs' modalities."""
         return tuple(each.modality for each in self.inputs)
 
     @property
     def options(self) -> tuple[Input, ...]:
-        """What can be picked."""
+        """Returns the inputs that can be picked."""
         return self.inputs[1:] if self.mode == "choice" else self.inputs
 
     @property
     def pairing(self) -> str:
-        """Which distribution of scores it needs: two modalities, or the attribute of single images."""
+        """Returns the distribution of scores that it needs: two modalities, or the attribute of single images."""
         if self.mode == "quality":
             return self.attribute
         return "image-image" if self.mode == "odd" else model_rows.pairing_of(*self.kinds[:2])
 
     def checked(self) -> LiveQuestion:
-        """Itself. Raises BadInput, as a sentence, for inputs that do not fit the mode."""
+        """Returns the question itself. Raises BadInput for inputs that do not fit the mode."""
         if why := problem(self.mode, self.kinds):
             raise BadInput(f"{MODES[self.mode].title}: {why[0].lower()}{why[1:]}")
         if self.mode == "quality" and self.attribute not in ATTRIBUTES:
@@ -97,12 +99,13 @@ class LiveQuestion:
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """One model's answer. All numbers are on its own scale: higher is nearer or better, and only its own distribution
-    gives one of them a meaning.
+    """One model's answer. All numbers are on the model's own scale: higher is nearer or better. Only the model's own
+    distribution gives a number a meaning.
 
-    `scores`: one for a pair, else one per option: similarity to the reference, how much more similar the others are
-    without it (odd one out), or the quality. `pairs` of odd one out: the similarity of each pair of. `replies` of a
-    judge: one per order; `picks` what could be read of them, None if nothing.
+    `scores`: one for a pair, else one per option. It is the similarity to the reference, how much more similar the
+    others are without the option (odd one out), or the quality. `pairs`: the similarity of each pair of options (odd
+    one out). `replies`: a judge's replies, one per order. `picks`: the option read from each reply, None if it could
+    not be read.
     """
 
     row: Model
@@ -111,38 +114,38 @@ class Answer:
     pick: int | None = None  # None: a tie, or a judge whose two orders disagree
     replies: tuple[str, ...] = ()
     picks: tuple[int | None, ...] = ()
-    # The distribution that speaks for these inputs, or why none does.
+    # The distribution that applies to these inputs, or why none does.
     domain: DomainCheck = field(default_factory=DomainCheck)
-    controls: tuple[int, int] | None = None  # of a pair without percentile: unrelated examples scored below, and all
-    unit: str = ""  # what `scores` are: cosine | own | rating (1 to 10) | votes (share of the orders)
+    controls: tuple[int, int] | None = None  # for a pair without percentile: unrelated examples scored lower, and all
+    unit: str = ""  # unit of `scores`: cosine | own | rating (1 to 10) | votes (share of the orders)
     seconds: float = 0.0
     problem: str = ""  # why the answer is missing
 
     @property
     def reference(self) -> Reference | None:
-        """The distribution that gives its scores percentiles."""
+        """Returns the distribution that gives its scores percentiles."""
         return self.domain.reference if self.domain.has_percentile and self.scores and not self.problem else None
 
     @property
     def few(self) -> Reference | None:
-        """The distribution that speaks for the inputs and has too few scenes for a percentile."""
+        """Returns the distribution that applies to the inputs but has too few scenes for a percentile."""
         return None if self.reference else self.domain.reference
 
     @property
     def why(self) -> str:
-        """Why it has no percentile; empty also for a model that is not calibrated for the question."""
+        """Returns why it has no percentile; also empty for a model that is not calibrated for the question."""
         return "" if self.reference else self.domain.why
 
     @cached_property
     def standings(self) -> tuple[Place, ...]:
-        """Where each score is in the distribution; empty without one, and of odd one out."""
+        """Returns where each score falls in the distribution; empty without a distribution, and for odd one out."""
         if self.reference is None or self.pairs:
             return ()
         return tuple(place(self.reference, score) for score in self.scores)
 
     @cached_property
     def percentiles(self) -> tuple[float, ...]:
-        """One per option; of odd one out an image's mean over its pairs with the others."""
+        """Returns one percentile per option; for odd one out, an image's mean over its pairs with the others."""
         if self.reference is None or not self.pairs:
             return tuple(standing.percentile for standing in self.standings)
         by_pair = {pair: place(self.reference, score).percentile for pair, score in self.pairs.items()}
@@ -153,28 +156,30 @@ class Answer:
 
     @property
     def margin(self) -> float | None:
-        """How far the pick leads the best of the others, in percentile points; None without both.
+        """Returns how far the pick leads the best of the others, in percentile points; None if either is missing.
 
-        Negative only in odd one out, where the pick goes by raw scores.
+        It can be negative only for odd one out, where the pick is made by raw scores.
         """
-        sign = -1 if self.pairs else 1  # the odd one is the least similar
+        sign = -1 if self.pairs else 1  # the odd one out is the least similar
         others = [sign * value for option, value in enumerate(self.percentiles) if option != self.pick]
         return None if self.pick is None or not others else sign * self.percentiles[self.pick] - max(others)
 
     @property
     def reading(self) -> str:
-        """How the score of a pair or of one image reads on its distribution, even of few scenes; else empty."""
+        """Returns how the score of a pair or of one image reads on its distribution, even one of few scenes; otherwise
+        empty.
+        """
         known = self.reference or self.few
         return place(known, self.scores[0]).reading if known and len(self.scores) == 1 else ""
 
 
 def medians(reference: Reference) -> tuple[float, float]:
-    """Returns the median scores of its unrelated and of its matching pairs."""
+    """Returns the median scores of the unrelated and of the matching pairs."""
     return float(np.median(reference.unrelated)), float(np.median(reference.matching))
 
 
 def problem(mode: str, kinds: Sequence[str]) -> str:
-    """Why inputs of these modalities do not fit a mode, as a sentence; empty if they do. Raises BadInput."""
+    """Returns why inputs of these modalities do not fit a mode, as a sentence; empty if they do. Raises BadInput."""
     if mode not in MODES:
         raise BadInput(f"There is no mode {mode!r}; there are: {', '.join(MODES)}")
     known = MODES[mode]
@@ -217,7 +222,7 @@ def reference_first(kinds: Sequence[str]) -> int:
 
 
 def cannot(row: Model, mode: str, kinds: Sequence[str]) -> str:
-    """Why a model cannot answer for inputs of these modalities, as a sentence; empty if it can."""
+    """Returns why a model cannot answer for inputs of these modalities, as a sentence; empty if it can."""
     able = set(row.abilities)
     if row.kind in ("generator", "distribution"):
         return "It judges no single images"
@@ -237,10 +242,10 @@ def ask(
     calibrations: Calibrations = Calibrations(),  # noqa: B008 (frozen)
     controls: bool = False,
 ) -> Answer:
-    """Returns the model's answer, with the seconds it took and which of the model's calibrations speaks for the inputs.
+    """Returns the model's answer, with the seconds it took and the model's calibration that applies to the inputs.
 
-    With `controls`, a pair that none gives a percentile is compared with unrelated examples too. Raises BadItem for an
-    input that the model refuses, CannotDo for a question that it cannot answer.
+    With `controls`, a pair without a percentile is also compared with unrelated examples. Raises BadItem for an input
+    that the model refuses, CannotDo for a question that it cannot answer.
     """
     started = time.perf_counter()
     if reason := cannot(subject.row, question.mode, question.kinds):
@@ -263,9 +268,9 @@ def ask(
 
 
 def domain(subject: Subject, inputs: Sequence[Input], *, pairing: str, calibrations: Calibrations) -> DomainCheck:
-    """The model's distribution whose domain holds all inputs, or why there is none.
+    """Returns the model's distribution whose domain contains all inputs, or why there is none.
 
-    An encoder's vectors of the inputs are computed if they are not known yet.
+    Computes an encoder's vectors of the inputs if they are not known yet.
     """
     own = calibrations.of(subject.row.key, pairing)
     if not own.references:
@@ -274,7 +279,7 @@ def domain(subject: Subject, inputs: Sequence[Input], *, pairing: str, calibrati
 
 
 def _seen(subject: Subject, one: Input) -> list[Seen]:
-    """Returns an input by the model's vector, where it learned any, and an image by its colours."""
+    """Returns the model's vector of an input, if it learned that modality, and the colour histogram of an image."""
     seen = []
     if one.modality in model_rows.learned_vectors(subject.row):
         seen.append(Seen(subject.row.key, one.modality, subject.embed(column_of([one]))[0]))
@@ -284,10 +289,10 @@ def _seen(subject: Subject, one: Input) -> list[Seen]:
 
 
 def _above_unrelated(subject: Subject, first: Input, second: Input) -> tuple[int, int]:
-    """Returns how many unrelated examples are further from the first of a pair than the second is, and how many were
-    tried.
+    """Returns how many unrelated examples are further from the first input of a pair than the second is, and how many
+    were tried.
 
-    Where no distribution speaks for the inputs: a direction, not a measure.
+    It is used if no distribution applies to the inputs: it gives a direction, not a measure.
     """
     others = [each for each in examples.unrelated(second.modality) if each.key not in (first.key, second.key)]
     against = [second, *others]
@@ -296,10 +301,12 @@ def _above_unrelated(subject: Subject, first: Input, second: Input) -> tuple[int
 
 
 def _data(question: LiveQuestion, columns: Sequence[Column], *, orders: int = 1) -> Choices | OddOneOut:
-    """The question as its procedure takes it: a row with the options as given and, of two `orders`, one in reverse."""
+    """Returns the question as its procedure expects it: a row with the options as given and, with two `orders`, one in
+    reverse.
+    """
     options = columns[1:] if question.mode == "choice" else columns
     rows = tuple(joined(both[:orders]) for both in zip(options, options[::-1], strict=True))
-    names, right = ("live",) * orders, np.zeros(orders, dtype=int)  # where a task says which option is right
+    names, right = ("live",) * orders, np.zeros(orders, dtype=int)  # in place of a task's labels
     if question.mode == "odd":
         return OddOneOut(names=names, members=rows, odd=right)
     if question.mode == "quality":
@@ -321,10 +328,10 @@ def _scored(subject: Subject, question: LiveQuestion, columns: Sequence[Column])
 
 
 def _best(scores: Sequence[float]) -> int | None:
-    """Returns the index of the highest score; None for a tie, and if there is no choice.
+    """Returns the index of the highest score; None for a tie or a single score.
 
-    Scores that differ by no more than rounding are a tie: a model that takes the mean of its words' vectors would else
-    prefer one order of the same words to another.
+    Scores that differ only by rounding are a tie. Otherwise a model that averages word vectors would prefer one order
+    of the same words to another.
     """
     best = max(scores)
     indices = [i for i, score in enumerate(scores) if math.isclose(score, best, rel_tol=ROUNDING, abs_tol=ROUNDING)]
@@ -332,7 +339,7 @@ def _best(scores: Sequence[float]) -> int | None:
 
 
 def _in_words(subject: Subject, question: LiveQuestion, columns: Sequence[Column]) -> Answer:
-    """Returns a judge prompted in words, in this order and in reverse; it picks only what it picks both times."""
+    """Asks a judge in words, in this order and in reverse. It picks an option only if it picks it both times."""
     if question.mode == "pair":
         return _rated(subject, *columns)
     data = _data(question, columns, orders=2)
@@ -355,7 +362,9 @@ def _in_words(subject: Subject, question: LiveQuestion, columns: Sequence[Column
 
 
 def _rated(subject: Subject, first: Column, second: Column) -> Answer:
-    """A judge's mean score from 1 to 10 over both orders: where the two differ, it is not symmetric."""
+    """Returns a judge's mean score from 1 to 10 over both orders. If the two scores differ, the judge is not
+    symmetric.
+    """
     evidence = judging.rated(subject, RatedPairs.of_one(first, second), judging.PROCEDURE.usual | WORDS)
     pair = evidence.items.iloc[0]
     known = [score for score in (pair["forward"], pair["reverse"]) if not math.isnan(score)]

@@ -1,5 +1,6 @@
-"""The models that a visitor may choose among, and whether each can run on this machine: ready, to be downloaded, or
-impossible, with the reason."""
+"""The models that a visitor may choose from, and whether each can run on this machine: ready, to be downloaded, or
+impossible, with the reason.
+"""
 
 from __future__ import annotations
 
@@ -29,11 +30,12 @@ from compute.types import BadInput, Model
 from compute.versions import install_command
 
 READY, DOWNLOAD, IMPOSSIBLE = "ready", "download", "impossible"
-SPARE_DISK = 1_000_000_000  # bytes that a download leaves free
-PATIENCE, RECHECK = 1.5, 60.0  # seconds to wait for the network, and until it is tried again
-PACKAGES = {"open_clip_torch": "open_clip", "pillow": "PIL"}  # a package's module if it has another name
-DEFAULT = "laion/clip-vit-b-32-laion2b-s34b-b79k"  # small and good: one click adds it if there is a network
-# Ticked by default if ready: real models, those that come with packages first, the bundled one, and metrics.
+SPARE_DISK = 1_000_000_000  # bytes of disk that a download must leave free
+PATIENCE, RECHECK = 1.5, 60.0  # seconds to wait for the network, and until it is checked again
+PACKAGES = {"open_clip_torch": "open_clip", "pillow": "PIL"}  # modules of packages whose names differ
+DEFAULT = "laion/clip-vit-b-32-laion2b-s34b-b79k"  # small and good; added by one click if there is a network
+# Selected by default if ready: real models first, starting with those that come with packages, then the bundled model
+# and metrics.
 FIRST = (
     "conse",
     "efficientnet-lite0",
@@ -45,32 +47,32 @@ FIRST = (
     "colour-histogram",
     "perceptual-hash",
 )
-OWN_FIRST = 4  # of the host's own too: with those of FIRST that answer the same question, at most what one may ask
+OWN_FIRST = 4  # of the host's own models; with those of FIRST, at most as many as one question may ask
 ORDER = (READY, DOWNLOAD, IMPOSSIBLE)
 REFRESH = 5.0  # seconds until a model's availability is checked again
-REQUESTS = 2  # to the endpoint for one question to a judge: its options in one order, and in reverse
+REQUESTS = 2  # to the endpoint per question to a judge: the options in one order, and in reverse
 
 
-REASONS = words_beside(__file__)["reasons"]  # why models cannot run here: key, one, many, remedy
+REASONS = words_beside(__file__)["reasons"]  # why models cannot run here: key, singular, plural, remedy
 
 
 @dataclass(frozen=True, kw_only=True)
 class Availability:
-    """One of the three states; `bytes` is the size of the weights, None if unknown."""
+    """One of the three states. `bytes` is the size of the weights, None if unknown."""
 
     state: str
     why: str = ""
     bytes: int | None = None
-    reason: str = ""  # of an impossible one: a key of REASONS
+    reason: str = ""  # if impossible: a key of REASONS
 
     @property
     def is_ready(self) -> bool:
-        """Whether it can answer now."""
+        """Returns whether it can answer now."""
         return self.state == READY
 
     @property
     def is_downloadable(self) -> bool:
-        """Whether it can answer once its weights are downloaded."""
+        """Returns whether it can answer once its weights are downloaded."""
         return self.state == DOWNLOAD
 
 
@@ -78,13 +80,15 @@ _impossible = partial(Availability, state=IMPOSSIBLE)
 
 
 def requests_per_question(row: Model) -> int:
-    """How many requests to the host's endpoint one question to the model is; 0 for one that runs on this machine."""
+    """Returns how many requests to the host's endpoint one question takes; 0 for a model that runs on this machine."""
     family = models.ADAPTERS.get(row.adapter)
     return REQUESTS if family is not None and family.variable else 0
 
 
 class Network:
-    """Whether the hub can be reached. Tried in the background: a name that does not resolve takes long to fail."""
+    """Whether the hub can be reached. It is checked in the background, because a name that does not resolve takes long
+    to fail.
+    """
 
     def __init__(self) -> None:
         self._answer, self._tried = False, -RECHECK
@@ -92,7 +96,7 @@ class Network:
         self._lock = threading.Lock()
 
     def reachable(self) -> bool:
-        """Returns the last known answer; all callers wait for the first one, `PATIENCE` seconds in all."""
+        """Returns the last known answer. All callers wait for the first one, up to `PATIENCE` seconds in total."""
         if endpoint.is_offline():
             return False
         with self._lock:
@@ -113,7 +117,7 @@ class Network:
 
 
 def availability(row: Model, *, network: Callable[[], bool], room: int) -> Availability:
-    """Returns the row's state on this machine; `room` is the memory for models in bytes."""
+    """Returns the model's state on this machine; `room` is the memory for models in bytes."""
     family = models.ADAPTERS.get(row.adapter)
     if family is None:
         why = not_computable(row) or "an object of a script: only that script can ask it"
@@ -139,7 +143,7 @@ def availability(row: Model, *, network: Callable[[], bool], room: int) -> Avail
 
 
 def _lacks_own_files(row: Model) -> bool:
-    """Returns whether files are gone from a folder of the host's, of the row or its LoRA: nothing fetches them."""
+    """Returns whether files are missing from a local folder of the row or its LoRA, which no download would restore."""
     if Path(row.weights).is_absolute() and not models.is_downloaded(row):
         return True
     others = [replace(row, weights=folder) for folder in own_models.folders(row) if folder != row.weights]
@@ -176,7 +180,7 @@ def _by_size(row: Model, *, network: Callable[[], bool], room: int) -> Availabil
 
 
 def free_disk() -> int:
-    """Free bytes on the disk of the hub's cache."""
+    """Returns the free bytes on the disk of the hub's cache."""
     from huggingface_hub import constants
 
     folder = Path(constants.HF_HUB_CACHE)
@@ -192,19 +196,19 @@ class Listed:
     row: Model
     availability: Availability
     loaded: bool
-    own: bool = False  # the host named it: no catalogue lists it
-    usual: bool = False  # ticked by default if ready
+    own: bool = False  # named by the host and in no catalogue
+    usual: bool = False  # selected by default if ready
 
     @property
     def first(self) -> bool:
-        """Whether it is ticked by default."""
+        """Returns whether it is selected by default."""
         return self.usual and self.availability.state == READY
 
 
 class Roster:
     """The models that compare inputs; `network` says whether the hub can be reached.
 
-    `own` are the host's own besides the catalogue's `rows`: they are listed first, in their order.
+    `own` holds the host's own models, in addition to the catalogue's `rows`. They are listed first, in their order.
     """
 
     def __init__(
@@ -216,13 +220,13 @@ class Roster:
         self._checked: dict[str, tuple[float, Availability]] = {}
 
     def row(self, key: str) -> Model:
-        """Returns a row of the catalogue or of the host; visitors can name no other model. Raises BadInput."""
+        """Returns a row of the catalogue or of the host. Visitors can name no other model. Raises BadInput."""
         if key not in self._rows:
             raise BadInput(f"There is no model {key[:80]!r} in this app")
         return self._rows[key]
 
     def availability(self, row: Model) -> Availability:
-        """Returns whether the row's model can run, checked again every few seconds."""
+        """Returns whether the row's model can run, checked again after REFRESH seconds."""
         checked = self._checked.get(row.key)
         if checked is None or time.monotonic() - checked[0] > REFRESH:
             current = availability(row, network=self._network, room=self._pool.room())
@@ -230,14 +234,14 @@ class Roster:
         return checked[1]
 
     def forget(self, row: Model) -> None:
-        """Has the row's availability checked again at the next call: its weights may have just arrived."""
+        """Makes the next call check the row's availability again: its weights may have just arrived."""
         self._checked.pop(row.key, None)
 
     def listed(self, *, mode: str = "", kinds: Sequence[str] = ()) -> list[Listed]:
-        """Models that can answer, the ready ones first; all of them without a mode. Raises BadInput."""
+        """Returns the models that can answer, the ready ones first; all models if no mode is given. Raises BadInput."""
         loaded, order = self._pool.loaded(), (*self._own, *FIRST)
         rows = [row for row in self._rows.values() if not (mode and questions.cannot(row, mode, kinds))]
-        # No own language model: those take long to answer.
+        # Excludes the host's own language models, which take long to answer.
         own = [row.key for row in rows if row.key in self._own and row.kind != "mllm"][:OWN_FIRST]
         able = [
             Listed(
@@ -259,12 +263,12 @@ class Roster:
         )
 
     def usual(self, mode: str, kinds: Sequence[str]) -> list[Model]:
-        """Returns the models that are ticked by default and cost nobody anything. Raises BadInput."""
+        """Returns the models that are selected by default and do not cost the host anything. Raises BadInput."""
         listed = self.listed(mode=mode, kinds=kinds)
         return [each.row for each in listed if each.first and not requests_per_question(each.row)]
 
     def records(self, mode: str = "") -> list[dict[str, Any]]:
-        """For programs: each model that can answer in a mode with images, or in any. Raises BadInput."""
+        """Returns, for programs, each model that can answer in a mode with images, or in any mode. Raises BadInput."""
         kinds = ("image",) * questions.MODES[mode].least if mode in questions.MODES else ()
         if mode:
             questions.problem(mode, kinds)  # raises for an unknown mode

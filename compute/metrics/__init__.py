@@ -1,4 +1,4 @@
-"""Metrics: a row each in `registry.py`, the quantities themselves in the other files, as pure functions of arrays.
+"""Metrics: `registry.py` has a row per metric; the other files compute the quantities as pure functions of arrays.
 
 From Python, as `compute.metrics.<name>`; every docstring gives shapes, errors and source:
 
@@ -36,7 +36,7 @@ from compute.metrics.ranking import (
 )
 from compute.metrics.registry import METRICS
 
-# These load scipy's linear algebra, on first use.
+# Metrics that load scipy's linear algebra on first use.
 OF_FEATURES = ("cfred", "clipscore", "cmmd", "frechet", "inception_score", "kid", "manifold", "vendi")
 __all__ = (
     "METRICS",

@@ -1,4 +1,4 @@
-"""How well automatic scores of generators agree with people: squared correlation and rank accuracy."""
+"""Agreement of automatic scores of generators with people: squared correlation and rank accuracy."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from compute.types import BadInput, Undefined
 
 
 def correlation(*, scores: ArrayLike, human: ArrayLike) -> float:
-    """Pearson correlation of one score per generator with human rate or Elo, both (n,), in -1..1.
+    """Returns the Pearson correlation of one score per generator with human rate or Elo, both (n,), in -1..1.
 
-    Negative is right for a distance, where lower is better. Raises BadInput if lengths differ or a value is not
-    finite, Undefined below three generators (two points are always on a line) or when one side is constant.
+    A negative value is good for a distance, because lower distances are better. Raises BadInput if lengths differ or a
+    value is not finite, Undefined below three generators (two points are always on a line) or when one side is
+    constant.
     """
     scores, human = _paired(scores, human)
     if len(scores) < 3:
@@ -26,7 +27,7 @@ def correlation(*, scores: ArrayLike, human: ArrayLike) -> float:
 
 
 def squared_correlation(*, scores: ArrayLike, human: ArrayLike) -> float:
-    """cFreD's ρ² of scores and human preference, both (n,), in 0..1: which way the two run together is lost.
+    """Returns cFreD's ρ² of scores and human preference, both (n,), in 0..1. The sign of the correlation is lost.
 
     Errors as in `correlation`. Source: cFreD, the row ρ² of Tables 1 to 3.
     """
@@ -34,11 +35,11 @@ def squared_correlation(*, scores: ArrayLike, human: ArrayLike) -> float:
 
 
 def rank_accuracy(*, ranks: ArrayLike, human_ranks: ArrayLike) -> float:
-    """Share of generator pairs that `ranks` orders as `human_ranks` does, both (n,), rank 1 best; in 0..1.
+    """Returns the share of generator pairs that `ranks` orders as `human_ranks` does, both (n,), rank 1 best; in 0..1.
 
-    Ties: a pair that people do not order is skipped; a pair that only `ranks` leaves tied counts one half,
-    as a coin would. Raises BadInput if inputs differ in length or are not finite, Undefined if people order no pair.
-    Source: cFreD, section 4.1.
+    Ties: a pair tied in `human_ranks` is skipped; a pair tied only in `ranks` counts one half, as a coin toss would.
+    Raises BadInput if inputs differ in length or are not finite, Undefined if people order no pair. Source: cFreD,
+    section 4.1.
     """
     ranks, human_ranks = _paired(ranks, human_ranks)
     first, second = np.triu_indices(len(ranks), k=1)

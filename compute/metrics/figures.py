@@ -14,12 +14,12 @@ from compute.types import BadInput, Undefined
 
 @dataclass(frozen=True, kw_only=True)
 class Figure:
-    """A score: `n` items it rests on, `stderr` if there is a formula for it.
+    """A score: `n` is the number of items behind it, and `stderr` is set if there is a formula for it.
 
-    `answered`: their share of the items asked. `lower_bound`: the value if every missing answer were wrong.
-    `low`, `high`: the 95% interval of a metric that defines one; others are value ± 1.96 stderr. `bias`: how
-    much higher the value is expected to be than that of endless items; the interval is of the value less the bias.
-    None if the metric is not known to have any.
+    `answered`: their share of the items asked. `lower_bound`: the value if all missing answers were wrong. `low`,
+    `high`: the 95% interval of a metric that defines one; others are value ± 1.96 stderr. `bias`: how far the expected
+    value exceeds that for infinitely many items; the interval is for the value minus the bias. None if no bias of the
+    metric is known.
     """
 
     value: float
@@ -33,10 +33,12 @@ class Figure:
 
 
 def cosine_spearman(human: ArrayLike, value: ArrayLike) -> Figure:
-    """Spearman correlation of human scores and similarities, both (n,); pairs with a gap are skipped.
+    """Computes the Spearman correlation of human scores and similarities, both (n,); pairs with a missing value are
+    skipped.
 
-    Standard error (1 - r²) sqrt((1 + r² / 2) / (n - 3)): Fisher's z with the variance of Bonett and Wright 2000, taken
-    back to r. Raises Undefined below three pairs or where one side is constant. Source: MIEB section 3 (visual STS).
+    Standard error (1 - r²) sqrt((1 + r² / 2) / (n - 3)): Fisher's z with the variance of Bonett and Wright 2000,
+    transformed back to r. Raises Undefined for fewer than three pairs or if one side is constant. Source: MIEB section
+    3 (visual STS).
     """
     human, value = np.asarray(human, float), np.asarray(value, float)
     both = np.isfinite(human) & np.isfinite(value)
@@ -53,14 +55,15 @@ def cosine_spearman(human: ArrayLike, value: ArrayLike) -> Figure:
 
 
 def nmi(labels: ArrayLike, clusters: ArrayLike) -> Figure:
-    """Mutual information of two groupings, both (n,), over the arithmetic mean of their entropies; in 0..1.
+    """Computes the mutual information of two groupings, both (n,), over the arithmetic mean of their entropies; in
+    0..1.
 
-    Values only name groups: numbers or strings. The standard error is over items resampled, by the delta method: with
-    an item's surprises j, l and c in the joint and the two single groupings, NMI is 2 (1 - mean j / mean (l + c)), so
-    an item's influence is -2 (j - (l + c) mean j / mean (l + c)) / mean (l + c). Groups that have nothing to do with
-    the labels agree with them by chance, the more the smaller they are: the bias is that of `finite_bias`. Raises
-    BadInput for different lengths, Undefined where both sides put everything into one group. Source: MIEB section 3
-    (clustering); arithmetic mean as scikit-learn does by default.
+    Values are only names of groups: numbers or strings. The standard error is over resampled items, by the delta
+    method: with an item's surprisals j, l and c in the joint and the two single groupings, NMI is 2 (1 - mean j / mean
+    (l + c)), so an item's influence is -2 (j - (l + c) mean j / mean (l + c)) / mean (l + c). Groups unrelated to the
+    labels agree with them by chance, and smaller groups agree more: the bias is that of `finite_bias`. Raises BadInput
+    for different lengths, Undefined if both sides put everything into one group. Source: MIEB section 3 (clustering);
+    arithmetic mean as scikit-learn does by default.
     """
     labels, clusters = (np.asarray(side).astype(str) for side in (labels, clusters))
     if labels.ndim != 1 or labels.shape != clusters.shape:
@@ -81,19 +84,19 @@ def nmi(labels: ArrayLike, clusters: ArrayLike) -> Figure:
         for moved in resampling.shuffled(label, source=np.arange(len(label)), times=200)
     ]
     bias = resampling.finite_bias(value, unrelated=unrelated, left_out=_without_each(pair, label, cluster))
-    if stderr <= 1e-12:  # no item differs from another: how certain that is, is not known
+    if stderr <= 1e-12:  # no item differs from another, so the certainty is unknown
         return Figure(value=value, n=len(labels), stderr=stderr, bias=bias)
     low, high = np.clip(value - bias + 1.96 * stderr * np.array([-1.0, 1.0]), 0.0, 1.0).tolist()
     return Figure(value=value, n=len(labels), stderr=stderr, bias=bias, low=low, high=high)
 
 
 def _surprise(group: Ints) -> Floats:
-    """-log of the share of each item's group, whose mean is the entropy."""
+    """Returns -log of the share of each item's group; its mean is the entropy."""
     return -np.log(np.bincount(group)[group] / len(group))
 
 
 def _without_each(pair: Ints, label: Ints, cluster: Ints) -> Floats:
-    """NMI (n,) without each item in turn; NaN if both sides are then one group."""
+    """Returns NMI (n,) without each item in turn; NaN if both sides are then one group."""
     joint, of_label, of_cluster = (_entropies_without(group) for group in (pair, label, cluster))
     both = of_label + of_cluster
     return np.where(both > 1e-12, 2 * (1 - joint / np.where(both > 1e-12, both, 1.0)), np.nan)

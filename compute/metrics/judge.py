@@ -1,30 +1,30 @@
 """PairBench's four metrics of a judge, as functions of its ratings of pairs in both orders.
 
-A judge M rates every pair from 1 to 10 under a condition C (sensitive or invariant to a transformation), in the order
-given and reversed. S holds its scores in both orders; an answer that is not a score from 1 to 10 is invalid.
+A judge M rates every pair from 1 to 10 under a condition C (sensitive or invariant to a transformation), in the given
+order and in reverse. S holds its scores in both orders; an answer that is not a score from 1 to 10 is invalid.
 
 - **MMScore** (section 3.2.1) is NMI(S, truth): mutual information over the arithmetic mean of the two entropies. The
   paper leaves the normalisation open; this one is scikit-learn's default. Invalid answers, which the paper puts into S
-  as -1, are their own label. A judge that always says the same has 0. Values are labels: a judge that says 3 for
-  every identical pair and 7 for every other does as well as one that says 10 and 1.
+  as -1, are a separate label. A judge that always gives the same score has 0. Values are labels: a judge that
+  always gives 3 to identical pairs and 7 to all others does as well as one that gives 10 and 1.
 - **ε-RelaxSym** (section 3.2.2) is the share of pairs whose two scores differ by at most ε; an invalid answer is never
-  equal to anything. Tables have ε = 1, Figure 7 the curve.
+  equal to anything. Tables use ε = 1; Figure 7 shows the curve.
 - **Smoothness** (section 3.2.3) is the entropy of the valid scores of S, in nats (the paper names no base): 0 if all
   are equal, ln 10 = 2.303 if all ten are equally frequent. Undefined without a valid score.
 - **Controllability** is 1 - |a - b| / sqrt(ab), with a and b the MMScores under the two conditions: 1 if they are
-  equal, without a lower bound, undefined where one is 0. Section 3.2.4 prints the complement; Table 1 has this.
+  equal, without a lower bound, undefined where one is 0. Section 3.2.4 prints the complement; Table 1 uses this form.
 
-Table 1 is the plain mean of each split's values over 24 splits and two conditions; of Controllability, which takes
-both conditions, over 24 splits. So is the board of each metric.
+Table 1 is the plain mean over 24 splits and two conditions; for Controllability, which uses both conditions, it is the
+mean over 24 splits. The board of each metric does the same.
 
 NMI is biased upwards: by about (rows - 1)(columns - 1) / (2 N) over the mean entropy for N independent answers, so by
-0.06 to 0.1 with ten source items and 0.005 with 200. Values are as the paper defines them, with the bias, which stands
-next to them; intervals, and ranks of computed scores, are for the judge's MMScore on endless sources, without it.
-`resampling` says how they are made.
+0.06 to 0.1 with ten source items and 0.005 with 200. Values are as the paper defines them and include the bias, which
+is shown next to them. Intervals and ranks of computed scores are for the judge's MMScore on infinitely many sources,
+without the bias; `resampling` explains them.
 
-Ratings are whole numbers 1..10, NaN if the answer is invalid. Arrays have a row per pair. `sources` names the item
-that a pair is made from; without it every pair counts as its own source. Lists of another length and scores out of
-range raise BadInput.
+Ratings are whole numbers 1..10, NaN if the answer is invalid. Arrays have a row per pair. `sources` names the item that
+each pair is made from; without it every pair is a separate source. Lists of different lengths and scores out of range
+raise BadInput.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ COLUMNS = ("expected_score", "forward", "reverse", "source")
 
 @dataclass(frozen=True, kw_only=True)
 class Ratings:
-    """What a judge said of n pairs under a condition; all (n,)."""
+    """A judge's scores of n pairs under a condition; all (n,)."""
 
     expected: Ints  # 1..10
     forward: Ints  # 1..10, 0 invalid
@@ -61,7 +61,9 @@ class Ratings:
     def of(
         cls, *, forward: ArrayLike, reverse: ArrayLike, expected: ArrayLike | None = None, sources: ArrayLike | None
     ) -> Ratings:
-        """From arrays of scores. Raises BadInput for different lengths, and scores that are not whole numbers 1..10."""
+        """Makes them from arrays of scores. Raises BadInput for different lengths, and for scores that are not whole
+        numbers 1..10.
+        """
         first = _scores("forward", forward, invalid=True)
         columns = {
             "forward": first,
@@ -76,7 +78,7 @@ class Ratings:
 
     @classmethod
     def of_frame(cls, frame: pd.DataFrame) -> Ratings:
-        """From evidence with COLUMNS. Raises BadInput if one is missing."""
+        """Makes them from evidence with COLUMNS. Raises BadInput if a column is missing."""
         missing = [column for column in COLUMNS if column not in frame.columns]
         if missing:
             raise BadInput(f"A judge's metrics need the column {missing[0]!r}, which the evidence does not have")
@@ -107,10 +109,11 @@ def _scores(name: str, values: ArrayLike, *, invalid: bool) -> Ints:
 
 @dataclass(frozen=True, kw_only=True)
 class Quantity:
-    """A figure of counts: which cells a pair's two scores count in, and the figure of the counts of all cells.
+    """A quantity computed from counts: the cells in which a pair's two scores count, and the value of the counts of all
+    cells.
 
-    `cells` gives (m,) cell numbers with the pair (m,) of each, and how many cells there are; `value` takes counts
-    (..., width) to values (...), NaN if undefined, with `reason` in words.
+    `cells` returns (m,) cell numbers, the pair (m,) of each, and the number of cells. `value` maps counts (..., width)
+    to values (...), NaN if undefined; `reason` says why in words.
     """
 
     cells: Callable[[Ratings], tuple[Ints, Ints, int]]
@@ -119,7 +122,7 @@ class Quantity:
     lower: float
     upper: float
     is_share: bool = False
-    # Values (k,) for truths shuffled as `resampling.shuffled` does; None if the truth is not a part of it
+    # Values (k,) for truths shuffled as in `resampling.shuffled`; None if the quantity does not use the truth.
     unrelated: Callable[[Ratings], Floats] | None = None
 
 
@@ -136,16 +139,17 @@ def _score_cells(ratings: Ratings) -> tuple[Ints, Ints, int]:
 
 
 def _gap_cells(ratings: Ratings) -> tuple[Ints, Ints, int]:
-    """0..9: how far the two scores are apart; 10: one of them is invalid."""
+    """Returns the difference of each pair's two scores, 0..9, or 10 if one of them is invalid."""
     valid = (ratings.forward > 0) & (ratings.reverse > 0)
     gaps = np.where(valid, np.abs(ratings.forward - ratings.reverse), SCALE)
     return gaps, np.arange(len(ratings)), SCALE + 1
 
 
 def nmi_of_counts(counts: Floats) -> Floats:
-    """NMI (...) of tables (..., truths, answers) of counts, arithmetic mean; NaN if all is in one cell, or nothing.
+    """Computes NMI (...) of tables (..., truths, answers) of counts, with the arithmetic mean; NaN if at most one cell
+    is filled.
 
-    Exactly 0 if rows are proportional, as a constant judge's are.
+    It is exactly 0 if rows are proportional, as they are for a constant judge.
     """
     n = counts.sum(axis=(-1, -2))
     rows, columns = counts.sum(axis=-1), counts.sum(axis=-2)
@@ -157,7 +161,7 @@ def nmi_of_counts(counts: Floats) -> Floats:
 
 
 def _entropy(counts: Floats) -> Floats:
-    """Entropy (...) in nats of counts (..., k); NaN if there are none, exactly 0 if all are of one kind."""
+    """Returns the entropy (...) in nats of counts (..., k); NaN if all are 0, exactly 0 if only one is positive."""
     n = counts.sum(axis=-1, keepdims=True)
     with np.errstate(divide="ignore", invalid="ignore"):
         shares = counts / n
@@ -175,7 +179,7 @@ def _unrelated(ratings: Ratings) -> Floats:
     return nmi_of_counts(np.reshape(tables, (-1, len(levels), width)).astype(float))
 
 
-# Named, and not a lambda or a closure: an evaluation, which can be pickled, holds its metrics.
+# Named functions rather than lambdas or closures, because an evaluation holds its metrics and must be picklable.
 def _nmi_of_cells(counts: Floats) -> Floats:
     return nmi_of_counts(counts.reshape(*counts.shape[:-1], -1, SCALE + 1))
 
@@ -217,8 +221,8 @@ def _relax_sym(epsilon: float) -> Quantity:
 
 
 RELAX_SYM = _relax_sym(1)
-AVERAGED = {"mmscore": MMSCORE, "relax_sym": RELAX_SYM, "smoothness": SMOOTHNESS}  # over conditions and splits
-METRICS = (*AVERAGED, "controllability")  # keys of the paper's four
+AVERAGED = {"mmscore": MMSCORE, "relax_sym": RELAX_SYM, "smoothness": SMOOTHNESS}  # averaged over conditions and splits
+METRICS = (*AVERAGED, "controllability")  # keys of the paper's four metrics
 
 
 def resampled(
@@ -227,13 +231,15 @@ def resampled(
     *,
     draws: int = resampling.DRAWS,
 ) -> list[Resampled]:
-    """The figure of every part, resampled over sources: one draw takes the same sources in all; NaN if undefined."""
+    """Resamples the quantity of every part over sources: one draw uses the same sources in all parts. NaN if
+    undefined.
+    """
     codes, sources = resampling.numbered([part.sources for part in parts])
     nothing = Resampled(whole=np.nan, drawn=np.full(draws, np.nan), bias=np.nan, sources=sources)
     figures, filled = [nothing] * len(parts), [at for at, part in enumerate(parts) if len(part)]
     if not filled:
         return figures
-    sums = []  # of every part with pairs the counts of each source (sources, width)
+    sums = []  # for every non-empty part, the counts of each source (sources, width)
     for at in filled:
         cells, pair, width = quantity.cells(parts[at])
         counts = np.bincount(codes[at][pair] * width + cells, minlength=sources * width)
@@ -251,7 +257,7 @@ def resampled(
 
 
 def mean_of(parts: Sequence[Resampled]) -> Resampled:
-    """The plain mean over parts of the same sources; NaN if one has no value."""
+    """Returns the plain mean over parts with the same sources; NaN if one has no value."""
     whole, drawn, bias = (
         np.mean([getattr(part, name) for part in parts], axis=0) for name in ("whole", "drawn", "bias")
     )
@@ -271,7 +277,8 @@ def _figure(quantity: Quantity, *parts: Ratings) -> Figure:
 
 
 def mmscore(expected: ArrayLike, forward: ArrayLike, reverse: ArrayLike, sources: ArrayLike | None = None) -> Figure:
-    """MMScore in 0..1 over both orders; `n` counts pairs. Raises Undefined if truth and answers are one label.
+    """Computes MMScore in 0..1 over both orders; `n` counts pairs. Raises Undefined if truth and answers have only one
+    label.
 
     Source: PairBench section 3.2.1.
     """
@@ -279,7 +286,8 @@ def mmscore(expected: ArrayLike, forward: ArrayLike, reverse: ArrayLike, sources
 
 
 def relax_sym(forward: ArrayLike, reverse: ArrayLike, sources: ArrayLike | None = None, epsilon: float = 1) -> Figure:
-    """ε-RelaxSym in 0..1: the share of pairs rated within `epsilon` in both orders; `n` counts pairs.
+    """Computes ε-RelaxSym in 0..1: the share of pairs whose scores in the two orders differ by at most `epsilon`. `n`
+    counts pairs.
 
     Raises Undefined without pairs. Source: PairBench section 3.2.2.
     """
@@ -287,7 +295,7 @@ def relax_sym(forward: ArrayLike, reverse: ArrayLike, sources: ArrayLike | None 
 
 
 def relax_sym_curve(forward: ArrayLike, reverse: ArrayLike, sources: ArrayLike | None = None) -> tuple[Figure, ...]:
-    """ε-RelaxSym for every ε, which never falls; its last value is the share of pairs with two valid answers.
+    """Computes ε-RelaxSym for every ε. It never decreases; its last value is the share of pairs with two valid answers.
 
     Source: PairBench Figure 7.
     """
@@ -296,7 +304,7 @@ def relax_sym_curve(forward: ArrayLike, reverse: ArrayLike, sources: ArrayLike |
 
 
 def smoothness(forward: ArrayLike, reverse: ArrayLike, sources: ArrayLike | None = None) -> Figure:
-    """Entropy in nats, 0..ln 10, of the valid scores in both orders; `n` counts pairs.
+    """Computes the entropy in nats, 0..ln 10, of the valid scores in both orders; `n` counts pairs.
 
     Raises Undefined if no answer is valid. Source: PairBench section 3.2.3.
     """
@@ -304,7 +312,8 @@ def smoothness(forward: ArrayLike, reverse: ArrayLike, sources: ArrayLike | None
 
 
 def evenness(*, sensitive: ArrayLike, invariant: ArrayLike) -> Floats:
-    """1 - |a - b| / sqrt(ab) of MMScores under the two conditions, which broadcast; NaN if one is 0 or missing.
+    """Computes 1 - |a - b| / sqrt(ab) of MMScores under the two conditions, with broadcasting; NaN if one is 0 or
+    missing.
 
     Source: PairBench section 3.2.4, in the form that Table 1 reports.
     """
@@ -315,10 +324,11 @@ def evenness(*, sensitive: ArrayLike, invariant: ArrayLike) -> Floats:
 
 
 def controllability(evidence: Mapping[str, pd.DataFrame]) -> Figure:
-    """Controllability of a split from its evidence under both conditions; at most 1, `n` counts pairs of both.
+    """Computes Controllability of a split from its evidence under both conditions; at most 1. `n` counts the pairs of
+    both.
 
-    1 - |a - b| / sqrt(ab) is 1 - 2 sinh(|x| / 2) of x = ln(a / b). The interval is that of x, which has no kink where
-    the conditions are equal, of scores and draws without their bias. It is unknown if a score may as well be 0.
+    1 - |a - b| / sqrt(ab) is 1 - 2 sinh(|x| / 2) of x = ln(a / b). The interval is computed for x, which is smooth
+    where the conditions are equal, from bias-corrected scores and draws. It is unknown if a score may be 0.
 
     Raises Undefined if a condition is missing or an MMScore is 0. Source: PairBench section 3.2.4 and Table 1.
     """
@@ -354,14 +364,15 @@ def controllability(evidence: Mapping[str, pd.DataFrame]) -> Figure:
 
 
 def _log_ratio(a: ArrayLike, b: ArrayLike) -> Floats:
-    """ln(a / b); NaN if either is not above 0."""
+    """Returns ln(a / b); NaN if either is not positive."""
     a, b = np.asarray(a, float), np.asarray(b, float)
     both = (a > 0) & (b > 0)
     return np.where(both, np.log(np.where(both, a, 1.0) / np.where(both, b, 1.0)), np.nan)
 
 
 def mean(quantity: Quantity, evidence: Mapping[str, pd.DataFrame]) -> Figure:
-    """The mean of a figure over the subsets of a task, which share their sources; `n` counts the pairs of all.
+    """Computes the mean of a quantity over the subsets of a task, which share their sources; `n` counts the pairs of
+    all subsets.
 
     Raises Undefined if it has no value in one of them.
     """

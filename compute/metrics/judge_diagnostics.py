@@ -1,6 +1,6 @@
-"""What else a judge's ratings show, beyond PairBench's metrics: position bias, errors, cost.
+"""Diagnostics of a judge's ratings beyond PairBench's metrics: position bias, errors, cost.
 
-Ratings and sources are as in `judge`; intervals are over source items, as `resampling` makes them.
+Ratings and sources are as in `judge`; intervals are over source items, as in `resampling`.
 """
 
 from __future__ import annotations
@@ -17,10 +17,11 @@ INVALID = "invalid"
 
 
 def position_bias(forward: ArrayLike, reverse: ArrayLike, sources: ArrayLike | None = None) -> Figure:
-    """Mean of forward minus reverse score over pairs with two valid scores, in -9..9; `n` counts these pairs.
+    """Computes the mean of forward minus reverse score over pairs with two valid scores, in -9..9; `n` counts these
+    pairs.
 
-    Above 0 if the judge rates a pair higher when the original comes first. A judge may lean to an order in single
-    pairs and not on average: RelaxSym shows that, this does not. Raises Undefined without a valid pair.
+    It is positive if the judge rates a pair higher when the original comes first. A judge may prefer an order in single
+    pairs but not on average: RelaxSym shows that, this does not. Raises Undefined without a valid pair.
     """
     ratings = Ratings.of(forward=forward, reverse=reverse, sources=sources)
     valid = (ratings.forward > 0) & (ratings.reverse > 0)
@@ -35,10 +36,11 @@ def position_bias(forward: ArrayLike, reverse: ArrayLike, sources: ArrayLike | N
 def problem_rates(
     forward: ArrayLike, reverse: ArrayLike, sources: ArrayLike | None = None, *, problems: tuple[str, ...] = ()
 ) -> dict[str, Figure]:
-    """The share of answers without a score, as INVALID, and of each problem among all answers; in 0..1.
+    """Returns the share of answers without a score, as INVALID, and the share of each problem among all answers; in
+    0..1.
 
-    `forward` and `reverse` (n,) name the problem of each answer, "" if it has a score; `problems` are listed even
-    where they do not occur. `n` counts answers, two a pair. Raises Undefined without answers.
+    `forward` and `reverse` (n,) name the problem of each answer, "" if it has a score; `problems` are listed even if
+    they do not occur. `n` counts answers, two per pair. Raises Undefined without answers.
     """
     answers, rates = np.concatenate([np.asarray(side).astype(str) for side in (forward, reverse)]), {}
     if not len(answers):

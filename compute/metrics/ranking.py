@@ -1,9 +1,8 @@
-"""How good rankings are, one value per query: nDCG, average precision, hit rate, reciprocal rank, as in trec_eval.
+"""Quality of rankings, one value per query: nDCG, average precision, hit rate, reciprocal rank, as in trec_eval.
 
-Every function takes `gains` (queries, depth): the grade of the document at each rank, 0 if it is not relevant or
-the ranking has ended. Documents of the same score are in falling order of their names, which is trec_eval's rule;
-the caller's ranking must follow it. `relevant` (queries,) counts a query's relevant documents, retrieved or not; a
-query without any has no figure (NaN).
+Every function takes `gains` (queries, depth): the grade of the document at each rank, 0 if it is not relevant or the
+ranking has ended. Documents with equal scores must be in descending order of their names, which is trec_eval's rule.
+`relevant` (queries,) counts a query's relevant documents, retrieved or not; a query without any has no value (NaN).
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from compute.types import BadInput
 
 
 def ideal_dcg(*, query: ArrayLike, grade: ArrayLike, queries: int, at: int) -> Floats:
-    """(queries,) discounted gain of the best possible first `at` ranks.
+    """Returns (queries,) the discounted cumulative gain of the best possible first `at` ranks.
 
     `query`, `grade` (pairs,): which query a graded document belongs to and its grade; grades of 0 or less gain nothing.
     """
@@ -29,10 +28,11 @@ def ideal_dcg(*, query: ArrayLike, grade: ArrayLike, queries: int, at: int) -> F
 
 
 def ndcg(gains: ArrayLike, *, ideal: ArrayLike, at: int) -> Floats:
-    """(queries,) sum of grade / log2(rank + 1) over the first `at` ranks, over the best possible; in 0..1.
+    """Returns (queries,) the sum of grade / log2(rank + 1) over the first `at` ranks, divided by the best possible; in
+    0..1.
 
-    `gains` (queries, depth); `ideal` (queries,) from `ideal_dcg` with the same `at`. Source: Järvelin
-    and Kekäläinen 2002, in trec_eval's form (ndcg_cut).
+    `gains` (queries, depth); `ideal` (queries,) from `ideal_dcg` with the same `at`. Source: Järvelin and Kekäläinen
+    2002, in trec_eval's form (ndcg_cut).
     """
     first = _checked(gains)[:, :at].astype(float)
     dcg = first @ (1.0 / np.log2(np.arange(first.shape[1]) + 2.0))
@@ -40,9 +40,10 @@ def ndcg(gains: ArrayLike, *, ideal: ArrayLike, at: int) -> Floats:
 
 
 def average_precision(gains: ArrayLike, *, relevant: ArrayLike, at: int | None = None) -> Floats:
-    """(queries,) mean over all relevant documents of the precision at each one's rank, 0 beyond `at`; in 0..1.
+    """Returns (queries,) the mean over all relevant documents of the precision at each one's rank, 0 beyond `at`; in
+    0..1.
 
-    `gains` (queries, depth), `relevant` (queries,). trec_eval's map and map_cut.
+    `gains` (queries, depth), `relevant` (queries,). Equals trec_eval's map and map_cut.
     """
     hits = _checked(gains)[:, :at] > 0
     precision = np.cumsum(hits, axis=1) / np.arange(1, hits.shape[1] + 1)
@@ -50,12 +51,12 @@ def average_precision(gains: ArrayLike, *, relevant: ArrayLike, at: int | None =
 
 
 def trapezoid_average_precision(gains: ArrayLike, *, relevant: ArrayLike) -> Floats:
-    """(queries,) area under precision over recall with straight lines between ranks, as Oxford and Paris revisited.
+    """Returns (queries,) the area under the precision-recall curve with linear interpolation, as in Oxford and Paris
+    revisited.
 
-    At the j-th relevant document (from 0) at rank r (from 0) the curve has risen from j / r to (j + 1) / (r + 1), and
-    counts their mean; the first rank starts at 1. `gains` (queries, depth) is the whole ranking, ignored documents
-    already taken out; `relevant` (queries,).
-    Source: Radenović et al. 2018, after Philbin et al. 2007.
+    At the j-th relevant document (from 0), at rank r (from 0), precision rises from j / r to (j + 1) / (r + 1), and
+    their mean counts; at the first rank precision starts at 1. `gains` (queries, depth) is the whole ranking, with
+    ignored documents already removed; `relevant` (queries,). Source: Radenović et al. 2018, after Philbin et al. 2007.
     """
     hits = _checked(gains) > 0
     retrieved, rank = np.cumsum(hits, axis=1), np.arange(hits.shape[1])
@@ -65,16 +66,16 @@ def trapezoid_average_precision(gains: ArrayLike, *, relevant: ArrayLike) -> Flo
 
 
 def hit_rate(gains: ArrayLike, *, relevant: ArrayLike, at: int) -> Floats:
-    """(queries,) 1 if any relevant document is among the first `at`, else 0: trec_eval's success.
+    """Returns (queries,) 1 if any relevant document is among the first `at`, else 0: trec_eval's success.
 
-    `gains` (queries, depth), `relevant` (queries,). Recall would be the share of a query's relevant documents
-    among them. MIEB's tables print this as Recall@k.
+    `gains` (queries, depth), `relevant` (queries,). Recall would be the share of a query's relevant documents among
+    them. MIEB's tables print this as Recall@k.
     """
     return _ratio((_checked(gains)[:, :at] > 0).any(axis=1), np.minimum(relevant, 1))
 
 
 def reciprocal_rank(gains: ArrayLike, *, relevant: ArrayLike, at: int | None = None) -> Floats:
-    """(queries,) 1 / rank of the first relevant document, 0 if there is none within `at`.
+    """Returns (queries,) 1 / rank of the first relevant document, 0 if there is none within `at`.
 
     `gains` (queries, depth), `relevant` (queries,).
     """
@@ -84,7 +85,7 @@ def reciprocal_rank(gains: ArrayLike, *, relevant: ArrayLike, at: int | None = N
 
 
 def _checked(gains: ArrayLike) -> NDArray:
-    """Gains as an array (queries, depth). Raises BadInput for another shape."""
+    """Returns gains as an array (queries, depth). Raises BadInput for any other shape."""
     table = np.asarray(gains)
     if table.ndim != 2:
         raise BadInput(f"gains are (queries, depth), a row per query, got shape {table.shape}")

@@ -1,7 +1,7 @@
-"""Every metric a score can have: its name, which way is better, how it is printed, and how it is computed.
+"""All metrics of scores: name, which direction is better, how values are printed, and how they are computed.
 
-A new metric is one row here and one function. Without `compute`, a run's score is the mean of the evidence's column of
-the metric's key, which the procedure fills. A metric that has `whole` alone takes all subsets of a task at once.
+A new metric is one row here and one function. Without `compute`, a run's score is the mean of the column of evidence
+named by the metric's key, which the procedure fills. A metric with only `whole` uses all subsets of a task at once.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _GENERATOR_METRICS = (
     _raw("mps", "MPS", "Multi-dimensional Preference Score, mean."),
 )
 
-# Not among the published metrics: computed only, so no paper prints a rank by them.
+# Metrics that no paper of the board prints ranks by: they are only computed.
 _SET_METRICS = (
     _distance("fd", "FD", "Fréchet distance of any other features; its backbone is next to it.", digits=4),
     _raw(

@@ -1,15 +1,15 @@
-"""Intervals by resampling source items: all pairs of a source, in both orders, move together.
+"""Intervals by resampling source items: all pairs of a source, in both orders, are drawn together.
 
 The pairs made from a source photograph are not independent, so the photographs are what a bootstrap draws (Davison and
-Hinkley 1997, section 3.8). Sums are kept by source, and a draw is a product of weights and sums: 2,000 draws of 500
-sources take milliseconds. Draws are seeded: the same evidence has the same interval.
+Hinkley 1997, section 3.8). Sums are stored per source, and a draw is a product of weights and sums: 2,000 draws of 500
+sources take milliseconds. Draws are seeded, so the same evidence always has the same interval.
 
-Why not the percentile interval: mutual information, entropy and their kin are biased, and a draw repeats sources,
-which adds the same bias again. With ten sources the percentile interval of a good judge's MMScore holds the true value
-in 15 of 100 samples. The interval here takes off the bias that excluding one source at a time shows (the jackknife,
-Quenouille 1956), and is as wide as the draws spread, with Student's quantile for the number of sources S:
-value - bias ± t sd sqrt(S / (S - 1)). With few sources it can lie wholly below a plain MMScore, which is then known to
-be too high. `tests/compute/metrics/test_judge_coverage.py` simulates what it covers.
+Percentile intervals do not work here: mutual information, entropy and similar quantities are biased, and a draw repeats
+sources, which adds the same bias again. With ten sources, the percentile interval of a good judge's MMScore contains
+the true value in 15 of 100 samples. This interval subtracts the bias estimated by excluding one source at a time (the
+jackknife, Quenouille 1956). Its width follows from the spread of the draws, with Student's quantile for the number of
+sources S: value - bias ± t sd sqrt(S / (S - 1)). With few sources, it can be entirely below a plain MMScore, which is
+then known to be too high. `tests/compute/metrics/test_judge_coverage.py` simulates its coverage.
 """
 
 from __future__ import annotations
@@ -25,14 +25,15 @@ from compute.types import BadInput
 
 DRAWS = 2000
 SHUFFLES = 500
-_NOTHING = 1e-12  # an error from rounding alone
-_BLOCK = 1 << 21  # weights made at a time: 16 MB
-_UNDEFINED_DRAWS = 0.025  # with more draws without a value, an end of the interval would have none either
+_NOTHING = 1e-12  # an error due only to rounding
+_BLOCK = 1 << 21  # weights generated at a time: 16 MB
+_UNDEFINED_DRAWS = 0.025  # with more undefined draws, an end of the interval would be undefined too
 
 
 def numbered(sources: Sequence[ArrayLike]) -> tuple[list[Ints], int]:
-    """Sources of several lists under one numbering, each (n,), and how many there are: one name is one source in
-    all."""
+    """Numbers the sources of several lists (n,) jointly and returns how many there are. One name is one source in all
+    lists.
+    """
     lists = [np.asarray(names).astype(str) for names in sources]
     names, codes = np.unique(np.concatenate(lists), return_inverse=True)
     return np.split(codes.astype(np.int64), np.cumsum([len(each) for each in lists])[:-1]), len(names)
@@ -40,25 +41,27 @@ def numbered(sources: Sequence[ArrayLike]) -> tuple[list[Ints], int]:
 
 @dataclass(frozen=True, kw_only=True)
 class Resampled:
-    """A figure of the whole and of every draw; NaN if it has no value."""
+    """A quantity of the whole and of every draw; NaN if undefined."""
 
     whole: float
     drawn: Floats  # (draws,)
-    bias: float  # how much higher the figure is expected to be than that of endless sources
+    bias: float  # how far the expected value exceeds that for infinitely many sources
     sources: int
 
     @property
     def stderr(self) -> float | None:
-        """The standard error: `spread`, but None if no draw differs.
+        """Returns the standard error: `spread`, but None if no draw differs.
 
-        That no source differs from another, as in a judge without a miss, does not show that none would.
+        If no source differs from another, as for a judge without errors, other sources may still differ.
         """
         spread = self.spread
         return None if spread is None or spread <= _NOTHING else spread
 
     @property
     def spread(self) -> float | None:
-        """Standard deviation over the draws; None with fewer than two sources, or many draws without a value."""
+        """Returns the standard deviation over the draws; None if there are fewer than two sources or too many undefined
+        draws.
+        """
         known = self.drawn[~np.isnan(self.drawn)]
         if self.sources < 2 or len(known) < max(2, (1 - _UNDEFINED_DRAWS) * len(self.drawn)):
             return None
@@ -66,26 +69,29 @@ class Resampled:
 
 
 def jackknife_bias(whole: float, left_out: Floats) -> float:
-    """Returns the bias of a figure by its values (sources,) without each source in turn; NaN if these are undefined."""
+    """Returns the bias of a quantity from its values (sources,) without each source in turn; NaN if all are
+    undefined.
+    """
     n, known = len(left_out), left_out[~np.isnan(left_out)]
     return float((n - 1) * (known.mean() - whole)) if len(known) else float("nan")
 
 
 def finite_bias(whole: float, *, unrelated: ArrayLike, left_out: Floats) -> float:
-    """Returns how much too high mutual information, or what is made of it, is expected to be for so few items.
+    """Returns the expected upward bias of mutual information, or of a quantity derived from it, for so few items.
 
-    `unrelated` holds its values for shuffled truths. Where the whole is no higher than 95% of them, the answers may
-    be independent of the truth, and the bias is their mean; elsewhere it is the jackknife's by `left_out`. The
-    jackknife is far off where many cells of the table are nearly empty, as a random judge's are; the mean of the
-    shuffled is far too much for a good one, whose answers fill few cells.
+    `unrelated` holds its values for shuffled truths. If the whole is no higher than 95% of them, the answers may be
+    independent of the truth, and the bias is their mean. Otherwise it is the jackknife estimate from `left_out`. The
+    jackknife is inaccurate if many cells of the table are nearly empty, as for a random judge. The mean over shuffled
+    truths is far too large for a good judge, whose answers fill few cells.
     """
     values = np.asarray(unrelated, float)
     return float(values.mean()) if whole <= np.quantile(values, 0.95) else jackknife_bias(whole, left_out)
 
 
 def shuffled(labels: Ints, *, source: Ints, times: int = SHUFFLES) -> Iterator[Ints]:
-    """`times` permutations of `labels` (n,): among the rows of each source, and whole sources of as many rows among
-    one another, so that what the rows of a source share stays together."""
+    """Yields `times` permutations of `labels` (n,). Labels are permuted within each source, and whole sources are
+    swapped with sources of equal size, so that what the rows of a source share stays together.
+    """
     generator = np.random.default_rng(0)
     order, sizes = np.argsort(source, kind="stable"), np.bincount(source)[source]
     blocks = [order[sizes[order] == size].reshape(-1, size) for size in np.unique(sizes)]
@@ -97,7 +103,9 @@ def shuffled(labels: Ints, *, source: Ints, times: int = SHUFFLES) -> Iterator[I
 
 
 def totals(sums: Floats, *, draws: int = DRAWS) -> Floats:
-    """(draws, width): sums over each draw of as many sources with replacement, from `sums` (sources, width)."""
+    """Returns (draws, width): the sums over each draw of `sources` sources with replacement, from `sums` (sources,
+    width).
+    """
     sources, width = sums.shape
     generator = np.random.default_rng(0)
     out = np.empty((draws, width))
@@ -113,7 +121,7 @@ def totals(sums: Floats, *, draws: int = DRAWS) -> Floats:
 def ratio(*, top: ArrayLike, bottom: ArrayLike, sources: ArrayLike | None) -> Resampled:
     """Returns the sum of `top` over the sum of `bottom`, both (n,), with the rows of a source drawn together.
 
-    NaN if `bottom` sums to 0. Raises BadInput for different lengths.
+    It is NaN if `bottom` sums to 0. Raises BadInput for different lengths.
     """
     columns = np.stack(np.broadcast_arrays(np.asarray(top, float), np.asarray(bottom, float)), axis=1)
     names = np.arange(len(columns)) if sources is None else np.asarray(sources)
@@ -138,9 +146,9 @@ def _quotient(sums: Floats) -> Floats:
 def interval(
     figure: Resampled, *, lower: float = -np.inf, upper: float = np.inf
 ) -> tuple[float, float] | tuple[None, None]:
-    """Returns the figure's 95% interval, cut at its bounds.
+    """Returns the 95% interval, clipped to the bounds.
 
-    Unknown (None, None) without a standard error.
+    It is unknown, (None, None), without a standard error.
     """
     error = figure.stderr
     if error is None or np.isnan(figure.bias):
@@ -153,10 +161,10 @@ def interval(
 
 
 def share_interval(figure: Resampled) -> tuple[float, float] | tuple[None, None]:
-    """The 95% interval of a share: Wilson's (1927) for the number of independent items that would spread as the draws
-    do (Kish 1965), or for the number of sources where no draw differs.
+    """Returns the 95% interval of a share: Wilson's (1927) for the effective number of independent items, which has the
+    spread of the draws (Kish 1965), or for the number of sources if no draw differs.
 
-    Of a share of 0 or 1 too: that nothing happened in 20 sources does not mean that it never does.
+    A share of 0 or 1 also has an interval: an event that did not happen in 20 sources may still happen.
     """
     share, spread, sources = figure.whole, figure.spread, figure.sources
     if spread is None:

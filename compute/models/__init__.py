@@ -1,4 +1,4 @@
-"""Models behind three interfaces: `registry.py` has a row per family, `model_rows.py` what is done with a row."""
+"""Models behind three interfaces: `registry.py` has a row per family, `model_rows.py` the functions on a row."""
 
 from __future__ import annotations
 

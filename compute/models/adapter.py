@@ -1,6 +1,6 @@
-"""What an adapter gives: a loaded model behind one of three small interfaces; and the options of its family.
+"""Adapters: a loaded model behind one of three small interfaces, and the options of its family.
 
-Most encoders are Towers: images and texts by one tower each, whatever library the towers come from.
+Most encoders are Towers, with one tower each for images and texts, from any library.
 """
 
 from __future__ import annotations
@@ -27,26 +27,27 @@ if TYPE_CHECKING:
 
     Item = Image.Image | str | tuple[Image.Image, str]
 
-BUCKETS = (8, 16, 24, 32, 48, 64)  # tokens: the finer, the less padding, but the smaller the batches
-# How texts are padded: BUCKETED where a tower sees nothing after the end token.
+BUCKETS = (8, 16, 24, 32, 48, 64)  # tokens: finer buckets mean less padding but smaller batches
+# How texts are padded: BUCKETED if a tower sees nothing after the end token.
 MASKED, FULL, BUCKETED = "to the longest, masked", "to max_tokens, not masked", "to the next of "
 
 
 class Encoder(Protocol):
-    """Turns images, texts or pairs of both into vectors.
+    """Embeds images, texts or image-text pairs as vectors.
 
-    `settings` is everything that decides the numbers and is only known once loaded: preprocessing, pooling, prompt,
-    the commit that a branch stood for.
+    `settings` holds everything that affects the numbers and is known only after loading: preprocessing, pooling,
+    prompt, the commit of a branch.
     """
 
     settings: dict[str, Any]
 
     def prepare(self, modality: str, item: Item) -> Any:
-        """One decoded RGB image, text or pair, made ready on the CPU. Thread-safe."""
+        """Prepares one decoded RGB image, text or pair on the CPU. Thread-safe."""
 
     def embed(self, modality: str, prepared: Sequence[Any]) -> np.ndarray | list[np.ndarray]:
-        """(n, d) float32 of a batch, not normalised unless the checkpoint itself does; of a late-interaction model
-        (vectors, d) per item."""
+        """Returns (n, d) float32 for a batch, normalised only if the checkpoint does so. A late-interaction model
+        returns (vectors, d) per item.
+        """
 
 
 class Comparer(Protocol):
@@ -55,7 +56,7 @@ class Comparer(Protocol):
     settings: dict[str, Any]
 
     def compare(self, first: Sequence[Image.Image], second: Sequence[Image.Image]) -> np.ndarray:
-        """(n,) float64; higher is nearer, so distances come negated."""
+        """Returns (n,) float64; higher is nearer, so distances are negated."""
 
 
 class Judge(Protocol):
@@ -64,7 +65,7 @@ class Judge(Protocol):
     settings: dict[str, Any]
 
     def reply(self, questions: Sequence[Question]) -> list[Reply]:
-        """One reply a question, in order."""
+        """Returns one reply per question, in order."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,11 +74,11 @@ class Hardware:
 
     device: str  # cpu | cuda | cuda:1 | mps
     dtype: str  # float32 | bfloat16 | float16
-    chosen: bool = True  # False: the dtype is the device's usual one, which models that need float32 do not take
+    chosen: bool = True  # False: the dtype is the device's default, which models that need float32 override
 
     @cached_property
     def torch_dtype(self) -> torch.dtype:
-        """The precision as torch's own."""
+        """Returns the precision as a torch dtype."""
         import torch
 
         return getattr(torch, self.dtype)
@@ -89,29 +90,31 @@ class Hardware:
 
 @dataclass(frozen=True, kw_only=True)
 class Adapter:
-    """How one family of models is loaded, and which files of a checkpoint it reads, as patterns of file names.
+    """How one family of models is loaded, and which files of a checkpoint it reads, as file name patterns.
 
-    `load(row, hardware, folder)` gets the folder of the checkpoint's files. `weights`: the first pattern with a match
-    counts, and a row's option `file` replaces them; `needs`: one file of each group. With neither, the family has no
-    files and `folder` is None, as for a row without weights.
+    `load(row, hardware, folder)` gets the folder with the checkpoint's files. `weights`: the first pattern with a match
+    is used, and a row's option `file` replaces the patterns. `needs`: one file of each group. With neither, the family
+    has no files and `folder` is None, as for a row without weights.
     """
 
     load: Callable[[Model, Hardware, Path | None], Encoder | Comparer | Judge]
-    packages: tuple[str, ...] = ()  # they decide numbers: by major and minor version
+    packages: tuple[str, ...] = ()  # they affect numbers: recorded by major and minor version
     weights: tuple[str, ...] = ()
     needs: tuple[tuple[str, ...], ...] = ()
-    also: tuple[str, ...] = ()  # read where they exist
-    bounds: tuple[float, float] | None = None  # of what its `compare` gives; None: it has none on one side or both
-    variable: str = ""  # the environment variable with the address of its endpoint, without which it cannot run
-    published: Callable[[Model], Iterable[Published]] = lambda row: ()  # files a row needs from URLs, in order
-    bundled: Callable[[Model], Iterable[Path]] = lambda row: ()  # files with weights that an installed package brings
+    also: tuple[str, ...] = ()  # read if they exist
+    bounds: tuple[float, float] | None = None  # of the values of its `compare`; None if either side is unbounded
+    variable: str = ""  # environment variable with its endpoint's address, without which it cannot run
+    published: Callable[[Model], Iterable[Published]] = lambda row: ()  # files that a row needs from URLs, in order
+    bundled: Callable[[Model], Iterable[Path]] = lambda row: ()  # files of weights in an installed package
     trainable: Callable[[Model, Hardware, Path], Encoder] | None = None  # `load` with a torch module behind both towers
     joint: bool = False  # embeds an image with its text in one prompt
-    version: int = 1  # raise it when the adapter's numbers change
+    version: int = 1  # increase it when the adapter's numbers change
 
 
 def chosen(row: Model, defaults: Mapping[str, Any]) -> dict[str, Any]:
-    """`defaults` with the row's options in them. Raises BadInput on an option that the family does not know."""
+    """Returns `defaults` updated with the row's options. Raises BadInput for an option that the family does not
+    know.
+    """
     unknown = sorted(set(row.options) - set(defaults))
     if unknown:
         known = ", ".join(sorted(defaults)) or "none"
@@ -119,12 +122,14 @@ def chosen(row: Model, defaults: Mapping[str, Any]) -> dict[str, Any]:
     return {**defaults, **row.options}
 
 
-# ---- the encoder that most families give
+# ---- the encoder that most families return
 
 
 @dataclass(kw_only=True)
 class ImageTower:
-    """`ready` makes an image's tensors, without a batch; `run` turns them, stacked on the device, into (n, d)."""
+    """`ready` prepares an image's tensors, without a batch dimension; `run` maps them, stacked on the device, to (n,
+    d).
+    """
 
     ready: Callable[[Image.Image], Mapping[str, torch.Tensor]]
     run: Callable[[Mapping[str, torch.Tensor]], torch.Tensor]
@@ -132,11 +137,11 @@ class ImageTower:
 
 @dataclass(kw_only=True)
 class TextTower:
-    """`ready` makes a text's tokens; `run` takes ids and mask (n, longest) and gives (n, d).
+    """`ready` returns a text's tokens; `run` maps ids and mask (n, longest) to (n, d).
 
-    `pad` fills up to the batch's longest text; to the next of `buckets` where the tower looks back only, so that a
-    text's vector never depends on its neighbours; or to `length` tokens where the checkpoint was trained so. On the
-    left where the tokenizer has it so.
+    `pad` fills up to the longest text of the batch. For a causal tower, it fills up to the next of `buckets`, so that a
+    text's vector never depends on its neighbours. If the checkpoint was trained that way, it fills up to `length`
+    tokens. Padding is on the left if the tokenizer pads on the left.
     """
 
     ready: Callable[[str], Sequence[int]]
@@ -148,7 +153,7 @@ class TextTower:
 
 
 def buckets(limit: int) -> tuple[int, ...]:
-    """Returns the lengths that texts of at most `limit` tokens are padded to, if any would do."""
+    """Returns the lengths that texts of at most `limit` tokens are padded to, for a tower that sees no padding."""
     return (*(size for size in BUCKETS if size < limit), limit)
 
 
@@ -163,7 +168,9 @@ def text_tower(
     pad: int = 0,
     left: bool = False,
 ) -> tuple[TextTower, dict[str, Any]]:
-    """The text tower of `ready`, which gives at most `longest` tokens of `prefix` and a text; and its settings."""
+    """Returns the text tower of `ready`, which yields at most `longest` tokens of `prefix` and a text, and its
+    settings.
+    """
     tower = TextTower(ready=ready, run=run, pad=pad, left=left)
     if padding == FULL:
         tower.length = longest
@@ -182,7 +189,9 @@ def text_tower(
 
 @dataclass(kw_only=True)
 class Towers:
-    """Images, texts or both into vectors; `normalise` gives them length 1. A missing tower is an ability less."""
+    """Encodes images, texts, or both. With `normalise`, vectors have unit length. Each tower is optional; without it,
+    the model lacks that ability.
+    """
 
     name: str
     settings: dict[str, Any]
@@ -190,25 +199,25 @@ class Towers:
     image: ImageTower | None = None
     text: TextTower | None = None
     normalise: bool = False
-    module: torch.nn.Module | None = None  # the library's model behind both towers, for those that train it
+    module: torch.nn.Module | None = None  # the library's model behind both towers, for training
 
     def __post_init__(self) -> None:
         self.settings = json.loads(json.dumps(self.settings))  # as they are stored: lists, not tuples
 
     def prepare(self, modality: str, item: Item) -> Any:
-        """Returns an image's tensors or a text's tokens. Raises CannotDo for what no tower takes."""
+        """Returns an image's tensors or a text's tokens. Raises CannotDo for a modality without a tower."""
         tower = {"image": self.image, "text": self.text}.get(modality)
         if tower is None:
             takes = " and ".join(f"{name}s" for name in ("image", "text") if getattr(self, name) is not None)
             raise CannotDo(f"{self.name} embeds {takes} only, not a {modality}")
         if modality == "text":
             return tower.ready(item)
-        # In the model's precision already here, where many threads work, and half as much to move.
+        # Converted to the model's precision here, in one of many threads, so that half as much is moved to the device.
         made = tower.ready(in_rgb(item)).items()
         return {name: v.to(self.hardware.torch_dtype) if v.is_floating_point() else v for name, v in made}
 
     def embed(self, modality: str, prepared: Sequence[Any]) -> np.ndarray:
-        """(n, d) float32."""
+        """Returns (n, d) float32."""
         import torch
 
         with torch.inference_mode():
@@ -218,13 +227,15 @@ class Towers:
             return vectors.cpu().numpy()
 
     def run(self, modality: str, prepared: Sequence[Any]) -> torch.Tensor:
-        """(n, d) on the device, as the tower gives them: not normalised, and with gradients."""
+        """Returns (n, d) on the device, as the tower computes them: not normalised, and with gradients."""
         if modality == "text":
             return self._texts(prepared)
         return self.image.run({name: self._batch([item[name] for item in prepared]) for name in prepared[0]})
 
     def _batch(self, values: list[torch.Tensor]) -> torch.Tensor:
-        """Returns the stacked values on the device; by way of pinned memory to CUDA, from which copies are fast."""
+        """Returns the stacked values on the device. For CUDA they pass through pinned memory, which makes copies
+        fast.
+        """
         import torch
 
         if not self.hardware.device.startswith("cuda"):
@@ -246,7 +257,7 @@ class Towers:
         return torch.cat(vectors)[order.argsort().to(vectors[0].device)]
 
     def _read(self, prepared: Sequence[Sequence[int]], length: int) -> torch.Tensor:
-        """(n, d) of texts padded to one length."""
+        """Returns (n, d) for texts padded to one length."""
         import torch
 
         ids = torch.full((len(prepared), length), self.text.pad, dtype=torch.long)
@@ -258,5 +269,5 @@ class Towers:
 
 
 def in_rgb(image: Image.Image) -> Image.Image:
-    """Returns the image itself where it is RGB already."""
+    """Converts an image to RGB; returns the image itself if it is RGB already."""
     return image if image.mode == "RGB" else image.convert("RGB")

@@ -1,4 +1,4 @@
-"""What is done with a model's row: what it can score, its files, what decides its numbers, and the loaded model."""
+"""Functions on a model's row: what it can score, its files, what determines its numbers, and the loaded model."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from compute.types import BadInput, CannotDo, Model, NotHere
 
 HALF_ABOVE = 1000  # million parameters: larger checkpoints are stored in half precision
 DTYPES = {"fp32": "float32", "bf16": "bfloat16", "fp16": "float16"}
-# Options that describe a row and change no number. `not_computable`, a sentence, says why nothing here can load the
-# model. `features_of` names the distribution metrics whose features the vectors are, which decides the usual precision
-# (`hardware_for`); NOTE says what an own model came from.
+# Options that describe a row without affecting its numbers. `not_computable`, a sentence, says why no adapter can load
+# the model. `features_of` names the distribution metrics that use the vectors as features, which determines the default
+# precision (`hardware_for`). NOTE says where a user's model came from.
 NOTES = ("parameters", "library", "not_computable", "features_of", NOTE)
 LATE = "many vectors per item (late interaction), which only retrieval compares"
 
@@ -36,10 +36,7 @@ def load(row: Model, *, hardware: Hardware) -> Encoder | Comparer | Judge:
 
 
 def load_trainable(row: Model, *, hardware: Hardware) -> Encoder:
-    """Returns the row's dual encoder with its torch module behind it, in this very precision, to be trained.
-
-    Raises what `load` raises, and CannotDo for a family whose towers are not torch modules.
-    """
+    """Returns the row's dual encoder with its torch module, in exactly this precision, to be trained."""
     family = ADAPTERS.get(row.adapter)
     if family is not None and family.trainable is None:
         families = ", ".join(key for key, other in ADAPTERS.items() if other.trainable)
@@ -54,7 +51,7 @@ def _loaded(row: Model, hardware: Hardware, *, trainable: bool) -> Any:
     if hardware.device.startswith("cuda") and hardware.dtype == "float32":
         import torch
 
-        torch.backends.cudnn.allow_tf32 = False  # else convolutions round to 10 bits, hardly more than bfloat16's 7
+        torch.backends.cudnn.allow_tf32 = False  # otherwise convolutions round to 10 bits (bfloat16: 7)
     model = (family.trainable if trainable else family.load)(row, hardware, folder)
     if required:
         model.settings["revision"] = weights.revision(row, required=required)
@@ -62,7 +59,9 @@ def _loaded(row: Model, hardware: Hardware, *, trainable: bool) -> Any:
 
 
 def fetch(row: Model) -> Path | None:
-    """The folder of the row's files, downloaded if need be and nothing loaded; None for a family without files."""
+    """Downloads the row's files if necessary, without loading them, and returns their folder; None for a family without
+    files.
+    """
     family, row, required = _resolved(row)
     paths = [file.fetch() for file in family.published(row)]
     if required:
@@ -71,7 +70,9 @@ def fetch(row: Model) -> Path | None:
 
 
 def is_downloaded(row: Model) -> bool:
-    """Returns whether all files that the row needs are on this machine; nothing is fetched. True without files."""
+    """Returns whether all files that the row needs are on this machine, without fetching any. True for a row without
+    files.
+    """
     family, row, required = _resolved(row)
     return (not required or weights.is_downloaded(row, required=required)) and all(
         file.path.exists() for file in family.published(row)
@@ -79,7 +80,7 @@ def is_downloaded(row: Model) -> bool:
 
 
 def missing(row: Model) -> str:
-    """Why the row's model cannot run on this machine as it is; empty if it can."""
+    """Returns why the row's model cannot run on this machine at present; empty if it can."""
     try:
         family, _, _ = _resolved(row)
         _versions(row, family)
@@ -91,9 +92,9 @@ def missing(row: Model) -> str:
 
 
 def size_of_weights(row: Model) -> tuple[int | None, bool]:
-    """Bytes of a model's weights, those from addresses too, and whether all are here.
+    """Returns the bytes of a model's weights, including those from URLs, and whether all are on this machine.
 
-    Of what is not, what its publisher says, else what the row's parameters make likely.
+    For missing files, the size is the publisher's, else an estimate from the row's number of parameters.
     """
     own: int | None = 0
     present = True
@@ -112,13 +113,15 @@ def size_of_weights(row: Model) -> tuple[int | None, bool]:
 
 
 def size_by_parameters(row: Model) -> int | None:
-    """Bytes that the row's weights should have: four a parameter, of large ones two; None if nothing says."""
+    """Estimates the bytes of the row's weights: four per parameter, two for large models; None if the number is
+    unknown.
+    """
     bytes_each = 2 if (row.parameters_m or 0) > HALF_ABOVE else 4
     return round(row.parameters_m * 1e6 * bytes_each) if row.parameters_m else None
 
 
 def endpoint_variable(row: Model) -> str:
-    """The environment variable with the address of the endpoint that a model is asked through; empty: it runs here."""
+    """Returns the environment variable with the address of the model's endpoint; empty if the model runs here."""
     return ADAPTERS[row.adapter].variable if row.adapter in ADAPTERS else ""
 
 
@@ -132,13 +135,13 @@ def required_files(row: Model) -> RequiredFiles | None:
 
 
 def identity(row: Model, *, hardware: Hardware) -> dict[str, Any]:
-    """Returns all that decides the model's numbers and is known without loading it or asking the network.
+    """Returns everything that determines the model's numbers and is known without loading it or using the network.
 
-    `revision` is the pin, the commit in the hub's cache, a digest of an own folder's files, or empty for a branch that
-    was never fetched (`fetch` first, for an identity that lasts). Own folders go by their names, wherever they lie.
-    `files` has digests of what comes from elsewhere: from addresses, with a package, from checkpoints that options
-    name. Packages go by major and minor version. Of a family without weights, device and precision decide nothing and
-    are left empty. Raises NotHere if a file or package that is needed to identify it is missing.
+    `revision` is the pinned commit, the commit in the hub's cache, a digest of a local folder's files, or empty for a
+    branch that was never fetched (call `fetch` first for a permanent identity). Local folders are identified by name,
+    not by location. `files` has digests of other files: from URLs, from a package, from checkpoints named by options.
+    Packages are identified by major and minor version. For a family without weights, device and precision have no
+    effect and are empty. Raises NotHere if a file or package that is needed to identify it is missing.
     """
     hardware = hardware_for(row, hardware)
     family, row, required = _resolved(row)
@@ -159,8 +162,9 @@ def identity(row: Model, *, hardware: Hardware) -> dict[str, Any]:
 
 
 def is_identified(row: Model) -> bool:
-    """Returns whether `identity` is the same before and after `fetch`: no branch is followed, and no file is missing
-    whose hash the catalogue does not know."""
+    """Returns whether `fetch` leaves `identity` unchanged: no branch is followed, and no missing file lacks a hash in
+    the catalogue.
+    """
     family, row, required = _resolved(row)
     return (not required or bool(row.revision) or weights.own_folder(row) is not None) and all(
         file.sha256 or file.path.exists() for file in family.published(row)
@@ -168,7 +172,9 @@ def is_identified(row: Model) -> bool:
 
 
 def no_gpu() -> bool:
-    """Whether the system certainly has no GPU for torch, whose import takes seconds: Linux without a driver's file."""
+    """Returns whether the system certainly has no GPU for torch: it is Linux without a driver's file. This avoids
+    importing torch, which takes seconds.
+    """
     files = (path for name in ("nv*", "kfd", "dxg") for path in Path("/dev").glob(name))
     return sys.platform == "linux" and next(files, None) is None
 
@@ -177,7 +183,7 @@ def hardware(device: str = "", dtype: str = "") -> Hardware:
     """Returns the given device and precision; by default CUDA in bfloat16 (float16 if it has none), else the CPU in
     float32.
 
-    What a row runs in if no precision is given is said by `hardware_for`.
+    If no precision is given, `hardware_for` determines that of a row.
 
     `dtype`: float32, bfloat16, float16, or fp32, bf16, fp16. Raises NotHere for a device that this machine lacks.
     """
@@ -186,7 +192,7 @@ def hardware(device: str = "", dtype: str = "") -> Hardware:
         raise BadInput(f"No precision {dtype!r}. There are: {', '.join(DTYPES.values())}")
     if device == "cpu" or (not device and no_gpu()):
         return Hardware(device="cpu", dtype=dtype or "float32")
-    if importlib.util.find_spec("torch") is None:  # metrics on pixels need none
+    if importlib.util.find_spec("torch") is None:  # metrics on pixels do not need torch
         if device:
             raise NotHere(f"The device {device!r} needs torch, which is not installed: {versions.install_command()}")
         return Hardware(device="cpu", dtype=dtype or "float32")
@@ -208,18 +214,17 @@ def hardware(device: str = "", dtype: str = "") -> Hardware:
 
 
 def hardware_for(row: Model, hardware: Hardware) -> Hardware:
-    """Returns the hardware with the precision that the row runs in.
+    """Returns the hardware with the row's precision.
 
-    That is float32 for comparers, and for features of distribution metrics, unless another one was chosen: in bfloat16
-    1.75% of compared items were exact ties and 1.5% of LPIPS's picks were other ones, and a covariance gathers the
-    rounding of every feature.
+    The default is float32 for comparers and for features of distribution metrics. In bfloat16, 1.75% of compared items
+    were exact ties and 1.5% of LPIPS's picks changed, and a covariance accumulates the rounding of every feature.
     """
     exact = "compare" in row.abilities or bool(row.options.get("features_of"))
     return replace(hardware, dtype="float32") if exact and not hardware.chosen else hardware
 
 
 def _resolved(row: Model) -> tuple[Adapter, Model, RequiredFiles | None]:
-    """Returns the row's family; the row without the notes among its options; and which part of its checkpoint is read.
+    """Returns the row's family, the row without the options in NOTES, and which files of its checkpoint are read.
 
     The latter is None if the row has no checkpoint or its family reads none. Raises CannotDo without an adapter,
     BadInput for an unknown one.
@@ -237,14 +242,14 @@ def _resolved(row: Model) -> tuple[Adapter, Model, RequiredFiles | None]:
     if not row.weights or not (family.weights or family.needs):
         return family, row, None
     patterns = (options["file"],) if options.get("file") else () if options.get("random") else family.weights
-    # A checkpoint of two towers whose row embeds images alone reads no texts, and so no tokenizer.
+    # A checkpoint of two towers whose row embeds only images needs no tokenizer.
     spare = [weights.TOKENIZER] if row.abilities == ("embed_image",) else []
     needs = tuple(group for group in family.needs if group not in spare)
     return family, row, RequiredFiles(weights=patterns, needs=needs, also=family.also)
 
 
 def _digests(row: Model, family: Adapter) -> dict[str, str]:
-    """Returns what identifies the files that neither `weights` nor `revision` names, by file or option."""
+    """Returns digests of the files that neither `weights` nor `revision` identifies, by file or option."""
     files = {}
     for file in family.published(row):
         if not file.sha256 and not file.path.exists():
@@ -271,17 +276,17 @@ def _versions(row: Model, family: Adapter) -> dict[str, str]:
 
 
 def pairing_of(first: str, second: str) -> str:
-    """Two modalities as one word, in either order: `image-image`, `image-text`, `text-text`."""
+    """Returns two modalities as one word, in alphabetical order: `image-image`, `image-text`, `text-text`."""
     return "-".join(sorted((first, second)))
 
 
 def compares(row: Model, pairing: str) -> bool:
-    """Returns whether the model's own comparison takes the pairing: it is of two images."""
+    """Returns whether the model's own comparison supports the pairing, which must be of two images."""
     return "compare" in row.abilities and pairing == "image-image"
 
 
 def bounds(row: Model) -> tuple[float, float] | None:
-    """Returns the lowest and the highest score that the model's own comparison gives; None if it has no such bounds."""
+    """Returns the lowest and the highest score of the model's own comparison; None if it is unbounded."""
     return ADAPTERS[row.adapter].bounds if row.adapter in ADAPTERS else None
 
 
@@ -291,25 +296,29 @@ def embeds(row: Model, pairing: str) -> bool:
 
 
 def scores(row: Model, pairing: str) -> bool:
-    """Returns whether the model says how similar two items are: by their vectors, or by its own comparison."""
+    """Returns whether the model can score the similarity of two items, by their vectors or by its own comparison."""
     return embeds(row, pairing) or compares(row, pairing)
 
 
 def embeds_jointly(row: Model) -> bool:
-    """Whether the model embeds an image with its text in one prompt; a row's own prompts may have none for both."""
+    """Returns whether the model embeds an image with its text in one prompt; a row's own prompts may lack one for
+    pairs.
+    """
     family = ADAPTERS.get(row.adapter)
     return family is not None and family.joint and "pair" in row.options.get("prompts", ("pair",))
 
 
 def learned_vectors(row: Model) -> list[str]:
-    """The modalities that the model has vectors of; of images only those that it has learned, not of their pixels."""
+    """Returns the modalities of which the model has vectors. Image vectors count only if they are learned rather than
+    computed from pixels.
+    """
     family = ADAPTERS.get(row.adapter)
     learned = family is None or bool(family.weights or family.needs)
     return [kind for kind in ("image", "text") if f"embed_{kind}" in row.abilities and (learned or kind == "text")]
 
 
 def not_computable(row: Model) -> str:
-    """Why nothing here loads the model, as a clause; empty if an adapter does."""
+    """Returns why no adapter loads the model, as a clause; empty if one does."""
     if row.adapter:
         return ""
     reason = row.options.get("not_computable")

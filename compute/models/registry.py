@@ -1,6 +1,6 @@
-"""Every family of models: how it is loaded and which files it reads. A new family is one file and one row here.
+"""All families of models: how each is loaded and which files it reads. A new family is one file and one row here.
 
-Importing this loads neither torch nor any model's library: adapters import them when they load a model.
+Importing this module loads neither torch nor any model's library: adapters import them when they load a model.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ Texts = partial(Adapter, packages=TEXTS, weights=WEIGHTS, needs=(CONFIG, TOKENIZ
 
 
 def two_towers(family: transformers_towers.TowerFamily) -> Adapter:
-    """A family of images and texts that the transformers library loads and that can be trained."""
+    """Returns a family of dual encoders that the transformers library loads and that can be trained."""
     load = partial(transformers_towers.load, family=family)
     return Transformers(load=load, trainable=load, needs=(CONFIG, PROCESSOR, TOKENIZER))
 
 
 def in_old_folder(names: Sequence[str]) -> tuple[str, ...]:
-    """The patterns of names within the folder OLD_TRANSFORMER of the checkpoint."""
+    """Returns the patterns within the folder OLD_TRANSFORMER of the checkpoint."""
     return tuple(f"{OLD_TRANSFORMER}/{name}" for name in names)
 
 
@@ -77,7 +77,7 @@ ADAPTERS: dict[str, Adapter] = {
         weights=(timm_vision.LITE_FILE,),
         packages=tuple(dict.fromkeys((*LITE, *WORDS))),
     ),
-    # Images alone
+    # Image encoders
     "vision": Transformers(
         load=partial(transformers_towers.load, family=transformers_towers.VISION),
         needs=(CONFIG, PROCESSOR),
@@ -91,7 +91,7 @@ ADAPTERS: dict[str, Adapter] = {
         published=inception.published_files,
     ),
     "efficientnet_lite": Adapter(load=timm_vision.load_lite, weights=(timm_vision.LITE_FILE,), packages=LITE),
-    # Texts alone
+    # Text encoders
     "bert": Texts(load=partial(transformers_towers.load, family=transformers_towers.BERT)),
     "t5": Texts(load=partial(transformers_towers.load, family=transformers_towers.T5)),
     "sentence_transformer": Adapter(

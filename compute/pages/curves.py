@@ -1,4 +1,4 @@
-"""Averages by training step as a drawing without scripts."""
+"""Averages by training step as an SVG without scripts."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ from typing import Any
 from compute.pages import one_file
 from compute.rounding import rounded
 
-# Units of the drawing: 400 are about the pixels of a phone, whose type training.css sizes.
+# Units of the drawing: 400 are about the pixels of a phone; training.css sets the type size.
 WIDTH, HEIGHT = 400, 240
-LEFT, RIGHT, TOP, BOTTOM = 36, 360, 24, 206  # of the axes; the last value of each curve is on their right
+LEFT, RIGHT, TOP, BOTTOM = 36, 360, 24, 206  # of the axes; the last value of each curve is written to their right
 LABEL_GAP = 13  # between two curves' last values
 
 
 def curves(parts: Mapping[int, Sequence[tuple[float, float]]], *, marked: float | None) -> Any:
-    """Returns an SVG of at most two curves, as markup: points (step, percent), by the number of their colour. A dashed
-    line stands at the first value of each, and at the step that is `marked`."""
+    """Returns an SVG of at most two curves, as markup: points (step, percent), keyed by colour number. Dashed lines
+    mark the first value of each curve and the step `marked`.
+    """
     from markupsafe import Markup
 
     values = [value for points in parts.values() for _, value in points]
@@ -55,7 +56,7 @@ def curves(parts: Mapping[int, Sequence[tuple[float, float]]], *, marked: float 
 
 
 def ticks(low: float, high: float) -> list[float]:
-    """At most six round numbers between two ends."""
+    """Returns at most six round numbers between two ends."""
     if high <= low:
         return [low]
     raw = (high - low) / 5

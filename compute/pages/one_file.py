@@ -1,4 +1,4 @@
-"""Pages of one HTML file: style, script and pictures are in it, nothing is loaded, and nothing else may run."""
+"""Pages of one HTML file: style, script and pictures are embedded, nothing is loaded, and nothing else may run."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import Any
 
 FOLDER = Path(__file__).parent
-BASE = "base.css"  # colours, type and tables of all of them
+BASE = "base.css"  # colours, type and tables of all pages
 
 
 def render(template: str, *, styles: Sequence[str], script: str = "", **values: Any) -> str:
-    """Returns a template next to this file with its styles and script, all file names here. Every value is escaped.
+    """Renders a template in this folder with its styles and script, which are file names in this folder. All values are
+    escaped.
 
-    Templates extend base.html, which gets `policy`, what its browser may do, and `style` and `script` to put in.
+    Templates extend base.html, which gets `policy`, the content security policy, and the `style` and `script` to embed.
     """
     from markupsafe import Markup
 
@@ -29,7 +30,7 @@ def render(template: str, *, styles: Sequence[str], script: str = "", **values: 
 
 
 def part(template: str, **values: Any) -> str:
-    """Returns a template next to this file that is a part of a page. Every value is escaped."""
+    """Renders a template in this folder that is a part of a page. All values are escaped."""
     return _environment().get_template(template).render(**values)
 
 
@@ -38,7 +39,7 @@ def _text(name: str) -> str:
 
 
 def _digest(text: str) -> str:
-    """Returns what a browser compares an inline style or script with."""
+    """Returns the hash that a browser compares an inline style or script with."""
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 

@@ -1,6 +1,6 @@
-"""Results that show themselves: printed as a table, and in a notebook as the same table with drawn intervals.
+"""Results that display themselves: printed as a table, and in a notebook as the same table with drawn intervals.
 
-A class of results inherits `ShowsItself` and says in `shown_table` what its table holds.
+A result class inherits `ShowsItself` and defines its table in `shown_table`.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from compute.io.tables import markdown
 from compute.types import printable
 
-MOST, WIDEST = 30, 14  # rows of a printed table, and of one in a notebook; columns of a printed one
+MOST, WIDEST = 30, 14  # rows of a table printed or in a notebook; columns of a printed one
 WIDTH, EDGE = 120.0, 4.0  # of a drawn interval, and its distance from the ends, in pixels
-ENDS = ("213, 94, 0", "0, 114, 178")  # colours of -1 and 1, as in the heatmap of correlations
-Mark = tuple[float, float, float]  # low end, value, high end; NaN: not known
+ENDS = ("213, 94, 0", "0, 114, 178")  # colours of -1 and 1, as in the correlation heatmap
+Mark = tuple[float, float, float]  # low end, value, high end; NaN: unknown
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,33 +23,33 @@ class Cell:
     """A cell that is drawn as well as written. All marks of a column are on one axis."""
 
     text: str
-    marks: Sequence[Mark] = ()  # a value each, with its interval: one dot and line below the other
-    shade: float = math.nan  # -1 to 1, as colour behind the text
+    marks: Sequence[Mark] = ()  # one per value with its interval, drawn as dots and lines below each other
+    shade: float = math.nan  # -1 to 1, as the colour behind the text
 
     @property
     def is_text(self) -> bool:
-        """Whether it has letters: such columns begin at the left."""
+        """Returns whether it has letters; such columns are aligned left."""
         return any(map(str.isalpha, self.text))
 
     @property
     def colour(self) -> str:
-        """The shade in CSS; empty if there is none."""
+        """Returns the shade in CSS; empty if there is none."""
         return "" if math.isnan(self.shade) else f"rgba({ENDS[self.shade > 0]}, {0.8 * abs(self.shade):.2f})"
 
 
 @dataclass(frozen=True, kw_only=True)
 class ShownTable:
-    """A result as a table: what its text and its page in a notebook show."""
+    """A result as a table, shown as text and in a notebook."""
 
     heads: Sequence[str]
     rows: Sequence[Sequence[str | Cell]]
     above: Sequence[str] = ()  # sentences
     below: Sequence[str] = ()
-    plain: Sequence[str] = ()  # lines below all in type of one width, in a notebook
-    key: Sequence[str] = ()  # names of the first and the second colour of marks
+    plain: Sequence[str] = ()  # monospaced lines at the bottom, in a notebook
+    key: Sequence[str] = ()  # labels of the first and the second colour of marks
 
     def text(self, most: int | None = None) -> str:
-        """Returns the table in lines of text, with the first `most` rows; of a wide one WIDEST rows and columns."""
+        """Returns the table as text with the first `most` rows; a wide table is cut to WIDEST rows and columns."""
         wide = most is not None and len(self.heads) > WIDEST
         most = WIDEST if wide else most
         rows = [
@@ -61,7 +61,7 @@ class ShownTable:
         return "\n".join([*above, *[""] * bool(above), *lines, *self._more(most), *[""] * bool(below), *below])
 
     def html(self, most: int | None = MOST) -> str:
-        """The table with drawn cells as HTML without scripts, for white and dark pages alike. Everything is escaped."""
+        """Returns the table with drawn cells as HTML without scripts, for light and dark pages. All text is escaped."""
         from compute.pages import one_file
 
         cells = [[_cell(cell) for cell in row] for row in self.rows[:most]]
@@ -92,10 +92,10 @@ class ShownTable:
 
 
 class ShowsItself:
-    """A result that shows itself."""
+    """A result that displays itself."""
 
     def shown_table(self) -> ShownTable:
-        """Returns what the text and the page show."""
+        """Returns the table to display."""
         raise NotImplementedError
 
     def __str__(self) -> str:
@@ -109,13 +109,13 @@ class ShowsItself:
 
 
 def axis_of(marks: Iterable[Mark]) -> tuple[float, float] | None:
-    """The least and the largest end of some marks; None if there are none or all are one point."""
+    """Returns the smallest and the largest end of some marks; None if there are none or all are equal."""
     ends = [end for mark in marks for end in mark if not math.isnan(end)]
     return (min(ends), max(ends)) if ends and min(ends) < max(ends) else None
 
 
 def positions(mark: Mark, axis: tuple[float, float]) -> tuple[float | None, float, float | None]:
-    """Low end, value and high end of a mark in pixels from the left; None if they are not known."""
+    """Returns low end, value and high end of a mark in pixels from the left; None for an unknown end."""
     low, high = axis
     return tuple(  # type: ignore[return-value]
         None if math.isnan(end) else round(EDGE + (WIDTH - 2 * EDGE) * (end - low) / (high - low), 1) for end in mark

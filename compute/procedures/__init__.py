@@ -1,4 +1,4 @@
-"""Every way a question is put to a model."""
+"""All procedures: the ways in which models are asked questions."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ PROCEDURES: tuple[Procedure, ...] = tuple(
     )
 )
 
-LABELLED = ("choice", "odd_one_out", "probe", "zero_shot", "neighbours")  # an answer is one of the items' labels
+LABELLED = ("choice", "odd_one_out", "probe", "zero_shot", "neighbours")  # the answer is one of the items' labels
 ONE_VECTOR = frozenset(each.key for each in PROCEDURES if not each.late_interaction)  # take no model of many an item
 
 VIEWS: dict[str, ItemView] = {each.key: each.view for each in PROCEDURES} | {
@@ -47,7 +47,7 @@ VIEWS: dict[str, ItemView] = {each.key: each.view for each in PROCEDURES} | {
 
 
 def procedure(key: str) -> Procedure:
-    """The procedure of that key. Raises BadInput for another."""
+    """Returns the procedure with that key. Raises BadInput for an unknown key."""
     known = {procedure.key: procedure for procedure in PROCEDURES}
     if key not in known:
         raise BadInput(f"No procedure {key!r}; there are: {', '.join(known)}")

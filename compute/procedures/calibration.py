@@ -1,6 +1,6 @@
-"""A model's own scores of pairs that belong together and of pairs that do not, or of single images, as a distribution.
+"""A model's scores of matching and unrelated pairs, or of single images, as a distribution.
 
-`compute/analysis/calibrated.py` has what a score is worth among them, and which inputs they speak for.
+`compute/analysis/calibrated.py` computes percentiles from them and decides which inputs they apply to.
 """
 
 from __future__ import annotations
@@ -23,8 +23,9 @@ from compute.tasks.data import CalibrationPairs
 
 
 def run(subject: Subject, data: CalibrationPairs, options: Mapping[str, Any]) -> Evidence:
-    """`value` and `human` of every pair or image; the settings' `records` are the distribution and, where both sides
-    are of one modality, its domain: the vectors of the first side, one a scene."""
+    """Returns `value` and `human` of every pair or image. The settings' `records` hold the distribution and, if both
+    sides have one modality, its domain: the vectors of the first side, one per scene.
+    """
     row = subject.row
     if data.second is None:
         value = choice.judged(subject, data.first, question=data.pairing)

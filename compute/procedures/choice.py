@@ -1,4 +1,6 @@
-"""Which of k alternatives: nearest to a reference, or the one with more of a quality (UniSim-Bench 2AFC, IQA, PAA)."""
+"""Choosing among k alternatives: the one nearest to a reference, or the one with more of a quality (UniSim-Bench 2AFC,
+IQA, PAA).
+"""
 
 from __future__ import annotations
 
@@ -17,8 +19,8 @@ from compute.procedures.shared.similarity import against, embeds
 from compute.tasks.data import Choices
 from compute.types import CannotDo
 
-# One prompt a quality: the paper names that of `quality` (Appendix B, evaluation setup), which the benchmark's public
-# code hyphenates; the others are in the public code only.
+# One prompt per quality. The paper gives the one for `quality` (Appendix B, evaluation setup), which the benchmark's
+# public code hyphenates; the others are only in the public code.
 PROMPTS = {
     "paper": {
         "quality": "A high quality photo.",
@@ -29,7 +31,7 @@ PROMPTS = {
     },
 }
 PROMPTS["code"] = PROMPTS["paper"] | {"quality": "A high-quality photo."}
-# Two opposite prompts a quality (CLIP-IQA), as paper and public code have them.
+# Two opposite prompts per quality (CLIP-IQA), as in the paper and the public code.
 OPPOSITES = {
     "quality": ("Good photo.", "Bad photo."),
     "brightness": ("Bright photo.", "Dark photo."),
@@ -37,14 +39,15 @@ OPPOSITES = {
     "contrast": ("High contrast photo.", "Low contrast photo."),
     "sharpness": ("Sharp photo.", "Blurry photo."),
 }
-LOGIT_SCALE = {"clip-iqa": 1.0, "clip-iqa-tempered": 100.0}  # what cosines are multiplied by before the softmax
+LOGIT_SCALE = {"clip-iqa": 1.0, "clip-iqa-tempered": 100.0}  # cosines are multiplied by it before the softmax
 
 
 def run(subject: Subject, data: Choices, options: Mapping[str, Any]) -> Evidence:
-    """Accuracy of picking. Embeddings first, else comparisons, else questions in words; ties as in `scoring.credit`.
+    """Measures the accuracy of choices, by embeddings if possible, else by comparisons, else by questions in words.
+    Ties count as in `credit`.
 
-    A question of quality is put to an encoder by prompts: `quality` says how, `wording` whose. `value` is the margin of
-    the right alternative. Raises CannotDo if the model lacks the ability.
+    An encoder judges quality by prompts: `quality` selects the method, `wording` the source of the prompts. `value` is
+    the margin of the correct alternative. Raises CannotDo if the model lacks the ability.
     """
     columns = ([] if data.reference is None else [data.reference]) + list(data.alternatives)
     details = contents_of(columns)
@@ -59,7 +62,7 @@ def run(subject: Subject, data: Choices, options: Mapping[str, Any]) -> Evidence
 
 
 def _asks(subject: Subject, data: Choices) -> bool:
-    """Returns whether the model gets questions in words: it can, and has no numbers to give."""
+    """Returns whether the model gets questions in words: it can answer them and has no numbers to offer."""
     if data.reference is None:
         return subject.can("choose") and not (embeds(subject, *data.alternatives) and subject.can("embed_text"))
     numbers = subject.can("compare") or embeds(subject, data.reference, *data.alternatives)
@@ -69,17 +72,17 @@ def _asks(subject: Subject, data: Choices) -> bool:
 def judged(
     subject: Subject, images: Column, *, question: str, quality: str = "prompt", wording: str = "paper"
 ) -> Floats:
-    """(n,): how much of a quality (one of QUESTIONS but `reference`) each image has, by itself; higher is more.
+    """Returns (n,) how much of a quality (one of QUESTIONS except `reference`) each single image has; higher is more.
 
-    `quality` and `wording` as the options of `run`. Raises CannotDo for a model that takes no prompt.
+    `quality` and `wording` are as in the options of `run`. Raises CannotDo for a model that takes no prompt.
     """
     if not model_rows.embeds(subject.row, "image-text"):
         raise CannotDo(f"{subject.row.key} cannot judge {question}: it compares no image with a prompt")
     if quality == "prompt":
         return _prompted(subject, images, PROMPTS[wording][question])
     good, bad = (_prompted(subject, images, prompt) for prompt in OPPOSITES[question])
-    # The logarithm of the softmax, which at a large scale would itself round to 1 and make ties. Over two prompts it
-    # rises with their difference whatever the scale: the scale changes margins, never the order.
+    # The logarithm of the softmax, because the softmax itself would round to 1 at a large scale and create ties. With
+    # two prompts it increases with their difference at any scale: the scale changes margins, never the order.
     return -np.logaddexp(0, -LOGIT_SCALE[quality] * (good - bad))
 
 

@@ -1,4 +1,4 @@
-"""Groups formed without labels, to be compared with the labels: mini-batch k-means on raw embeddings (MIEB)."""
+"""Clustering without labels, for comparison with the labels: mini-batch k-means on raw embeddings (MIEB)."""
 
 from __future__ import annotations
 
@@ -21,10 +21,11 @@ ROWS = 8192
 
 
 def run(subject: Subject, data: Clusters, options: Mapping[str, Any]) -> Evidence:
-    """`expected` (class) and `answer` (cluster) of every item, which is all that NMI takes; no item is right or wrong.
+    """Returns `expected` (class) and `answer` (cluster) of every item, which is all that NMI needs; no item is right or
+    wrong.
 
-    As many clusters as there are labels. `value`: how much farther the next centre is than the item's own, by Euclidean
-    distance. Raises Undefined for a single label.
+    There are as many clusters as labels. `value`: how much farther the second-nearest centre is than the item's own, in
+    Euclidean distance. Raises Undefined for a single label.
     """
     labels = data.test.labels
     k = len(np.unique(labels))
@@ -43,9 +44,11 @@ def run(subject: Subject, data: Clusters, options: Mapping[str, Any]) -> Evidenc
 
 
 def group(vectors: Floats32, *, k: int) -> tuple[Ints, Floats, int]:
-    """Clusters (n,) in 0..k-1, distances (n, 2) to own and next centre, and iterations.
+    """Returns clusters (n,) in 0..k-1, distances (n, 2) to the own and the second-nearest centre, and the number of
+    iterations.
 
-    scikit-learn's MiniBatchKMeans on one thread: sums over several are added in an order that changes from run to run.
+    Uses scikit-learn's MiniBatchKMeans on one thread, because the order of sums over several threads changes from run
+    to run.
     """
     from sklearn.cluster import MiniBatchKMeans
     from threadpoolctl import threadpool_limits
@@ -62,13 +65,13 @@ def group(vectors: Floats32, *, k: int) -> tuple[Ints, Floats, int]:
 
 
 def _unlike(classes: tuple[str, ...]) -> NDArray[np.object_]:
-    """Returns the classes' names; one that several have gets its position behind it, so that they stay apart."""
+    """Returns the classes' names. Duplicate names get their position appended, so that they remain distinct."""
     twice = {name for name in classes if classes.count(name) > 1}
     return np.array([f"{name} ({at})" if name in twice else name for at, name in enumerate(classes)], dtype=object)
 
 
 def by_majority(items: pd.DataFrame) -> dict[str, Any]:
-    """Returns as right the items whose class is the most frequent one of their cluster."""
+    """Marks items as right if their class is the most frequent in their cluster."""
     most = items.groupby("answer")["expected"].agg(lambda names: names.value_counts().index[0])
     classes = items["answer"].map(most)
     right = (classes == items["expected"]).to_numpy()

@@ -1,6 +1,6 @@
-"""What a procedure finds, one row per item, and what a page shows of it.
+"""The result of a procedure, one row per item, and how a page shows it.
 
-And what picking one of k is worth.
+Also the credit for choosing one of k.
 """
 
 from __future__ import annotations
@@ -20,24 +20,25 @@ from compute.rounding import rounded
 from compute.tasks.data import Mixed
 from compute.types import LETTERS, shortened
 
-LONGEST = 300  # characters of a text that a page shows
+LONGEST = 300  # characters of a text shown on a page
 
 
 @dataclass(frozen=True, kw_only=True)
 class Evidence:
     """One row per item: `item`, `expected`, `answer` (text), `correct` (True, False, None), `value`, `detail`.
 
-    `value` is what items are sorted by: a margin, negative when wrong, or the item's own score. `detail` is a dict:
-    its `images` (content keys) and `texts` are what a page can show; or a function that gives it, which is called only
-    for items that a page can open: of many queries the texts of all hits would not fit into memory. A metric that is a
-    mean over items has a column of its key (`accuracy`, `ndcg_at_10`, ...); NaN there is an item that was not answered.
-    Other metrics are functions of named columns (`human`, `value`, ...).
+    Items are sorted by `value`: a margin, negative if wrong, or the item's score. `detail` is a dict with the `images`
+    (content keys) and `texts` that a page can show, or a function that returns it. The function is called only for
+    items that a page can open, because the texts of all hits of many queries would not fit into memory. A metric that
+    is a mean over items has a column named by its key (`accuracy`, `ndcg_at_10`, ...), with NaN for items without an
+    answer. Other metrics are functions of named columns (`human`, `value`, ...).
     """
 
     items: pd.DataFrame
-    # What the procedure reports: draws, iterations; `tied` counts the items that an exact tie decides.
+    # Facts reported by the procedure, such as draws and iterations; `tied` counts the items decided by an exact tie.
     settings: dict[str, Any] = field(default_factory=dict)
-    # Items without a row, because a question of theirs never reached the model: no answer, and the next run asks again.
+    # Items without a row because one of their questions never reached the model. They have no answer, and the next run
+    # asks again.
     unasked: int = 0
 
     @classmethod
@@ -53,9 +54,9 @@ class Evidence:
         figures: Mapping[str, np.ndarray] | None = None,
         settings: dict[str, Any] | None = None,
     ) -> Evidence:
-        """From columns of one row per item: `figures` by metric; `worth` is what `correct` follows from.
+        """Makes it from columns with one row per item: `figures` by metric; `worth`, which determines `correct`.
 
-        Full credit is correct, none is wrong; a shared pick, no answer, or no `worth` at all is neither.
+        Full credit is correct and no credit is wrong. A shared pick, a missing answer, or missing `worth` is neither.
         """
         known = [None] * len(names) if worth is None else worth.tolist()
         columns = {
@@ -73,7 +74,7 @@ class Evidence:
     def of_picks(
         cls, *, names: Sequence[str], right: NDArray[np.integer], scores: Floats, details: Sequence[dict[str, Any]]
     ) -> Evidence:
-        """One of k an item, from scores (n, k) and the right positions (n,)."""
+        """Makes it for choices of one of k per item, from scores (n, k) and the correct positions (n,)."""
         hot = one_hot(right, scores.shape[1])
         worth = credit(scores, hot)
         return cls.of(
@@ -89,25 +90,25 @@ class Evidence:
 
 
 class ItemView(NamedTuple):
-    """How a person looks at single items of evidence.
+    """How single items of evidence are presented.
 
-    `read(items)` gives `right`, `margin` (worst items lowest, NaN: none), `off` and `answer_text`, where these do not
-    follow from `correct`, `value` and `answer`. `filters(margins)` gives title and truth values by key, for the margins
-    (n, models).
+    `read(items)` returns `right`, `margin` (lowest for the worst items, NaN: none), `off` and `answer_text` if they do
+    not follow from `correct`, `value` and `answer`. `filters(margins)` returns titles and boolean masks by key, for the
+    margins (n, models).
     """
 
-    roles: tuple[str, ...] = ()  # of an item's inputs; further ones are items
-    expected: tuple[str, str] = ("Expected", "Expected")  # what it is called: of people, and of drawn items
+    roles: tuple[str, ...] = ()  # of an item's inputs; further inputs are items
+    expected: tuple[str, str] = ("Expected", "Expected")  # its label: for people's answers, and for drawn items
     orders: Mapping[str, str] = {
         "worst": "Worst margin first",
         "close": "Closest calls first",
         "best": "Best margin first",
     }
-    orders_of_two: Mapping[str, str] = {}  # further ones of two models, which come first
+    orders_of_two: Mapping[str, str] = {}  # additional orders for two models, listed first
     graded: bool = True  # items are right or wrong
-    one_scale: bool = False  # margins of two models are in the same unit
+    one_scale: bool = False  # margins of two models have the same unit
     read: Callable[[pd.DataFrame], Mapping[str, Any]] | None = None
-    filters: Callable[[Floats], Mapping[str, tuple[str, Bools]]] | None = None  # None: by what is right
+    filters: Callable[[Floats], Mapping[str, tuple[str, Bools]]] | None = None  # None: filters by right and wrong
     margin: Callable[[float], str] | None = None  # a margin in words
 
 
@@ -116,7 +117,7 @@ def by_value(items: pd.DataFrame) -> dict[str, Any]:
     return {"answer_text": items["value"].map(lambda value: rounded(value, 3).replace("-", "−"))}
 
 
-# Of a generator's images, one a prompt.
+# For a generator's images, one per prompt.
 GENERATED = ItemView(
     roles=("Reference", "Generated"),
     expected=("Prompt", "Prompt"),
@@ -131,7 +132,8 @@ GENERATED = ItemView(
 
 @dataclass(frozen=True, kw_only=True)
 class Procedure:
-    """How a kind of question is put to a model. `version` is part of every run's fingerprint: raise it with the rules.
+    """How a kind of question is put to a model. `version` is part of every run's fingerprint: increase it when the
+    rules change.
 
     `needs`: any one of these sets of abilities is enough. `options`: name -> allowed values, the first is the default.
     `run(subject, data, options)` gets every option with a value.
@@ -142,50 +144,50 @@ class Procedure:
     run: Callable[[Subject, Any, Mapping[str, Any]], Evidence]
     options: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     version: int = 1
-    late_interaction: bool = False  # takes models of many vectors per item
+    late_interaction: bool = False  # accepts models with many vectors per item
     view: ItemView = ItemView()
 
     @property
     def usual(self) -> dict[str, Any]:
-        """Each option's value if none is named."""
+        """Returns the default value of each option."""
         return {name: values[0] for name, values in self.options.items()}
 
 
 def credit(scores: NDArray[np.floating], right: Bools) -> Floats:
-    """Returns what picking the best of each row is worth: (..., k) scores and which are right -> (...,) in 0..1.
+    """Returns the credit for picking the best of each row: (..., k) scores and which are right -> (...,) in 0..1.
 
-    Exactly equal best scores share the pick, as a fair draw among them would on average: no position is favoured. That
-    differs from an arg max, which gives a tie to the first.
+    Exactly tied best scores share the pick, like the average of a random draw among them, so no position is favoured.
+    An arg max would give a tie to the first.
     """
     best = scores == scores.max(axis=-1, keepdims=True)
     return (best & right).sum(axis=-1) / best.sum(axis=-1)
 
 
 def is_shared(worth: Floats) -> Bools:
-    """Returns whether a pick of this worth, as `credit` gives it, is shared by right and wrong candidates."""
+    """Returns whether a pick with this credit is shared by right and wrong candidates."""
     return (worth > 0) & (worth < 1)
 
 
 def margin(scores: NDArray[np.floating], right: Bools) -> Floats:
-    """Best right score less best wrong one: negative where the pick is wrong, 0 for a tie."""
+    """Returns the best right score minus the best wrong one: negative for a wrong pick, 0 for a tie."""
     good = np.where(right, scores, -np.inf).max(axis=-1)
     bad = np.where(right, -np.inf, scores).max(axis=-1)
     return np.subtract(good, bad, out=np.zeros(good.shape), where=good != bad)
 
 
 def one_hot(right: NDArray[np.integer], k: int) -> Bools:
-    """(n,) positions as (n, k) truth values."""
+    """Converts (n,) positions to (n, k) booleans."""
     return np.asarray(right)[:, None] == np.arange(k)
 
 
 def picked(scores: NDArray[np.floating]) -> list[str]:
-    """Returns the letters of each row's best: `B`, or `A/C` where two are equal."""
+    """Returns the letter of each row's best candidate: `B`, or `A/C` for a tie."""
     best = scores == scores.max(axis=-1, keepdims=True)
     return ["/".join(LETTERS[at] for at in np.flatnonzero(row)) for row in best]
 
 
 def contents_of(columns: Sequence[Column]) -> list[dict[str, list[str]]]:
-    """One {"images": [...], "texts": [...]} a row, in the order of the columns; a pair gives both."""
+    """Returns one {"images": [...], "texts": [...]} per row, in the order of the columns; a pair contributes both."""
     rows = len(columns[0])
     images = [[key.decode() for key in column.keys.tolist()] for column in columns if column.modality == "image"]
     written = [[_cut(column.read(row)) for row in range(rows)] for column in columns if column.modality == "text"]
@@ -196,7 +198,7 @@ def contents_of(columns: Sequence[Column]) -> list[dict[str, list[str]]]:
 
 
 def keys_and_texts(items: Mixed, positions: NDArray[np.integer]) -> list[tuple[str, str]]:
-    """Image key and text of the items at these positions, empty if there is none; each text is read once."""
+    """Returns image key and text of the items at these positions, empty if missing; each text is read once."""
     image, text = [""] * len(positions), [""] * len(positions)
     if items.image is not None:
         known = items.image.keys
@@ -209,7 +211,7 @@ def keys_and_texts(items: Mixed, positions: NDArray[np.integer]) -> list[tuple[s
 
 
 def as_detail(things: Sequence[tuple[str, str]]) -> dict[str, list[str]]:
-    """{"images": [...], "texts": [...]}, aligned with the things; a list with nothing in it is empty."""
+    """Returns {"images": [...], "texts": [...]}, aligned with the things; a list without any entry is empty."""
     images, written = ([thing[side] for thing in things] for side in (0, 1))
     return {"images": images if any(images) else [], "texts": written if any(written) else []}
 

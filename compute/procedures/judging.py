@@ -1,9 +1,9 @@
-"""How similar a judge says two items are, from 1 to 10, in both orders and under a condition (PairBench section 3).
+"""A judge's similarity ratings of two items, from 1 to 10, in both orders and under a condition (PairBench section 3).
 
-A judge that answers in words gets the paper's prompts. A model without a prompt gives numbers, which become 1 to 10
-(section 4.2.2): an encoder its cosines; under the invariant condition the cosines of mean representations over k random
-applications of the transformation; a distance its own scores, and under that condition their mean over the k. The paper
-leaves the map from numbers to scores open: every run records its own.
+A judge that answers in words gets the paper's prompts. The numbers of a model without a prompt are mapped to 1 to 10
+(section 4.2.2). They are the cosines of an encoder; under the invariant condition, its cosines of mean representations
+over k random applications of the transformation. For a distance, they are its scores, averaged over the k applications
+under that condition. The paper does not specify the map from numbers to scores, so every run records it.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ from compute.tasks.data import POSITION, RatedPairs
 from compute.types import CannotDo, Undefined
 
 LOWEST, HIGHEST = 1, 10  # of a score (section 3.2)
-COSINES = {"-1..1": (-1.0, 1.0), "0..1": (0.0, 1.0)}  # the cosines that become LOWEST and HIGHEST
-READERS = ("strict", "lenient")  # of answers in words: PairBench's form alone, or bare numbers too
-QUANTILES = (0.05, 0.95)  # of a run's own scores, which become LOWEST and HIGHEST if a metric has no bounds
-FLIP = 2  # points between the two scores that 1-RelaxSym counts as a flip
+COSINES = {"-1..1": (-1.0, 1.0), "0..1": (0.0, 1.0)}  # the cosines mapped to LOWEST and HIGHEST
+READERS = ("strict", "lenient")  # for answers in words: only PairBench's form, or bare numbers too
+QUANTILES = (0.05, 0.95)  # of a run's scores; they are mapped to LOWEST and HIGHEST if a metric has no bounds
+FLIP = 2  # difference of the two scores that 1-RelaxSym counts as a flip
 ROUNDING = "to the nearest whole number, halves up; beyond the ends the end"
 
 
 def run(subject: Subject, data: RatedPairs, options: Mapping[str, Any]) -> Evidence:
-    """`rated`, of a judge that states some score. Raises Undefined with its first replies where it states none."""
+    """Returns `rated` for a judge that states at least one score. Otherwise raises Undefined with its first replies."""
     made = rated(subject, data, options)
     if "refused" in made.settings and len(made.items) and made.items[["forward", "reverse"]].isna().all(axis=None):
         details = list(made.items["detail"])
@@ -56,11 +56,11 @@ def run(subject: Subject, data: RatedPairs, options: Mapping[str, Any]) -> Evide
 
 
 def rated(subject: Subject, data: RatedPairs, options: Mapping[str, Any]) -> Evidence:
-    """Both scores of every pair: embeddings first, else comparisons, else questions in words.
+    """Returns both scores of every pair, by embeddings if possible, else by comparisons, else by questions in words.
 
     Besides the usual columns: `forward` and `reverse` (1..10, NaN for an answer without a score), `expected_score`,
-    `source`, `type` and `template`; `value` is how far the two scores are apart. `settings` say how numbers became
-    scores, or count the answers. Raises CannotDo for a model or items without what the condition needs.
+    `source`, `type` and `template`; `value` is the difference between the two scores. `settings` describes the map from
+    numbers to scores, or counts the answers. Raises CannotDo if the model or the items lack what the condition needs.
     """
     if subject.can("choose") and not (subject.can("compare") or embeds(subject, data.first, data.second)):
         return _rated_in_words(subject, data, lenient=options.get("reader") == "lenient")
@@ -73,8 +73,8 @@ def rated(subject: Subject, data: RatedPairs, options: Mapping[str, Any]) -> Evi
 def _rated_in_words(subject: Subject, data: RatedPairs, *, lenient: bool) -> Evidence:
     """Returns the scores that a judge states. An answer without one is NaN, with its reason in the detail.
 
-    A pair with a question that could not be put, after all attempts, has no row: that says nothing of the judge.
-    Raises Undefined if every pair has such a question.
+    A pair with a question that could not be asked, after all attempts, has no row, because that says nothing about the
+    judge. Raises Undefined if every pair has such a question.
     """
     answers = replies.received(subject, conditions.questions(data))
     n = len(data.names)
@@ -104,7 +104,9 @@ def _rated_in_words(subject: Subject, data: RatedPairs, *, lenient: bool) -> Evi
 
 
 def _counted(read: Sequence[Rating], answers: Sequence[Reply]) -> dict[str, Any]:
-    """How many answers that came have no score, refusals and truncated ones apart, and what all of them took."""
+    """Counts the answers without a score, with refusals and truncated answers listed separately, and their total
+    cost.
+    """
     problems = Counter(
         rating.problem for rating, reply in zip(read, answers, strict=True) if rating.problem and not reply.error
     )
@@ -124,7 +126,7 @@ def _counted(read: Sequence[Rating], answers: Sequence[Reply]) -> dict[str, Any]
 
 
 def _measured(subject: Subject, data: RatedPairs, options: Mapping[str, Any]) -> Evidence:
-    """Scores from a model's numbers, with the map that was used."""
+    """Returns scores from a model's numbers, and the map used."""
     numbers, bounds, how = _numbers(subject, data, options)
     known = bounds is not None and options["scale"] == "bounds"
     ends = bounds if known else _quantiles(numbers)
@@ -136,7 +138,7 @@ def _measured(subject: Subject, data: RatedPairs, options: Mapping[str, Any]) ->
             "ends": "bounds of the score" if known else f"quantiles {QUANTILES} of both orders' scores of this subset",
             "rounding": ROUNDING,
         },
-        # pairs whose numbers differ between the orders, by more than rounding
+        # Pairs whose numbers differ between the orders by more than rounding.
         "unequal": int((~np.isclose(numbers[0], numbers[1], rtol=1e-9, atol=1e-12)).sum()),
     }
     details = [{"numbers": both} for both in numbers.T.tolist()]
@@ -146,7 +148,7 @@ def _measured(subject: Subject, data: RatedPairs, options: Mapping[str, Any]) ->
 def _numbers(
     subject: Subject, data: RatedPairs, options: Mapping[str, Any]
 ) -> tuple[Floats, tuple[float, float] | None, dict[str, Any]]:
-    """(2, n) numbers of both orders, their bounds if they have some, and how they were made."""
+    """Returns (2, n) numbers of both orders, their bounds if they have any, and how they were computed."""
     pairs = _applications(data, k=options["k"])
     how = {"applications": len(pairs) if data.first_variants else 0}
     not_applied = [name for name in data.transformations if name == POSITION or not how["applications"]]
@@ -164,13 +166,13 @@ def _numbers(
 
 
 def _compared(subject: Subject, pairs: Sequence[tuple[Column, Column]]) -> Floats:
-    """(2, n): the mean over the pairs of the model's own comparison, in both orders.
+    """Returns (2, n): the mean of the model's own comparison over the pairs, in both orders.
 
-    All comparisons are one column, those that show an image one after the other: it need not be made again for each.
+    All comparisons are in one column. Those that share an image are consecutive, so that it is prepared only once.
     """
     first, second = (joined(side) for side in zip(*pairs, strict=True))
     rows = len(pairs[0][0])
-    # (row, pair of columns, order): positions in the forward comparisons, which the reverse ones follow
+    # (row, pair of columns, order): positions in the forward comparisons, followed by the reverse ones
     order = np.arange(2 * len(first)).reshape(2, len(pairs), rows).transpose(2, 1, 0).ravel()
     sides = (joined(both).take(order) for both in ([first, second], [second, first]))
     numbers = against(subject, next(sides), [next(sides)])[:, 0]
@@ -178,10 +180,10 @@ def _compared(subject: Subject, pairs: Sequence[tuple[Column, Column]]) -> Float
 
 
 def _applications(data: RatedPairs, *, k: int) -> list[tuple[Column, Column]]:
-    """Returns the pairs to compare: under the invariant condition k versions of each, else the pairs themselves.
+    """Returns the pairs to compare: k versions of each under the invariant condition, otherwise the pairs themselves.
 
-    Position, and any transformation of a pair with a text, cannot be applied: a model without a prompt then has no way
-    to ignore it. Raises CannotDo if random applications are missing.
+    Position, and any transformation of a pair with a text, cannot be applied, so a model without a prompt cannot be
+    made to ignore it. Raises CannotDo if random applications are missing.
     """
     images = conditions.pairing(data.first, data.second) == "image-image"
     if data.condition != "invariant" or not images or set(data.transformations) == {POSITION}:
@@ -197,14 +199,16 @@ def _applications(data: RatedPairs, *, k: int) -> list[tuple[Column, Column]]:
 
 
 def _quantiles(numbers: Floats) -> tuple[float, float]:
-    """Returns the QUANTILES of the finite numbers; both ends equal where none differ."""
+    """Returns the QUANTILES of the finite numbers; both ends are equal if all numbers are."""
     finite = numbers[np.isfinite(numbers)]
     low, high = np.quantile(finite, QUANTILES) if len(finite) else (0.0, 0.0)
     return float(low), float(high)
 
 
 def scaled(numbers: Floats, *, ends: tuple[float, float]) -> Floats:
-    """Numbers as whole scores 1..10 of the same shape: linear between the ends; all 10 where the ends are equal."""
+    """Maps numbers to whole scores 1..10 of the same shape: linearly between the ends. If the ends are equal, numbers
+    at or above them get 10, others 1.
+    """
     low, high = ends
     if not low < high:
         return np.where(numbers >= high, float(HIGHEST), float(LOWEST))
@@ -217,7 +221,7 @@ def scaled(numbers: Floats, *, ends: tuple[float, float]) -> Floats:
 def _evidence(
     data: RatedPairs, scores: Floats, *, details: Sequence[dict[str, Any]], settings: dict[str, Any]
 ) -> Evidence:
-    """One row per pair from scores (2, n), NaN if an answer has none."""
+    """Returns one row per pair from scores (2, n), NaN for an answer without a score."""
     shown = contents_of([data.first, data.second])
     types, templates = (np.asarray(values).tolist() for values in (data.types, data.templates))
     return Evidence.of(
@@ -245,8 +249,9 @@ def _evidence(
 
 
 def apart(items: pd.DataFrame) -> dict[str, np.ndarray]:
-    """Returns as margin how far apart a pair's two scores are, `8 | 3`, and as `off` how far their mean is from the
-    expected one, 0 being best; NaN if a score is missing."""
+    """Returns as `margin` the negated difference of a pair's two scores (`8 | 3`), and as `off` the negated distance of
+    their mean from the expected score; 0 is best, NaN if a score is missing.
+    """
     scores = items["answer"].fillna("").str.split(" | ", n=1, regex=False, expand=True).reindex(columns=[0, 1])
     mean = scores.apply(pd.to_numeric, errors="coerce").to_numpy(float).mean(axis=1)
     off = np.abs(mean - pd.to_numeric(items["expected"], errors="coerce").to_numpy(float))
@@ -254,7 +259,7 @@ def apart(items: pd.DataFrame) -> dict[str, np.ndarray]:
 
 
 def by_flips(margins: Floats) -> dict[str, tuple[str, Bools]]:
-    """Returns the filters of pairs by how far their scores are apart [pairs, models]."""
+    """Returns the filters of pairs by the difference of their scores [pairs, models]."""
     return {
         "all": ("All", np.ones(len(margins), bool)),
         "flips": (f"Order flips by {FLIP} or more", (np.abs(margins) >= FLIP).any(axis=1)),
@@ -263,11 +268,11 @@ def by_flips(margins: Floats) -> dict[str, tuple[str, Bools]]:
 
 
 def flip_in_words(margin: float) -> str:
-    """Says how far apart the two scores are."""
+    """Describes the difference between the two scores."""
     return f"{rounded(-margin, 0)} apart" if margin else "the same in both orders"
 
 
-# The wording of `conditions` and how long answers may be are part of the version; `replies.READING` is of `ratings`.
+# The version includes the wording of `conditions` and the length of answers; that of `ratings` is `replies.READING`.
 PROCEDURE = Procedure(
     key="judging",
     needs=({"embed_image"}, {"compare"}, {"choose"}),

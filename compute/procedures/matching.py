@@ -1,4 +1,4 @@
-"""Which captions belong to which images of one row (MIEB compositionality: ARO, SugarCrepe, Winoground, ImageCoDe)."""
+"""Matching captions to the images of one row (MIEB compositionality: ARO, SugarCrepe, Winoground, ImageCoDe)."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from compute.tasks.data import Matches
 
 
 def run(subject: Subject, data: Matches, options: Mapping[str, Any]) -> Evidence:
-    """Text, image and group accuracy a row, from the similarities of its a images and c captions.
+    """Returns text, image and group accuracy per row, from the similarities of its a images and c captions.
 
     `text_accuracy`: every image is given its own caption among the row's (one image: ARO, SugarCrepe; two: Winoground's
     text score). `image_accuracy`: every caption is given its own image (one caption: ImageCoDe). `group_accuracy`:
-    both. With one image there is no image accuracy, with one caption no text accuracy. A pick that is tied counts as in
-    `scoring.credit`, and a row is the product of its picks. `value` is the smallest margin of a row's picks. Raises
-    CannotDo where the model cannot compare images with texts.
+    both. With one image there is no image accuracy, and with one caption no text accuracy. Ties count as in `credit`,
+    and a row's credit is the product over its picks. `value` is the smallest margin of a row's picks. Raises CannotDo
+    if the model cannot compare images with texts.
     """
     a, c = len(data.images), len(data.captions)
     # [rows, images, captions]
     scores = np.stack([against(subject, image, data.captions) for image in data.images], axis=1)
     columns, margins, tied = {}, [], np.zeros(len(scores), dtype=bool)
     for metric, picks in (("text_accuracy", scores), ("image_accuracy", scores.transpose(0, 2, 1))):
-        if picks.shape[2] > 1:  # [rows, picks, candidates], where pick i is right at candidate i
+        if picks.shape[2] > 1:  # [rows, picks, candidates]; candidate i is correct for pick i
             right = np.broadcast_to(np.eye(*picks.shape[1:], dtype=bool), picks.shape)
             columns[metric] = credit(picks, right).prod(axis=1)
             margins.append(margin(picks, right).min(axis=1))
@@ -53,7 +53,7 @@ def run(subject: Subject, data: Matches, options: Mapping[str, Any]) -> Evidence
 
 
 def _as_text(scores: Floats) -> list[str]:
-    """In words, the caption nearest to each image (from 1), or the image nearest to the only caption."""
+    """Describes the caption nearest to each image (from 1), or the image nearest to the only caption."""
     best = scores.argmax(axis=2) if scores.shape[2] > 1 else scores.argmax(axis=1)
     what = "caption" if scores.shape[2] > 1 else "image"
     return [f"{what} {', '.join(str(at + 1) for at in row)}" for row in best.tolist()]

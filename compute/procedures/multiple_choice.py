@@ -1,4 +1,6 @@
-"""Which of its own candidates a query is nearest to (MIEB vision-centric QA: the query is an image with a question)."""
+"""Multiple choice: each query is matched to the nearest of its candidates (MIEB vision-centric QA: the query is an
+image with a question).
+"""
 
 from __future__ import annotations
 
@@ -15,11 +17,11 @@ from compute.tasks.data import Retrieval
 
 
 def run(subject: Subject, data: Retrieval, options: Mapping[str, Any]) -> Evidence:
-    """Accuracy of the first among each query's candidates, by cosine.
+    """Measures the accuracy of the nearest of each query's candidates, by cosine.
 
-    Exactly equal best candidates share the pick, as in `scoring.credit`. A query whose candidates are all of grade 0
-    scores 0, as in MIEB's public code; one without any judgement has no accuracy. `value` is the margin of the best
-    right one. Raises CannotDo if the model cannot embed them.
+    Exactly tied best candidates share the pick, as in `credit`. A query whose candidates all have grade 0 scores 0, as
+    in MIEB's public code; a query without judgements has no accuracy. `value` is the margin of the best correct
+    candidate. Raises CannotDo if the model cannot embed them.
     """
     pairs = np.unique(np.stack([np.asarray(side, dtype=np.int64) for side in data.candidates]), axis=1)
     query, document = pairs

@@ -1,4 +1,4 @@
-"""Each item gets the class of its nearest neighbours among the others, by cosine: nothing is trained or prompted."""
+"""Classification by nearest neighbours among the other items, by cosine: nothing is trained or prompted."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from compute.tasks.data import Clusters
 from compute.types import Undefined
 
 NEIGHBOURS = 5
-TIE = 1e-3  # of a distance, in votes: where classes have as many neighbours, the nearer ones decide
+TIE = 1e-3  # weight of a distance, in votes: if classes have equally many neighbours, the nearer ones win
 
 
 def run(subject: Subject, data: Clusters, options: Mapping[str, Any]) -> Evidence:
-    """Accuracy of the class that most of the five nearest others have.
+    """Measures the accuracy of the majority class of the five nearest other items.
 
-    `value`: the votes of the right class less those of the best other. Raises Undefined for too few items.
+    `value`: the votes of the correct class minus those of the best other. Raises Undefined for too few items.
     """
     from sklearn.neighbors import NearestNeighbors
 
@@ -29,7 +29,7 @@ def run(subject: Subject, data: Clusters, options: Mapping[str, Any]) -> Evidenc
         raise Undefined(f"There are {len(rows)} items: {NEIGHBOURS} neighbours of each need more")
     vectors = subject.embed(data.test.items).astype(float)
     index = NearestNeighbors(n_neighbors=NEIGHBOURS, metric="cosine").fit(vectors)
-    distances, near = index.kneighbors()  # of an item itself it is none
+    distances, near = index.kneighbors()  # excludes the item itself
     np.add.at(votes, (rows[:, None], labels[near]), 1 - TIE * distances)
     answers, own = votes.argmax(axis=1), votes[rows, labels]
     votes[rows, labels] = -np.inf

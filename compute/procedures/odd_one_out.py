@@ -1,4 +1,4 @@
-"""Which of k images does not belong (UniSim-Bench OOO)."""
+"""Finding the one of k images that does not belong (UniSim-Bench OOO)."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from compute.types import CannotDo
 
 
 def run(subject: Subject, data: OddOneOut, options: Mapping[str, Any]) -> Evidence:
-    """Accuracy of naming the odd one: the item without which the others are most similar on average.
+    """Measures the accuracy of finding the odd one out: the item without which the others are most similar on average.
 
-    With three items that is the one outside the most similar pair; with more, the one of lowest mean similarity to the
-    others. A comparison that depends on the order is the mean of both. Ties as in `scoring.credit`. Raises
-    CannotDo where the model lacks the ability.
+    With three items, it is the one outside the most similar pair; with more, the one with the lowest mean similarity to
+    the others. Comparisons are averaged over both orders. Ties count as in `credit`. Raises CannotDo if the model lacks
+    the ability.
     """
     k = len(data.members)
     details = contents_of(data.members)
@@ -34,14 +34,14 @@ def run(subject: Subject, data: OddOneOut, options: Mapping[str, Any]) -> Eviden
 
 
 def oddness(pairs: Mapping[tuple[int, int], Floats], k: int) -> Floats:
-    """(n, k): the mean similarity of the others among themselves, from the similarities (n,) of every pair i < j."""
+    """Returns (n, k): the mean similarity among the others, from the similarities (n,) of every pair i < j."""
     return np.stack(
         [np.mean([values for pair, values in pairs.items() if odd not in pair], axis=0) for odd in range(k)], axis=1
     )
 
 
 def similarities(subject: Subject, data: OddOneOut) -> dict[tuple[int, int], Floats]:
-    """How similar each two members are, (n,) a pair. Raises CannotDo if the model lacks the ability."""
+    """Returns the similarity (n,) of every pair of members. Raises CannotDo if the model lacks the ability."""
     every = list(combinations(range(len(data.members)), 2))
     if embeds(subject, *data.members):
         embeddings = [subject.embed(column) for column in data.members]

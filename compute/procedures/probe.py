@@ -1,7 +1,7 @@
 """Few-shot probes: a classifier is trained on draws of the training items and tested on all others (MIEB).
 
-One label an item: logistic regression on raw embeddings. Several: the classifier that the published numbers used, five
-nearest neighbours, or the logistic regressions that the task states; see FACTS, protocols table.
+With one label per item, the classifier is logistic regression on raw embeddings. With several labels, it is five
+nearest neighbours, as in the published numbers; see FACTS, protocols table.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ SEED = 42
 
 
 def one_label(labels: NDArray[np.integer], *, samples_per_label: int, draws: int) -> Ints:
-    """Positions (draws, m) of the first `samples_per_label` items of each label, in shuffled order.
+    """Returns positions (draws, m) of the first `samples_per_label` items of each label, in shuffled order.
 
-    `labels` (n,) int. Every draw shuffles the list that the one before left behind, with the same generator started
-    again, so draws are not independent. A label with fewer items gives all it has.
+    `labels` (n,) int. Every draw shuffles the list left by the previous draw with a generator of the same seed, so
+    draws are not independent. A label with fewer items contributes all of them.
     """
     order = np.arange(len(labels))
     samples = []
@@ -42,9 +42,9 @@ def one_label(labels: NDArray[np.integer], *, samples_per_label: int, draws: int
 
 
 def many_labels(labels: Bools, *, samples_per_label: int, draws: int, seed: int = SEED) -> list[Ints]:
-    """Positions of each draw: an item is taken while any of its labels has fewer than `samples_per_label`.
+    """Returns the positions of each draw: an item is taken while any of its labels has fewer than `samples_per_label`.
 
-    `labels` (n, classes) bool. One generator continues through all draws; each shuffles the list in its first order.
+    `labels` (n, classes) bool. One generator is used for all draws; each draw shuffles the list in its original order.
     """
     generator = np.random.default_rng(seed)
     samples = []
@@ -61,7 +61,7 @@ def many_labels(labels: Bools, *, samples_per_label: int, draws: int, seed: int 
 
 
 def _rank_within(labels: NDArray[np.integer]) -> Ints:
-    """For each item, how many with its label stand before it."""
+    """Returns for each item how many items with its label precede it."""
     by_label = np.argsort(labels, kind="stable")
     sorted_labels = labels[by_label]
     rank = np.empty(len(labels), dtype=np.int64)
@@ -74,12 +74,12 @@ ROWS = 4096  # test items compared at once
 
 
 def run(subject: Subject, data: Probe, options: Mapping[str, Any]) -> Evidence:
-    """Accuracy, or label ranking average precision (LRAP) where items have several labels, averaged over draws.
+    """Measures accuracy, or label ranking average precision (LRAP) if items have several labels, averaged over draws.
 
-    Only the test items and the drawn training items are encoded. `answer` and `value` (the margin of the right class in
-    log-probability) are those of the first draw; with several labels `value` is the item's own LRAP over all draws.
-    `correct`: in more than half of the draws. Settings hold each draw's figure and their standard deviation.
-    Raises Undefined if there are not two classes to tell apart.
+    Only the test items and the drawn training items are encoded. `answer` and `value` (the margin of the correct class
+    in log-probability) are from the first draw; with several labels, `value` is the item's LRAP over all draws.
+    `correct` means correct in more than half of the draws. Settings hold each draw's value and their standard
+    deviation. Raises Undefined if there are fewer than two classes.
     """
     return (_one_label if data.train.labels.ndim == 1 else _many_labels)(subject, data, options)
 
@@ -90,12 +90,12 @@ def _draw(data: Probe) -> Sequence[Ints]:
 
 
 def training_items(data: Probe) -> Column:
-    """Returns the training items that any draw takes, once each: all that is encoded of the training split."""
+    """Returns the distinct training items of all draws, the only ones of the training split that are encoded."""
     return data.train.items.take(np.unique(np.concatenate(_draw(data))))
 
 
 def _one_label(subject: Subject, data: Probe, options: Mapping[str, Any]) -> Evidence:
-    present = np.unique(data.train.labels)  # a class without training items can never be answered
+    present = np.unique(data.train.labels)  # a class without training items is never predicted
     if len(present) < 2:
         raise Undefined(f"The training items have {len(present)} class: a probe needs two")
     taken, union, train, test = _encoded(subject, data)
@@ -130,7 +130,7 @@ def _one_label(subject: Subject, data: Probe, options: Mapping[str, Any]) -> Evi
 
 
 def _known(data: Probe) -> Ints:
-    """For each class of the test items its position among those of the training items, -1 for none."""
+    """Returns the position of each test class among the training classes, -1 if it is missing."""
     if data.test.classes == data.train.classes:
         return np.arange(len(data.test.classes))
     position = {name: at for at, name in enumerate(data.train.classes)}
@@ -143,7 +143,9 @@ def _known(data: Probe) -> Ints:
 
 
 def _margin(scores: Floats32, right: Ints) -> Floats:
-    """Right class's score less the best other's, (n,) from (n, k); NaN if the right one is not among them."""
+    """Returns the correct class's score minus the best other's, (n,) from (n, k); NaN if the correct class is
+    missing.
+    """
     at = np.arange(len(scores))
     others = scores.copy()
     others[at, right] = -np.inf
@@ -152,7 +154,7 @@ def _margin(scores: Floats32, right: Ints) -> Floats:
 
 def _many_labels(subject: Subject, data: Probe, options: Mapping[str, Any]) -> Evidence:
     taken, union, train, test = _encoded(subject, data)
-    # Classes are those of the test items; a class that only training items have is not a question here.
+    # The classes are those of the test items; classes that only training items have are ignored.
     known = _known(data)
     truth = data.test.labels
     table = np.where(known >= 0, data.train.labels[:, np.maximum(known, 0)], False)
@@ -160,7 +162,7 @@ def _many_labels(subject: Subject, data: Probe, options: Mapping[str, Any]) -> E
     predicted, lrap = [], []
     for draw in taken:
         vectors, labels = train[np.searchsorted(union, draw)], table[draw][:, present]
-        # The public code ranks the labels that neighbours predict, not how many neighbours have them.
+        # The public code ranks the predicted labels, not the number of neighbours that have them.
         predicted.append(votes(vectors, labels, test) > 0)
         lrap.append(ranking_precision(truth[:, present], predicted[-1]))
     lrap = np.stack(lrap, axis=1)
@@ -180,10 +182,11 @@ def _many_labels(subject: Subject, data: Probe, options: Mapping[str, Any]) -> E
 
 
 def votes(train: Floats32, labels: Bools, test: Floats32) -> Ints:
-    """(n, labels): neighbours that have a label less those that have not; a label is predicted where this is above 0.
+    """Returns (n, labels): the number of neighbours with a label minus those without it; a label is predicted if this
+    is positive.
 
-    `train` (m, d) with `labels` (m, labels), `test` (n, d); the five nearest by Euclidean distance, as in
-    scikit-learn's KNeighborsClassifier. Raises Undefined for fewer training items.
+    `train` (m, d) with `labels` (m, labels), `test` (n, d); the neighbours are the five nearest by Euclidean distance,
+    as in scikit-learn's KNeighborsClassifier. Raises Undefined for fewer training items.
     """
     from sklearn.neighbors import NearestNeighbors
 
@@ -202,28 +205,30 @@ def regressions(
 ) -> Iterator[tuple[Floats32, int]]:
     """Fits a logistic regression to each pair of vectors (n, d) and labels (n,), as MIEB's public code does.
 
-    Yields what each says of the test items, log-probabilities (n, k) up to a constant a row in the order of the
-    labels, and its steps of L-BFGS: those allowed if it has not converged.
+    Yields the log-probabilities (n, k) of the test items, up to a constant per row, in the order of the labels, and the
+    number of L-BFGS steps, which is the maximum if it has not converged.
 
-    Each on one thread, so that results do not depend on the number of cores; side by side on all of them.
+    Each fit uses one thread, so that results do not depend on the number of cores; fits run in parallel on all cores.
     """
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.linear_model import LogisticRegression
     from threadpoolctl import threadpool_limits
 
     with warnings.catch_warnings(), threadpool_limits(1), ThreadPoolExecutor(os.cpu_count()) as pool:
-        warnings.simplefilter("ignore", ConvergenceWarning)  # to stop early is the protocol
+        warnings.simplefilter("ignore", ConvergenceWarning)  # the protocol stops early
         fits = list(pool.map(lambda problem: LogisticRegression(max_iter=iterations).fit(*problem), problems))
-    for model in fits:  # one at a time: for many items and classes each is large
+    for model in fits:  # one at a time, because scores are large for many items and classes
         scores = model.decision_function(test)
         whole = scores if scores.ndim == 2 else np.stack([np.zeros_like(scores), scores], axis=1)
         yield whole, int(model.n_iter_.max())
 
 
 def ranking_precision(truth: Bools, scores: NDArray[Any]) -> Floats:
-    """LRAP of each item, (n,) from (n, labels): the share of true labels among those scored as high as a true one.
+    """Returns the LRAP of each item, (n,) from (n, labels): the share of true labels among those scored at least as
+    high as a true label.
 
-    Averaged over the item's true labels; 1 for an item with no label or with all (as scikit-learn defines it).
+    It is averaged over the item's true labels, and is 1 for an item with no label or with all labels (as in
+    scikit-learn).
     """
     out = np.ones(len(truth))
     step = max(1, 4_000_000 // truth.shape[1] ** 2)
@@ -239,13 +244,13 @@ def ranking_precision(truth: Bools, scores: NDArray[Any]) -> Floats:
 
 
 def _joined(table: Bools, names: NDArray[np.object_]) -> NDArray[np.object_]:
-    """Returns the names of each row's labels, with commas; rows with the same labels are written once."""
+    """Returns the names of each row's labels, joined by commas; distinct rows are joined only once."""
     rows, again = np.unique(table, axis=0, return_inverse=True)
     return np.array([", ".join(names[row]) for row in rows], dtype=object)[again.reshape(-1)]
 
 
 def _encoded(subject: Subject, data: Probe) -> tuple[Sequence[Ints], Ints, Floats32, Floats32]:
-    """Returns the draws, the training items that any of them takes, and the vectors of these and of the test items."""
+    """Returns the draws, the training items in any draw, and the vectors of these and of the test items."""
     taken = _draw(data)
     union = np.unique(np.concatenate(taken))
     return taken, union, *in_range(subject.embed(data.train.items.take(union)), subject.embed(data.test.items))
@@ -263,7 +268,9 @@ def _evidence(
     hits: Bools,
     value: Floats,
 ) -> Evidence:
-    """From the metric's values [items, draws], and whether each draw answers an item rightly [items, draws]."""
+    """Makes the evidence from the metric's values [items, draws], and whether each draw answers an item correctly
+    [items, draws].
+    """
     figures = of_draws.mean(axis=0)
     return Evidence.of(
         settings={
@@ -286,11 +293,11 @@ def _evidence(
 
 
 def lrap_in_words(value: float) -> str:
-    """Says what an item of several labels scores."""
+    """Describes the LRAP of an item with several labels."""
     return f"LRAP {rounded(value, 3)}"
 
 
-LABELS = ItemView(  # of items with several labels, which have their own score and no margin
+LABELS = ItemView(  # items with several labels have their own score and no margin
     orders={"worst": "Lowest LRAP first", "best": "Highest LRAP first"},
     margin=lrap_in_words,
 )
@@ -300,7 +307,7 @@ PROCEDURE = Procedure(
     run=run,
     options={
         "iterations": (100, 1000),
-        # No choices any more; part of the fingerprints of stored runs.
+        # These are no longer choices but remain part of the fingerprints of stored runs.
         "classifier": ("knn",),
         "device": ("auto",),
     },

@@ -1,9 +1,10 @@
-"""Finding documents for queries, images, texts or both on either side (MIEB retrieval, documents; UniSim-Bench IR).
+"""Retrieval of documents for queries, with images, texts or both on either side (MIEB retrieval, documents;
+UniSim-Bench IR).
 
-The best documents of every query are streamed: scores are made, compared and dropped a block at a time. Order is total,
-so results do not depend on block sizes: higher score first, and documents of the very same score by `precedence`. Score
-and precedence are packed into one integer a pair, so one comparison settles both. Memory is a few blocks of scores,
-whatever the number of queries and documents; time is linear in both.
+The best documents of every query are streamed: scores are computed, compared and dropped block by block. The order is
+total, so results do not depend on block sizes: higher scores first, and documents with equal scores by `precedence`.
+Score and precedence are packed into one integer per pair, so a single comparison covers both. Memory is a few blocks of
+scores, regardless of the number of queries and documents; time is linear in both.
 """
 
 from __future__ import annotations
@@ -28,13 +29,13 @@ from compute.types import BadInput
 if TYPE_CHECKING:
     import torch
 
-    # queries, documents -> their scores, float32 [queries, documents]; may be written over, and by the next call
+    # queries, documents -> their scores, float32 [queries, documents]; the caller and the next call may overwrite it
     Scorer = Callable[[slice, slice], torch.Tensor]
 
 QUERIES, DOCUMENTS = 2048, 8192  # a block of scores: 64 MB
 ABSENT = -(2**63)  # no document: below every packed score
 LOW = 2**32 - 1
-SPARSE = 8  # where more than 1 in this many scores of a block can still enter, its own best are looked for first
+SPARSE = 8  # if more than 1 in this many scores of a block can still enter, its own best are searched first
 
 
 def search(
@@ -47,10 +48,10 @@ def search(
     ignored: tuple[NDArray[np.integer], NDArray[np.integer]] | None = None,
     block: tuple[int, int] = (QUERIES, DOCUMENTS),
 ) -> Iterator[tuple[slice, Ints, Floats32]]:
-    """Yields the best `depth` documents of every query, a block of queries at a time: which queries, their documents
-    [queries, depth], best first, and the scores. Where a ranking ends early, document -1 with score -inf.
+    """Yields the best `depth` documents of every query, one block of queries at a time: the queries, their documents
+    [queries, depth], best first, and the scores. A ranking that ends early is filled with document -1 and score -inf.
 
-    `precedence` (documents,) is a permutation of 0..documents-1: of equal scores the lower goes first. `ignored`
+    `precedence` (documents,) is a permutation of 0..documents-1: for equal scores, the lower comes first. `ignored`
     (query, document) pairs never appear. Scores must be finite.
     """
     import torch
@@ -78,12 +79,12 @@ def _merge(best: torch.Tensor | None, scores: torch.Tensor, *, low: torch.Tensor
     """Returns the best `depth` packed scores a row, in any order, of `best` and a new block of scores [rows,
     documents].
 
-    [rows, depth], filled up with ABSENT. Only scores that can still enter are packed: those not below its worst,
-    nor, where these are many, below a score that `depth` of the block reach.
+    The result is [rows, depth], padded with ABSENT. Only scores that can still enter are packed: those not below the
+    worst of `best` and, if there are many, not below a score that `depth` scores of the block reach.
     """
     import torch
 
-    lowest = torch.finfo(torch.float32).min  # above what was skipped
+    lowest = torch.finfo(torch.float32).min  # above the scores of ignored pairs
     bar, many = torch.full((len(scores), 1), lowest, device=scores.device), True
     if best is not None:
         worst = best.min(dim=1, keepdim=True).values
@@ -95,7 +96,7 @@ def _merge(best: torch.Tensor | None, scores: torch.Tensor, *, low: torch.Tensor
             bar = torch.maximum(bar, _lower_bound(scores, depth))
         reach = _at_least(scores, bar)
     flat = _positions(reach)
-    # Positions rise, so each row's are one stretch: no division is needed to tell rows and columns.
+    # Positions are ascending, so those of a row are contiguous and no division is needed to split rows and columns.
     edges = torch.searchsorted(flat, torch.arange(len(scores) + 1, device=flat.device) * scores.shape[1])
     starts, counts = edges[:-1], edges.diff()
     row = torch.repeat_interleave(counts, output_size=len(flat))
@@ -114,7 +115,9 @@ def _merge(best: torch.Tensor | None, scores: torch.Tensor, *, low: torch.Tensor
 
 
 def _at_least(scores: torch.Tensor, bar: torch.Tensor) -> torch.Tensor:
-    """Whether each score [rows, documents] is not below its row's bar [rows, 1]; numpy compares faster than torch."""
+    """Returns whether each score [rows, documents] is at least its row's bar [rows, 1]; numpy compares faster than
+    torch.
+    """
     import torch
 
     if scores.device.type == "cpu":
@@ -127,7 +130,7 @@ def _count(true: torch.Tensor) -> int:
 
 
 def _positions(true: torch.Tensor) -> torch.Tensor:
-    """Flat positions of what is true, rising; on the CPU numpy finds few among many four times as fast."""
+    """Returns the ascending flat positions of true values; on the CPU, numpy is four times as fast if they are rare."""
     import torch
 
     if true.device.type == "cpu":
@@ -136,10 +139,10 @@ def _positions(true: torch.Tensor) -> torch.Tensor:
 
 
 def _lower_bound(scores: torch.Tensor, depth: int) -> torch.Tensor:
-    """[rows, 1]: a score that at least `depth` of each row reach, close to the `depth`-th best.
+    """Returns [rows, 1]: a score that at least `depth` scores of each row reach, close to the `depth`-th best.
 
-    It is the `depth`-th best of the maxima of small groups, each of which is one of the scores: a fourth of the work
-    if there are eight scores for each that is wanted.
+    It is the `depth`-th best of the maxima of small groups. This takes a quarter of the work if there are eight times
+    as many scores as `depth`.
     """
     size = max(1, scores.shape[1] // (2 * depth))
     groups = scores.shape[1] // size
@@ -148,7 +151,7 @@ def _lower_bound(scores: torch.Tensor, depth: int) -> torch.Tensor:
 
 
 def _largest(values: torch.Tensor, depth: int) -> torch.Tensor:
-    """Returns the largest `depth` of each row in any order; numpy's partition is vectorised where torch's is not."""
+    """Returns the largest `depth` values of each row in any order; numpy's partition is vectorised, torch's is not."""
     import torch
 
     if values.device.type == "cpu":
@@ -158,16 +161,18 @@ def _largest(values: torch.Tensor, depth: int) -> torch.Tensor:
 
 
 def _pack(scores: torch.Tensor, low: torch.Tensor) -> torch.Tensor:
-    """int64 that sort as (score, low) do. A float's bits sort as an integer, those of negatives mirrored."""
+    """Packs scores into int64 that sort like (score, low). A float's bits sort as an integer; those of negative floats
+    are mirrored.
+    """
     import torch
 
-    bits = (scores + 0.0).view(torch.int32)  # + 0.0: the two zeros are one score
+    bits = (scores + 0.0).view(torch.int32)  # + 0.0: both zeros become one score
     high = torch.where(bits < 0, bits ^ 0x7FFFFFFF, bits).to(torch.int64)
     return high.mul_(2**32).add_(low)
 
 
 def _score(packed: torch.Tensor) -> torch.Tensor:
-    """Returns the scores within packed values; not a number for ABSENT."""
+    """Returns the scores within packed values; NaN for ABSENT."""
     import torch
 
     high = (packed >> 32).to(torch.int32)
@@ -185,7 +190,7 @@ def _by_query(
 
 
 def _leave_out(scores: torch.Tensor, rows: slice, columns: slice, pairs: tuple[Ints, Ints]) -> None:
-    """Marks the pairs within this block by -inf, which is not a score."""
+    """Sets the pairs within this block to -inf, which is not a score."""
     import torch
 
     start, stop = np.searchsorted(pairs[0], (rows.start, rows.stop))
@@ -196,22 +201,23 @@ def _leave_out(scores: torch.Tensor, rows: slice, columns: slice, pairs: tuple[I
         scores[at] = -torch.inf
 
 
-KEPT = 1000  # hits of a query that are ranked; MIEB's public code keeps as many
-CUT = 10  # the deepest rank that the metrics look at, `map` aside
+KEPT = 1000  # ranked hits per query; MIEB's public code ranks as many
+CUT = 10  # the deepest rank used by the metrics, except `map`
 SHOWN = 5  # hits a page can show
 NOT_THERE = "(not among the documents)"
 
 
 def run(subject: Subject, data: Retrieval, options: Mapping[str, Any]) -> Evidence:
-    """Metrics of every query over its best 1000 documents by cosine, or MaxSim for late-interaction models.
+    """Computes the metrics of every query over its best 1000 documents by cosine, or by MaxSim for late-interaction
+    models.
 
-    Equal scores are in falling order of the documents' names, as in trec_eval, which MIEB's public code uses after a
-    heap that keeps the greater names. `skip_first` drops the first hit before every metric, as there. Where documents
-    are ignored, the whole collection is ranked and `map` is the revisited Oxford and Paris definition. A query whose
-    judgements are all of grade 0 scores 0, as in MIEB's public code; one without any judgement has no values. `value`
-    is the score of the first relevant hit less that of the first other one. `tied` counts queries where another
-    order of equal scores would change the grades of the first ten hits, or of the whole ranking. Raises BadInput for
-    a pair that has two grades, CannotDo where the model cannot embed what is there.
+    Equal scores are in descending order of the documents' names, as in trec_eval, which MIEB's public code uses after a
+    heap that retains the greater names. `skip_first` drops the first hit before every metric, also as in that code. If
+    documents are ignored, the whole collection is ranked and `map` follows the revisited Oxford and Paris definition. A
+    query whose judgements all have grade 0 scores 0, as in MIEB's public code; a query without judgements has no
+    values. `value` is the score of the first relevant hit minus that of the first other hit. `tied` counts queries for
+    which another order of equal scores would change the grades of the first ten hits, or of the whole ranking. Raises
+    BadInput for a pair with two grades, CannotDo if the model cannot embed the items.
     """
     whole = data.ignored is not None
     queries = fusion.embed(subject, data.queries, how=options["fusion"])
@@ -252,7 +258,7 @@ def run(subject: Subject, data: Retrieval, options: Mapping[str, Any]) -> Eviden
 
 
 def precedence(names: tuple[str, ...]) -> Ints:
-    """(documents,) rank of each among equal scores: the greatest name first, by its bytes."""
+    """Returns (documents,) the rank of each among equal scores: the greatest name first, by its bytes."""
     order = sorted(range(len(names)), key=names.__getitem__, reverse=True)
     out = np.empty(len(names), dtype=np.int64)
     out[order] = np.arange(len(names))
@@ -261,17 +267,17 @@ def precedence(names: tuple[str, ...]) -> Ints:
 
 @dataclass(frozen=True, kw_only=True)
 class Truth:
-    """Which documents are relevant to which query: pairs of a grade above 0, sorted by query and document."""
+    """Relevance judgements: pairs with a grade above 0, sorted by query and document."""
 
-    documents: int  # those that the data lack but name as right included: they stand after all others
+    documents: int  # including relevant documents that are missing from the data, which come last
     keys: Ints  # (pairs,) query * documents + document
     grade: Floats
-    starts: Ints  # (queries + 1,) where a query's pairs begin
-    judged: Bools  # (queries,) whether a query has a judgement, of whatever grade
+    starts: Ints  # (queries + 1,) start of each query's pairs
+    judged: Bools  # (queries,) whether a query has a judgement of any grade
 
     @classmethod
     def of(cls, data: Retrieval) -> Truth:
-        """Raises BadInput for a pair that has two grades."""
+        """Makes it from a task's data. Raises BadInput for a pair with two grades."""
         query, document, grade = (np.asarray(side) for side in data.relevant)
         documents = len(data.documents)
         if data.missing is not None:
@@ -293,7 +299,7 @@ class Truth:
 
     @property
     def relevant(self) -> Ints:
-        """(queries,) how many relevant documents each has."""
+        """Returns (queries,) the number of relevant documents."""
         return np.diff(self.starts)
 
     def gains(self, documents: Ints, rows: slice) -> Floats32:
@@ -307,7 +313,7 @@ class Truth:
         return np.where((keys[at] == sought) & (documents >= 0), grade[at], np.float32(0))
 
     def ideal(self, rows: slice, *, at: int) -> Floats:
-        """(queries,) the best possible discounted gain of the first `at` ranks."""
+        """Returns (queries,) the best possible discounted cumulative gain of the first `at` ranks."""
         part = slice(self.starts[rows.start], self.starts[rows.stop])
         return ranking.ideal_dcg(
             query=self.keys[part] // self.documents - rows.start,
@@ -318,7 +324,7 @@ class Truth:
 
 
 def figures(gains: Floats32, *, truth: Truth, rows: slice, trapezoid: bool) -> dict[str, Floats]:
-    """Every metric of some queries, under its key: 0 if judgements say that nothing is relevant, NaN without any."""
+    """Returns every metric of some queries, by key: 0 if all judgements have grade 0, NaN without judgements."""
     relevant = truth.relevant[rows]
     area = ranking.trapezoid_average_precision if trapezoid else ranking.average_precision
     columns = {
@@ -333,7 +339,9 @@ def figures(gains: Floats32, *, truth: Truth, rows: slice, trapezoid: bool) -> d
 
 
 def _margins(gains: Floats32, scores: Floats32) -> Floats:
-    """Score of the first relevant hit less that of the first other; the last score stands in for a missing one."""
+    """Returns the score of the first relevant hit minus that of the first other hit; the last score replaces a missing
+    one.
+    """
     if not gains.shape[1]:
         return np.full(len(gains), np.nan)
     finite = np.isfinite(scores)
@@ -346,7 +354,7 @@ def _margins(gains: Floats32, scores: Floats32) -> Floats:
 
 
 def _tied(gains: Floats32, scores: Floats32, *, within: int) -> Bools:
-    """(queries,) whether another order of equal scores would change the grades of the first `within` ranks."""
+    """Returns (queries,) whether another order of equal scores would change the grades of the first `within` ranks."""
     mixed = (scores[:, 1:] == scores[:, :-1]) & (gains[:, 1:] != gains[:, :-1])
     return (mixed & (scores[:, 1:] >= scores[:, :within][:, -1:])).any(axis=1)
 

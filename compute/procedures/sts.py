@@ -1,4 +1,4 @@
-"""How well similarity follows what people say of pairs (MIEB visual STS: both sides are images of text)."""
+"""Correlation of similarity with people's scores of pairs (MIEB visual STS: both sides are images of text)."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from compute.tasks.data import Sentences
 
 
 def run(subject: Subject, data: Sentences, options: Mapping[str, Any]) -> Evidence:
-    """`human` and `value` (cosine, or the model's comparison of first and second) for every pair.
+    """Returns `human` and `value` (cosine, or the model's comparison of first and second) for every pair.
 
-    The metric, `cosine_spearman`, is made of the two; no pair is right or wrong.
+    The metric, `cosine_spearman`, is computed from the two; no pair is right or wrong.
     """
     value = against(subject, data.first, [data.second])[:, 0]
     return Evidence.of(
@@ -32,13 +32,15 @@ def run(subject: Subject, data: Sentences, options: Mapping[str, Any]) -> Eviden
 
 
 def apart(items: pd.DataFrame) -> dict[str, np.ndarray]:
-    """Returns as margin how far apart a pair's places by people and by the model are, as a share of all places."""
+    """Returns as `margin` the negated difference of a pair's ranks by people and by the model, as a share of all
+    ranks.
+    """
     people = pd.to_numeric(items["expected"], errors="coerce").rank()
     return {"margin": -(people - items["value"].rank()).abs().to_numpy() / max(len(items) - 1, 1)}
 
 
 def places_in_words(margin: float) -> str:
-    """Says how far apart a pair's two places are."""
+    """Describes the difference of a pair's two ranks."""
     return f"{rounded(-margin, 0, scale=100)}% of positions apart"
 
 

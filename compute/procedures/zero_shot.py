@@ -1,4 +1,4 @@
-"""Each item gets the class whose prompt is nearest by cosine (MIEB)."""
+"""Classification by the class prompt nearest to each item, by cosine (MIEB)."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ TOP = 3
 
 
 def run(subject: Subject, data: ZeroShot, options: Mapping[str, Any]) -> Evidence:
-    """Accuracy of the arg max over prompts; ties go to the first class.
+    """Measures the accuracy of the arg max over prompts; ties go to the first class.
 
-    `value`: the right class's cosine less the best other's; 0 is a tie of the two. `detail` has the best three classes
-    as `hits` with their `scores`.
+    `value`: the correct class's cosine minus the best other's; 0 is a tie. `detail` has the best three classes as
+    `hits` with their `scores`.
     """
     labels, k = data.test.labels, len(data.prompts)
-    # Prompts with the same text are scored once, so that they tie exactly.
+    # Prompts with equal texts are scored once, so that they tie exactly.
     _, first, again = np.unique(data.prompts.keys, return_index=True, return_inverse=True)
     cosines = Cosines(subject.embed(data.test.items), subject.embed(data.prompts.take(first)))
     n, depth, step = len(labels), min(TOP, k), max(1, SCORES // k)

@@ -1,1 +1,1 @@
-"""A model's computed scores in the forms that others read: the hub's results, a model card, mteb's result files."""
+"""A model's computed scores in other formats: the hub's results, a model card, mteb's result files."""

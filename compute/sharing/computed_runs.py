@@ -1,4 +1,4 @@
-"""The computed runs of one model that are fit to be shared, and why others are skipped."""
+"""The computed runs of one model that can be shared, and why others are skipped."""
 
 from __future__ import annotations
 
@@ -25,25 +25,25 @@ class SharedRun:
 
     @property
     def synthetic(self) -> bool:
-        """Whether a program drew the items."""
+        """Returns whether a program drew the items."""
         return self.task.benchmark in SYNTHETIC_BENCHMARKS
 
     @property
     def own(self) -> bool:
-        """Whether it is of somebody's own data."""
+        """Returns whether its data is the user's own."""
         return self.task.benchmark in BENCHMARKS
 
     @property
     def data_revision(self) -> str:
-        """Of the data set; empty if none is pinned."""
+        """Returns the revision of the data set; empty if none is pinned."""
         return str((self.stored.run.settings.get("data") or {}).get("revision") or "")
 
 
 @dataclass(frozen=True, kw_only=True)
 class SharedRuns:
-    """A model's runs in the catalogue's order, one a task. `left_out` says in sentences what is not among them.
+    """A model's runs in the catalogue's order, one per task. `left_out` lists in sentences what is skipped.
 
-    `suites` are the keys of those whose means may be shown with them.
+    `suites` holds the keys of the suites whose means may be shown with them.
     """
 
     model: Model
@@ -67,11 +67,11 @@ def gather(
     synthetic: bool = False,
     own: bool = False,
 ) -> SharedRuns:
-    """Returns the newest complete run of the model on each task, of the variant that the board shows.
+    """Returns the model's newest complete run on each task, for the variant shown on the board.
 
-    `roots` are results folders, searched in turn; `suites`, if there are any, are the only ones whose runs count.
-    Runs of synthetic suites and of somebody's own data come only with their flags: what is private stays so unless its
-    owner says otherwise. Raises UnknownKey, and BadInput if no run is left, with what to do.
+    `roots` are results folders, searched in turn; `suites`, if there are any, are the only ones whose runs count. Runs
+    on synthetic suites and on the user's own data are included only with their flags, so that private data stays
+    private by default. Raises UnknownKey, and BadInput with a remedy if no run is left.
     """
     chosen = [catalog.suite(key) for key in suites] or list(catalog.suites)
     if suites and not own and (private := [suite.key for suite in chosen if suite.benchmark in BENCHMARKS]):

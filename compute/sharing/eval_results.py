@@ -1,6 +1,6 @@
-"""The hub's own form of results, `.eval_results/*.yaml` in a model's repository: one file per data set.
+"""The hub's format of results, `.eval_results/*.yaml` in a model's repository: one file per data set.
 
-A value is in the unit that the benchmark prints, with all its digits; `notes` says the metric, the unit, the number of
+A value has the unit printed by the benchmark and all its digits. `notes` gives the metric, the unit, the number of
 items, the interval, and how the run was made. Source: https://huggingface.co/docs/hub/eval-results
 """
 
@@ -19,14 +19,15 @@ from compute.rounding import rounded
 from compute.sharing.computed_runs import SharedRun
 from compute.types import Metric, Score
 
-NAME = "likeness"  # begins every file's name, so that no other program's file is replaced
+NAME = "likeness"  # prefix of every file's name, so that other programs' files are not replaced
 
 
 def files(
     runs: Iterable[SharedRun], *, metrics: Mapping[str, Metric], source_url: str = ""
 ) -> tuple[dict[str, str], int]:
-    """The YAML of every file by its path in the repository, and how many scores they have: those with their own id on
-    the hub, a run's whole task first. Runs whose data set is not on the hub are in none."""
+    """Returns the YAML of every file by its path in the repository, and the number of scores. Scores need an id on the
+    hub; a run's whole task comes first. Runs whose data set is not on the hub are skipped.
+    """
     from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
 
     by_dataset = {}
@@ -55,7 +56,7 @@ def files(
 
 
 def notes(run: SharedRun, score: Score, metric: Metric) -> str:
-    """What a figure is and how it was made, as `name: value` parts that a reader and a program can take apart."""
+    """Describes a score and how it was computed as `name: value` parts, readable by people and programs."""
     ends = interval(score, metric) or ()
     parts = {
         "metric": metric.key,
@@ -73,7 +74,7 @@ def notes(run: SharedRun, score: Score, metric: Metric) -> str:
 
 
 def made_how(run: SharedRun) -> dict[str, str]:
-    """How a run was made, each a text of one line without `;`."""
+    """Describes how a run was made, each fact on one line without `;`."""
     record, settings = run.stored.run, run.stored.run.settings
     procedure = settings.get("procedure") or {}
     options = {**(procedure.get("options") or {}), **((settings.get("data") or {}).get("options") or {})}
@@ -90,7 +91,7 @@ def made_how(run: SharedRun) -> dict[str, str]:
 
 
 class _Dumper(yaml.SafeDumper):
-    """Plain YAML, with decimals as numbers of all their digits."""
+    """Plain YAML with decimals as numbers with all their digits."""
 
 
 def _decimal(dumper: _Dumper, value: Decimal) -> Any:

@@ -1,6 +1,6 @@
-"""Records of Every Eval Ever, a shared form of evaluation results: one file a suite, in it one result a task.
+"""Records of Every Eval Ever, a shared format of evaluation results: one file per suite, with one result per task.
 
-Values are as they are stored, proportions as fractions, with direction, bounds, error, interval and number of items.
+Values are as stored, with proportions as fractions, and with direction, bounds, error, interval and number of items.
 Source: https://github.com/evaleval/every_eval_ever, schema 0.3.0
 """
 
@@ -24,9 +24,9 @@ SCHEMA = "0.3.0"
 
 
 def files(shared: SharedRuns, *, catalog: Catalog, evaluator: str, source_url: str = "") -> dict[str, str]:
-    """The text of every file by its path in that project's data set. `evaluator` is who ran the model.
+    """Returns the text of every file by its path in that project's data set. `evaluator` is who ran the model.
 
-    A file is named after what was run and when, so that the same runs replace theirs.
+    A file is named after the runs and their date, so that exporting the same runs replaces it.
     """
     model, id = shared.model, shared.hub_id or shared.model.key
     developer, _, name = id.rpartition("/")
@@ -73,7 +73,7 @@ def files(shared: SharedRuns, *, catalog: Catalog, evaluator: str, source_url: s
 
 
 def _result(run: SharedRun, metrics: Mapping[str, Metric]) -> dict[str, Any]:
-    """One task's result: the score of its first metric."""
+    """Returns the result of one task: the score of its first metric."""
     score = run_folders.headline(run.stored)
     metric = metrics[score.metric]
     ends = interval(score, metric)
@@ -118,5 +118,5 @@ def _result(run: SharedRun, metrics: Mapping[str, Metric]) -> dict[str, Any]:
 
 
 def _known(**fields: Any) -> dict[str, Any]:
-    """Those of the fields that have a value."""
+    """Returns the fields that have a value."""
     return {name: value for name, value in fields.items() if value not in (None, "")}

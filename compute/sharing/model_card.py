@@ -1,7 +1,7 @@
 """A section of a model's card: means and ranks of suites, and a table of tasks with their intervals.
 
-It stands between two marks, so that writing it again replaces it and leaves the rest of the card as it is. The card's
-metadata stay untouched: the hub reads results from `.eval_results`, and calls their older place there legacy.
+It is enclosed by two marks, so that writing it again replaces it without changing the rest of the card. The card's
+metadata is not changed: the hub reads results from `.eval_results`, and calls results in the metadata legacy.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ versions and settings; the range of a rank says what the tasks' scores can tell 
 
 
 def suites_of(shared: SharedRuns, *, catalog: Catalog) -> list[Suite]:
-    """Returns the suites that one of the runs is of, that may be shown with them and that have a mean."""
+    """Returns the suites of the runs that may be shown with them and that have a mean."""
     keys = {suite for run in shared.runs for suite in run.task.suites} & shared.suites
     counting = {suite for task in catalog.tasks if task.ranked for suite in task.suites}
     return [suite for suite in catalog.suites if suite.key in keys & counting and suite.aggregate != HUMAN]
@@ -74,10 +74,9 @@ def suites_of(shared: SharedRuns, *, catalog: Catalog) -> list[Suite]:
 def suite_rows(
     shared: SharedRuns, *, published: Callable[[Sequence[str]], Sequence[ScoreTable]], catalog: Catalog
 ) -> list[dict[str, Any]]:
-    """Returns what the card says of each suite: the mean by its own rule, and the rank among the rows of the papers.
+    """Returns the card's row for each suite: the mean by its rule, and the rank among the rows of the papers.
 
-    `published` gives these rows of some suites. Of user data and drawn items there are none, and no rank: no published
-    row answers the same questions.
+    `published` returns these rows for some suites. User data and drawn items have no published rows, hence no rank.
     """
     suites = suites_of(shared, catalog=catalog)
     keys = [suite.key for suite in suites if suite.benchmark not in (*SYNTHETIC_BENCHMARKS, *BENCHMARKS)]
@@ -97,7 +96,7 @@ def suite_rows(
 
 
 def _suite_row(suite: Suite, found: RankedModel, runs: Mapping[str, StoredRun], metric: Metric) -> dict[str, Any]:
-    """Returns a suite's cells; `ranked` if there is a rank, `unlike` where its runs depart from the protocol."""
+    """Returns a suite's cells; `ranked` if there is a rank, `unlike` if its runs deviate from the protocol."""
     departures = unlike(runs)
     synthetic = suite.benchmark in SYNTHETIC_BENCHMARKS and "synthetic" not in suite.title.lower()
     row = {
@@ -124,13 +123,14 @@ def _suite_row(suite: Suite, found: RankedModel, runs: Mapping[str, StoredRun], 
 def section(
     shared: SharedRuns, *, suites: Sequence[Mapping[str, Any]], metrics: Mapping[str, Metric], about: str
 ) -> str:
-    """Returns the Markdown of the section, marks included. `suites`: rows of `suite_rows`; `about` is an address where
-    the evaluation can be seen, or empty."""
+    """Returns the Markdown of the section, including marks. `suites`: rows of `suite_rows`; `about`: a URL that shows
+    the evaluation, or empty.
+    """
     environment = Environment(undefined=StrictUndefined, autoescape=False, trim_blocks=True, keep_trailing_newline=True)
     environment.filters["cell"] = cell
     ranked = [row for row in suites if row["ranked"]]
     days = sorted({run.stored.run.started[:10] for run in shared.runs} - {""})
-    facts = {  # what several runs differ in is listed
+    facts = {  # facts that differ between runs are listed
         "Weights": {run.stored.short_revision for run in shared.runs},
         "numbers": {run.stored.run.dtype for run in shared.runs},
         "device": {run.stored.run.device for run in shared.runs},
@@ -154,8 +154,7 @@ def section(
 
 
 def insert(card: str, section: str) -> str:
-    """Returns the card with the section: in its place between the marks, else at the end. All other text stays as it
-    is.
+    """Inserts the section into the card, between the marks or else at the end. All other text is unchanged.
 
     Raises BadInput if the marks are not one pair in order.
     """
@@ -178,7 +177,7 @@ def insert(card: str, section: str) -> str:
 
 
 def cell(text: object) -> str:
-    """Returns a text in a cell of a Markdown table: one line in which no character is a mark of Markdown or HTML."""
+    """Escapes a text for a cell of a Markdown table: one line without active Markdown or HTML characters."""
     line = re.sub(r"\s+", " ", str(text)).strip()
     line = line.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return re.sub(r"([\\|`*_\[\]!#])", r"\\\1", line)

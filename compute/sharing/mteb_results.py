@@ -1,7 +1,7 @@
 """Result files in the layout of mteb 2.26, for MIEB's tasks: `results/<org>__<model>/<revision>/<Task>.json`.
 
-A file holds the splits, subsets and metrics that were computed and no others. Fields that mteb's format has and these
-runs do not know (its version, emissions) are null.
+A file holds only the splits, subsets and metrics that were computed. Fields of mteb's format that are unknown for these
+runs (its version, emissions) are null.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from compute.types import WHOLE, Task
 
 FOLDER = "results"
 META = "model_meta.json"
-UNKNOWN = (  # fields of META that the catalogue does not have
+UNKNOWN = (  # fields of META that are not in the catalogue
     "public_training_code",
     "public_training_data",
     "similarity_fn_name",
@@ -31,8 +31,8 @@ UNKNOWN = (  # fields of META that the catalogue does not have
     "training_datasets",
     "loader",
 )
-NO_REVISION = "no_revision_available"  # mteb's own word
-# Tasks that are a mean of another task's subsets: mteb stores the mean alone.
+NO_REVISION = "no_revision_available"  # mteb's placeholder
+# Tasks that are a mean over another task's subsets: mteb stores only the mean.
 AGGREGATES = ("VisualSTS17Eng", "VisualSTS17Multilingual", "VisualSTS-b-Eng", "VisualSTS-b-Multilingual")
 METRICS = (
     "accuracy",
@@ -53,9 +53,10 @@ METRICS = (
 
 
 def files(shared: SharedRuns, *, name: str) -> tuple[dict[str, str], tuple[str, ...]]:
-    """The text of every file by its path, and why runs of MIEB's tasks are in none. `name` is ORG/NAME, as mteb has it.
+    """Returns the text of every file by its path, and why some runs on MIEB's tasks have no file. `name` is ORG/NAME,
+    as in mteb.
 
-    mteb's format cannot say that a score rests on a part of the items, or on another protocol than its own.
+    mteb's format cannot express that a score covers only part of the items, or follows another protocol than mteb's.
     """
     texts = {}
     left_out = []
@@ -77,7 +78,7 @@ def files(shared: SharedRuns, *, name: str) -> tuple[dict[str, str], tuple[str, 
 
 
 def task_result(run: SharedRun) -> dict[str, Any]:
-    """The content of one task's file."""
+    """Returns the content of one task's file."""
     values = {}
     for score in run.stored.scores:
         if score.metric in METRICS:
@@ -103,7 +104,7 @@ def task_result(run: SharedRun) -> dict[str, Any]:
 
 
 def _subsets(run: SharedRun) -> list[tuple[str, str]]:
-    """Our subsets that mteb stores, with mteb's names; without those that lack the main score, which it needs."""
+    """Maps our subsets to mteb's names. Subsets without a main score are skipped because mteb requires one."""
     known = {score.subset for score in run.stored.scores if score.metric == run.task.metrics[0]}
     if run.task.title in AGGREGATES:
         whole = hub_tasks.whole_subset(run.task)
@@ -112,7 +113,7 @@ def _subsets(run: SharedRun) -> list[tuple[str, str]]:
 
 
 def languages(task: Task, subset: str) -> list[str]:
-    """The languages and scripts of a subset, as mteb writes them; of a mean over subsets, those of all."""
+    """Returns the languages and scripts of a subset in mteb's notation; for a mean over subsets, those of all."""
     subsets = task.subsets if subset == WHOLE else (subset,)
     # Rendered STS benchmarks are in Mandarin by name, the captions in Chinese.
     names = {**_languages(), WHOLE: "eng-Latn"} | ({"zh": "cmn-Hans"} if task.procedure == "sts" else {})
@@ -122,12 +123,12 @@ def languages(task: Task, subset: str) -> list[str]:
 
 @cache
 def _languages() -> dict[str, str]:
-    """What mteb calls the language of a subset: ISO 639-3 and ISO 15924, of Norwegian three."""
+    """Returns mteb's languages of each subset: ISO 639-3 and ISO 15924; Norwegian has three."""
     return read_csv(CATALOG / "mteb_languages.csv").set_index("subset")["languages"].to_dict()
 
 
 def model_meta(shared: SharedRuns, *, name: str, revision: str) -> dict[str, Any]:
-    """The content of model_meta.json: what the catalogue knows, and null for what it does not."""
+    """Returns the content of model_meta.json: the catalogue's facts, and null for unknown fields."""
     model = shared.model
     return {
         "name": name,
@@ -148,10 +149,10 @@ def model_meta(shared: SharedRuns, *, name: str, revision: str) -> dict[str, Any
 
 
 def as_folder(name: str) -> str:
-    """A name as mteb writes it in a path, without anything that leads elsewhere."""
+    """Returns a name as mteb writes it in a path, without characters that would leave the folder."""
     return re.sub(r"[^\w.-]", "_", name.replace("/", "__")).lstrip(".")
 
 
 def as_text(content: Mapping[str, Any]) -> str:
-    """A record as JSON that people can read."""
+    """Formats a record as readable JSON."""
     return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"

@@ -1,4 +1,4 @@
-"""The app as the files of a Space, whose card names every model that is shown: the Hub links to it from their pages."""
+"""The app as the files of a Space. Its card names every model shown, so that the Hub links to it from their pages."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ CARD = "README.md"
 
 
 def write(folder: Path, *, catalog: Catalog) -> int:
-    """Writes the files of this checkout that git knows, without tests; how many models the card names.
+    """Writes the files of this checkout that are in git, except tests. Returns the number of models in the card.
 
-    These are the repositories of weights of the catalogue's models and of those that only the shipped results have.
-    Raises NotHere outside a checkout.
+    The card names the weight repositories of the catalogue's models and of models that only the shipped results
+    include. Raises NotHere outside a checkout.
     """
     from huggingface_hub import SpaceCard
 

@@ -1,1 +1,1 @@
-"""Training dual encoders as multi-task metrics, by UniSim's recipe."""
+"""Training of dual encoders as multi-task metrics, by UniSim's recipe."""

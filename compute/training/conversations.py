@@ -1,7 +1,7 @@
-"""The training examples as conversations for tuning multi-modal language models (UniSim-LL-N, appendix B.2).
+"""Training examples as conversations for tuning multimodal language models (UniSim-LL-N, appendix B.2).
 
-The layout is LLaVA's: a list of entries with `id`, `image` (paths below one folder) and `conversations`, in which an
-`<image>` stands for each image in turn. The tuning itself is left to existing trainers.
+The layout is LLaVA's: a list of entries with `id`, `image` (paths below one folder) and `conversations`, in which each
+`<image>` stands for the next image. Existing trainers do the tuning.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from compute.progress import Progress
 from compute.training.examples import Example, Examples, naming, taken, text
 from compute.types import BadInput, CannotWrite
 
-VERSION = 1  # of the templates: raise it when a wording changes
-# The paper's numbers of samples (appendix B.2): at most so many of a task.
+VERSION = 1  # of the templates: increase it when a wording changes
+# The paper's numbers of samples (appendix B.2), as maxima per task.
 COUNTS = {"image-choice": 120_000, "image-for-text": 300_000, "text-for-image": 300_000, "quality": 120_000}
 FILE, RECORD, TOKEN = "instructions.json", "record.json", "<image>"
-# Questions with {reference}, {first}, {second} where contents stand, each with its answers for either one, by task.
+# Questions with {reference}, {first}, {second} as placeholders, each with its answers for either alternative, by task.
 TEMPLATES: dict[str, list[tuple[str, list[str]]]] = {
     task: [(each["question"], each["answers"]) for each in rows] for task, rows in words_beside(__file__).items()
 }
@@ -40,10 +40,10 @@ def export(
 ) -> dict[str, Any]:
     """Writes `instructions.json`, images under `images/` by content key, and `record.json`, which it returns.
 
-    At most `counts` examples of each task, none twice, drawn by the seed. Of a task's conversations half have the first
-    alternative as the right answer, with every template. The file is streamed, and there whole or not at all; a second
-    call writes only the images that are missing. `leaks` says in the record what was compared. Raises BadInput for
-    examples that cannot be read, and for a folder with something that no export wrote; CannotWrite.
+    At most `counts` distinct examples of each task are drawn by the seed. In half of a task's conversations, with every
+    template, the first alternative is correct. The file is streamed and written whole or not at all; a second call
+    writes only missing images. `leaks` is the record's statement of what was compared. Raises BadInput for unreadable
+    examples and for a folder with files that no export wrote; CannotWrite.
     """
     names = set(os.listdir(folder)) if folder.is_dir() else set()
     if foreign := sorted(name for name in names - {FILE, RECORD, "images"} if not DRAFT.fullmatch(name)):
@@ -72,7 +72,7 @@ def export(
         (folder / "images").mkdir(parents=True, exist_ok=True)
         with replacing(folder / FILE) as draft, draft.open("w", encoding="utf-8") as file, bar as done:
             written = Counter(dict.fromkeys(numbers, 0))
-            for at in range(sum(numbers.values())):  # spread evenly, so that the file's beginning is a sample
+            for at in range(sum(numbers.values())):  # spread evenly, so that the beginning of the file is a sample
                 task = min(numbers, key=lambda name: (written[name] + 1) / numbers[name])
                 (example,), number = taken(tasks[task], [written[task]], seed=seed), written[task]
                 written[task] += 1
@@ -96,8 +96,9 @@ def export(
 
 
 def conversation(example: Example, number: int, store: Callable[[Column, int], str]) -> dict[str, Any]:
-    """Returns the `number`-th entry of its task: the right answer is the first alternative at even numbers, and every
-    template comes at as many even as odd ones. `store` gives the path of an image."""
+    """Returns the `number`-th entry of its task. The first alternative is correct at even numbers, and every template
+    has as many even as odd numbers. `store` returns the path of an image.
+    """
     part, row = example
     templates = TEMPLATES[part.task]
     (question, answers), answer = templates[number // 2 % len(templates)], number % 2

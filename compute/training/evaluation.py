@@ -1,8 +1,8 @@
-"""Core and generalisation of a model in memory, by the procedures and metrics that `compute run` uses.
+"""Core and generalisation scores of a model in memory, by the procedures and metrics of `compute run`.
 
-Which items training is measured on, and which choose the best checkpoint. None of them is trained on. The paper's own
-finding is that tuning on several tasks costs accuracy on others (UniSim, Tables 2 and 3), so that neither side is ever
-shown without the other.
+It defines the items that training is measured on and those that select the best checkpoint. None of them is in the
+training data. The paper finds that tuning on several tasks costs accuracy on others (UniSim, Tables 2 and 3), so
+neither side is shown without the other.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from compute.training import splits
 from compute.training.examples import Examples
 from compute.types import WHOLE, BadInput, LikenessError, Model, Task
 
-# The tasks that the multi-task metric is trained on, by the papers' names of the catalogue's categories (Table 2); the
+# The tasks that the multi-task metric is trained on, by the paper's names of the catalogue's categories (Table 2). The
 # others measure generalisation (Table 3).
 CORE = ("Img-2AFC", "IT-2AFC", "Text-2AFC", "IQA")
 TITLES = {"core": "Core", "ood": "Out of distribution"}
 SIDES = tuple(TITLES)
 HEADINGS = ("", "before", "after", "difference", "95% interval")
-# Drawn tasks of the categories that UniSim calls out of distribution (sections 3.1 and 3.2): attributes, odd one out,
-# image retrieval. Nothing of Table 5 measures them.
+# Drawn tasks in the categories that UniSim calls out of distribution (sections 3.1 and 3.2): attributes, odd one out,
+# image retrieval. No data set of Table 5 covers them.
 OOD = ("mini/sharpness", "mini/odd-one-out", "mini/instances")
 DRAWN_OOD = (
     "While training, out-of-distribution averages are of drawn items, synthetic, for the training splits have none: "
@@ -45,18 +45,17 @@ DRAWN_OOD = (
 )
 
 
-# A task of the catalogue with items of it, by subset, that nothing is trained on.
+# A task of the catalogue with held-out items, by subset.
 HeldOut = tuple[Task, Mapping[str, Data]]
 
 
 def measured(held_out: Sequence[HeldOut], *, row: Model, encoder: Encoder) -> pd.DataFrame:
-    """Returns the headlines of a model as it is now, a row per task.
+    """Returns the main scores of a model in its current state, one row per task.
 
-    `task`, `title`, `side` (of SIDES), `metric`, `value`, `stderr`, `n`, and `weight`: what the task counts in its
-    side's average, where a category counts once, whatever number of tasks it has. `items` has a row per item with
-    `item`, `subset` and the metric's column, and is None if the metric is not a mean over items. `row` is of the
-    catalogue: its abilities decide how a procedure asks. Raises BadItem for an item that cannot be decoded or whose
-    embedding is not finite.
+    `task`, `title`, `side` (of SIDES), `metric`, `value`, `stderr`, `n`, and `weight`: the task's weight in its side's
+    average, in which every category has equal weight. `items` has a row per item with `item`, `subset` and the metric's
+    column, and is None if the metric is not a mean over items. `row` is from the catalogue: its abilities determine how
+    a procedure asks. Raises BadItem for an item that cannot be decoded or whose embedding is not finite.
     """
     subject = Subject(row, MemoryStore(), load=lambda row, hardware: encoder)
     frame = pd.DataFrame([_measured(task, data, subject) for task, data in held_out])
@@ -65,13 +64,13 @@ def measured(held_out: Sequence[HeldOut], *, row: Model, encoder: Encoder) -> pd
 
 
 def average(measured: pd.DataFrame, side: str) -> float:
-    """The mean of the side's categories' means, as in Tables 2 and 3; NaN without such tasks."""
+    """Returns the mean of the side's category means, as in Tables 2 and 3; NaN without such tasks."""
     own = measured[measured["side"] == side]
     return float((own["weight"] * own["value"]).sum(min_count=1))
 
 
 def record(measured: pd.DataFrame) -> dict[str, Any]:
-    """Returns the scores alone, to be written as JSON: {core, ood, tasks: {key: {side, metric, value, stderr, n}}}."""
+    """Returns only the scores, to be written as JSON: {core, ood, tasks: {key: {side, metric, value, stderr, n}}}."""
     sides = {side: average(measured, side) for side in SIDES}
     scores = measured.set_index("task")[["side", "metric", "value", "stderr", "n"]].astype(object)
     return {side: None if math.isnan(value) else value for side, value in sides.items()} | {
@@ -100,7 +99,7 @@ def _measured(task: Task, data: Mapping[str, Data], subject: Subject) -> dict[st
 
 
 def suite_items(*, source: Source, report: Callable[[str], None]) -> list[HeldOut]:
-    """UniSim's own items, for the final table only; a line is reported on tasks that cannot be read here."""
+    """Returns UniSim's own items, for the final table only. Reports a line about tasks that cannot be read here."""
     present: list[HeldOut] = []
     missing: list[str] = []
     for task in shipped().tasks:
@@ -115,8 +114,9 @@ def suite_items(*, source: Source, report: Callable[[str], None]) -> list[HeldOu
 
 
 def validation_items(parts: Sequence[Examples]) -> list[HeldOut]:
-    """Items that the best checkpoint is chosen by, `parts` of the training splits that are not trained on
-    (`splits.divided`); and drawn ones out of distribution, DRAWN_OOD. Raises BadInput without `parts`."""
+    """Returns the items that select the best checkpoint: `parts`, the held-out examples of the training splits
+    (`splits.divided`), and drawn items out of distribution (DRAWN_OOD). Raises BadInput without `parts`.
+    """
     if not parts:
         raise BadInput(
             "No example of the training splits can be held out to choose the stored step by: they are too few, or "
@@ -129,9 +129,11 @@ def validation_items(parts: Sequence[Examples]) -> list[HeldOut]:
 
 @dataclass(frozen=True, kw_only=True)
 class TaskChange:
-    """One task, or the average of a side, before and after training. Fractions; NaN ends: the interval is not known."""
+    """One task, or the average of a side, before and after training. Values are fractions; the interval is unknown if
+    its ends are NaN.
+    """
 
-    key: str  # of the task; of an average that of its side
+    key: str  # of the task; for an average, its side
     title: str
     side: str  # of SIDES
     before: float
@@ -141,22 +143,23 @@ class TaskChange:
 
     @property
     def difference(self) -> float:
-        """After less before."""
+        """Returns the change: after minus before."""
         return self.after - self.before
 
     @property
     def is_average(self) -> bool:
-        """Whether this is a side's average."""
+        """Returns whether this is a side's average."""
         return self.key == self.side
 
 
 def changes(*, before: pd.DataFrame, after: pd.DataFrame) -> list[TaskChange]:
-    """Returns the average of each side, followed by its tasks. Both are as `measured` gives them, of the same items.
+    """Returns the average of each side, followed by its tasks. `before` and `after` are results of `measured` on the
+    same items.
 
-    A task's interval inverts the test of its items' flipped signs. An average's joins those of its tasks, which show
-    different items, as independent: the half width is the root of the sum of squares of theirs, each times its weight.
-    A task without a change on any item adds nothing to it; another without an interval, or no change at all, leaves
-    none.
+    A task's interval inverts the sign-flip test over its items. An average's interval combines those of its tasks as
+    independent, because they have different items: its half width is the root of the sum of squared, weighted half
+    widths. A task without a change on any item contributes nothing. If another task has no interval, or nothing changed
+    at all, the average has none.
     """
     out: list[TaskChange] = []
     for side in SIDES:
@@ -180,7 +183,7 @@ def changes(*, before: pd.DataFrame, after: pd.DataFrame) -> list[TaskChange]:
 
 
 def numbers(row: TaskChange) -> tuple[str, str, str, str]:
-    """Before and after in percent, their difference and its interval in points."""
+    """Formats before and after in percent, and their difference and its interval in percentage points."""
     before, after = (rounded(value, 1, scale=100) for value in (row.before, row.after))
     gap, *ends = (
         "" if math.isnan(value) else rounded(value, 1, scale=100, sign=True)

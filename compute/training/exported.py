@@ -1,4 +1,6 @@
-"""The trained model as a folder that loads like any other checkpoint, with a model card that says how it was made."""
+"""The trained model as a folder that loads like any other checkpoint, with a model card that says how it was
+trained.
+"""
 
 from __future__ import annotations
 
@@ -29,12 +31,12 @@ if TYPE_CHECKING:
 
 OPEN_CLIP_CONFIG, OPEN_CLIP_WEIGHTS = "open_clip_config.json", "open_clip_model.safetensors"
 TO_RUN = {"unisim": "unisim-core", "own": "mini"}  # by whose examples a model was trained on: the suite to run it on
-# Options of dual encoders that no checkpoint's files hold. The others say where the base's files are.
+# Options of dual encoders that a checkpoint's files do not state. The others locate the base's files.
 BEYOND_FILES = ("text_prefix", "normalise", "max_tokens")
 
 
 def check_save(row: Model, *, save: str, plan: TuningPlan) -> None:
-    """Raises BadInput or CannotDo if the model could not be stored, or not be read again, in this way."""
+    """Raises BadInput or CannotDo if the model could not be saved, or not be loaded again, in this way."""
     if save not in ("merged", "adapter"):
         raise BadInput(f"A model is saved as merged or adapter, not {save!r}")
     if save == "adapter" and plan.tune != "lora":
@@ -44,7 +46,7 @@ def check_save(row: Model, *, save: str, plan: TuningPlan) -> None:
 
 
 def identity(base: DualEncoder, sets: Sequence[Examples], *, save: str, plan: TuningPlan) -> dict[str, Any]:
-    """Returns what a training run is known by: its base, plan and data."""
+    """Returns what identifies a training run: its base, plan and data."""
     return {
         "base": {**asdict(weights.by_name(replace(base.row, revision=""))), "revision": base.revision},
         "plan": asdict(plan) | {"save": save},
@@ -65,9 +67,9 @@ def tuned(
     measure: loop.Measure | None = None,
     progress: Progress | None = None,
 ) -> tuple[TuningState, list[TaskChange]]:
-    """Tunes the base and makes the folder a whole model: its weights, its card, and the change of what is `held_out`.
+    """Tunes the base and turns the folder into a complete model: weights, card, and the change on `held_out` items.
 
-    `measure` and `progress` as of `loop.train`; `compared` as of `write_card`. Raises as these and `write_model`.
+    `measure` and `progress` are as in `loop.train`, `compared` as in `write_card`. Raises as these and `write_model`.
     """
     import torch
 
@@ -84,10 +86,10 @@ def tuned(
 
 
 def write_model(base: DualEncoder, folder: Path, *, save: str) -> None:
-    """Writes the tuned base, merged into it or as a peft adapter; the base is merged afterwards.
+    """Writes the tuned model, merged or as a peft adapter. If merged, the base in memory is merged too.
 
-    Weights are float32, whatever the base's files have: the change may be smaller than half precision can hold.
-    Raises CannotWrite.
+    Weights are float32, regardless of the base's files, because the change may be too small for half precision. Raises
+    CannotWrite.
     """
     draft = folder / f".model.draft-{os.getpid()}"
     try:
@@ -96,10 +98,10 @@ def write_model(base: DualEncoder, folder: Path, *, save: str) -> None:
             draft.mkdir()
             if save == "adapter":
                 base.adapted.save_pretrained(draft)
-                (draft / own_checkpoints.CARD).unlink(missing_ok=True)  # peft's own
+                (draft / own_checkpoints.CARD).unlink(missing_ok=True)  # peft's card
             else:
                 _write_merged(base, draft)
-            # Without a configuration no folder is read as a checkpoint, so that it is put there last.
+            # A folder without a configuration is not read as a checkpoint, so the configuration is moved last.
             for file in sorted(draft.iterdir(), key=lambda file: file.name in own_checkpoints.CONFIGURATIONS):
                 file.chmod((folder / "training" / "plan.json").stat().st_mode)  # safetensors keeps files to their owner
                 os.replace(file, folder / file.name)
@@ -109,12 +111,12 @@ def write_model(base: DualEncoder, folder: Path, *, save: str) -> None:
 
 
 def options_beyond_files(base: Model) -> dict[str, Any]:
-    """Returns the base's options that a tuned model's files do not state: the loader has to repeat them."""
+    """Returns the base's options that a tuned model's files do not state, so that the loader has to repeat them."""
     return {name: value for name, value in base.options.items() if name in BEYOND_FILES}
 
 
 def option_words(options: Mapping[str, Any]) -> str:
-    """Options as the command line takes them; empty if there are none."""
+    """Formats options for the command line; empty if there are none."""
     return " ".join(f"--model-option {shlex.quote(f'{name}={json.dumps(value)}')}" for name, value in options.items())
 
 
@@ -153,7 +155,7 @@ def write_card(
     plan: TuningPlan,
     compared: str,
 ) -> None:
-    """Writes the model card. `compared`: what the leak check found, as a sentence."""
+    """Writes the model card. `compared` is the result of the leak check, as a sentence."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     row, data = base.row, folder.identity["data"]

@@ -1,7 +1,7 @@
-"""The training loop (UniSim, section 3.3 and appendix B.2): steps, schedule, evaluation, and resuming.
+"""Training loop (UniSim, section 3.3 and appendix B.2): steps, schedule, evaluation, and resuming.
 
-A step is a function of the plan, the data and the weights before it: batches and dropout are drawn from the seed and
-the step's number. So a run that was killed continues from its last stored state to the same result.
+A step is a function of the plan, the data and the weights before it: batches and dropout depend on the seed and the
+step number. A run that was killed therefore resumes from its last stored state and reaches the same result.
 """
 
 from __future__ import annotations
@@ -32,27 +32,27 @@ if TYPE_CHECKING:
 
     from compute.training.towers import DualEncoder
 
-Measure = Callable[[], Mapping[str, Any]]  # the scores of the model as it is, as `evaluation.record` gives them
-COMPARED = 64  # images of a step that keep=distill compares with the base, at most
-WORKERS = 8  # processes that prepare for a device, at most; a CPU, whose cores the model needs, gets one
+Measure = Callable[[], Mapping[str, Any]]  # the scores of the current model, as in `evaluation.record`
+COMPARED = 64  # most images per step that keep=distill compares with the base
+WORKERS = 8  # most processes that prepare batches for a GPU; a CPU, whose cores the model needs, gets one
 
 
 @dataclass(frozen=True)
 class TrainingBatch:
-    """One step's batch, in which a text that several examples share appears once."""
+    """The batch of one step; a text shared by several examples appears once."""
 
-    images: dict[str, torch.Tensor]  # (m, ...) of m images, as the image tower takes them
+    images: dict[str, torch.Tensor]  # (m, ...) of m images, as inputs of the image tower
     texts: list[str]  # k
-    rows: dict[str, torch.Tensor]  # task -> (n, 3) int: which of the m + k contents are reference and alternatives
+    rows: dict[str, torch.Tensor]  # task -> (n, 3) int: indices of reference and alternatives among the m + k contents
     preferred: dict[str, torch.Tensor]  # task -> (n,) of 0 and 1
 
 
 def batch_of(base: DualEncoder, sets: Sequence[Examples], plan: TuningPlan, step: int) -> TrainingBatch:
-    """Returns the batch of a step from 0. Raises LikenessError for a content that cannot be read."""
+    """Returns the batch of a step from 0. Raises LikenessError for unreadable content."""
     import torch
 
     def content(column: Column, row: int) -> Any:
-        """Returns a text, or an image as the image tower takes it."""
+        """Returns a text, or an image as input of the image tower."""
         if column.modality == "text":
             return text(column, row)
         with naming(column, row):
@@ -77,11 +77,11 @@ def batch_of(base: DualEncoder, sets: Sequence[Examples], plan: TuningPlan, step
 def prepared(
     base: DualEncoder, sets: Sequence[Examples], plan: TuningPlan, *, start: int = 0
 ) -> Iterator[TrainingBatch]:
-    """Yields the batches of the steps from `start` on, made in other processes. Raises as `batch_of`."""
+    """Yields the batches of the steps from `start` on, prepared in other processes. Raises as `batch_of`."""
     from torch.utils.data import DataLoader
 
     def made(step: int) -> TrainingBatch | LikenessError:
-        """An error is returned, as the loader would wrap it in its own words."""
+        """Returns a batch or an error, because the loader would change the message of an exception."""
         try:
             return batch_of(base, sets, plan, step)
         except LikenessError as error:
@@ -93,7 +93,7 @@ def prepared(
         batch_size=None,
         collate_fn=made,
         num_workers=workers if sys.platform == "linux" else 0,
-        multiprocessing_context="fork" if sys.platform == "linux" else None,  # what reads a data set cannot be sent
+        multiprocessing_context="fork" if sys.platform == "linux" else None,  # readers of data sets cannot be pickled
     )
     for batch in loader:
         if isinstance(batch, LikenessError):
@@ -102,11 +102,11 @@ def prepared(
 
 
 BETAS, EPSILON = (0.9, 0.98), 1e-6  # of AdamW (appendix B.2)
-FAST_BFLOAT16 = ("amx_bf16", "avx512_bf16")  # instructions of processors that multiply in it
+FAST_BFLOAT16 = ("amx_bf16", "avx512_bf16")  # instructions of processors that multiply in bfloat16
 
 
 class Tuning:
-    """A base in training: its weights, optimiser and state. The base is tuned in place."""
+    """A base in training: its weights, optimiser and state. The base is modified in place."""
 
     def __init__(self, base: DualEncoder, plan: TuningPlan, folder: RunFolder) -> None:
         import torch
@@ -122,10 +122,10 @@ class Tuning:
             else:
                 (base.module if base.trains_text else base.module.visual).set_grad_checkpointing(True)
         self.weights = base.parameters()
-        self.start = self.copy() if plan.keep == "interpolate" else {}  # the base's
+        self.start = self.copy() if plan.keep == "interpolate" else {}  # the base's weights
         self.before = towers.load(base.row, hardware=base.hardware, tasks=()) if plan.keep == "distill" else None
         weights = self.weights.values()
-        groups = [  # biases and norms, of one dimension or none, do not decay
+        groups = [  # no weight decay for biases and norms, which have at most one dimension
             {"params": [weight for weight in weights if weight.ndim > 1], "weight_decay": plan.weight_decay},
             {"params": [weight for weight in weights if weight.ndim <= 1], "weight_decay": 0.0},
         ]
@@ -138,7 +138,7 @@ class Tuning:
             self.optimiser.load_state_dict(stored["optimiser"])
 
     def take(self, weights: Mapping[str, torch.Tensor]) -> None:
-        """Puts these weights into the base."""
+        """Copies these weights into the base."""
         import torch
 
         with torch.no_grad():
@@ -146,20 +146,21 @@ class Tuning:
                 weight.copy_(weights[name])
 
     def copy(self) -> dict[str, torch.Tensor]:
-        """Returns the weights as they are now."""
+        """Returns a copy of the current weights."""
         return {name: weight.detach().clone() for name, weight in self.weights.items()}
 
     def save(self) -> None:
-        """Stores all that the run needs to continue from here."""
+        """Stores everything that the run needs to resume from here."""
         state = self.optimiser.state_dict()
         self.folder.save(self.state, weights=self.copy(), best=self.best, optimiser=state)
 
     @contextmanager
     def as_stored(self) -> Iterator[None]:
-        """Within it the weights are those that would be stored: with keep=interpolate, mixed with the base's.
+        """Replaces the weights in the block by those that would be stored: with keep=interpolate, they are mixed with
+        the base's.
 
-        Any share without training again (WiSE-FT, Wortsman et al., 2022, section 3). LoRA's change of a weight is
-        alpha / rank x B A, and B starts at 0: mixing B alone mixes the weights themselves.
+        Any mixing share is possible without retraining (WiSE-FT, Wortsman et al., 2022, section 3). LoRA changes a
+        weight by alpha / rank x B A, and B starts at 0, so mixing only B mixes the weights themselves.
         """
         import torch
 
@@ -173,14 +174,14 @@ class Tuning:
         self.take(trained)
 
     def autocast(self) -> torch.autocast:
-        """Matrix products in the plan's precision."""
+        """Returns a context for matrix products in the plan's precision."""
         import torch
 
         kind = self.base.hardware.device.split(":")[0]
         return torch.autocast(kind, dtype=torch.bfloat16, enabled=precision(self.base, self.plan) == "bfloat16")
 
     def losses(self, batch: TrainingBatch) -> dict[str, torch.Tensor]:
-        """The mean hinge loss of each task, and with keep=distill that term times its strength."""
+        """Returns the mean hinge loss of each task and, with keep=distill, the distillation term times its strength."""
         import torch
 
         base, plan = self.base, self.plan
@@ -208,7 +209,7 @@ class Tuning:
         return losses
 
     def step(self, batch: TrainingBatch) -> dict[str, float]:
-        """One step; returns each loss and their `total`. Raises LikenessError if one is not finite."""
+        """Makes one step and returns each loss and their `total`. Raises LikenessError if one is not finite."""
         import torch
 
         number, plan = self.state.step, self.plan
@@ -239,11 +240,11 @@ def train(
     report: Callable[[str], None] = print,
     progress: Progress | None = None,
 ) -> TuningState:
-    """Tunes the base in place, from the folder's last state on; at the end it has the best weights.
+    """Tunes the base in place, starting from the folder's last state; at the end it has the best weights.
 
-    Best is the highest core average of what `measure` gives (`evaluation.record`); without it, the last weights;
-    interpolated with the base's where the plan says so. Raises LikenessError at a loss that is not finite, for a
-    content that cannot be read, and where a process that prepares images was killed.
+    The best weights have the highest core average in `measure` (`evaluation.record`); without `measure`, they are the
+    last weights. They are interpolated with the base's if the plan says so. Raises LikenessError for a loss that is not
+    finite, for unreadable content, and if a process that prepares images was killed.
     """
     progress = progress or Progress(watched=False)
     report = progress.beside(report)
@@ -279,7 +280,7 @@ def train(
         )
         raise
     except RuntimeError as error:
-        if "DataLoader worker" not in str(error):  # which may be noticed at any moment of a step
+        if "DataLoader worker" not in str(error):  # which may be noticed at any point of a step
             raise
         raise LikenessError(
             f"A process that prepares training images was killed, perhaps because memory ran out ({error}). Run the "
@@ -291,7 +292,7 @@ def train(
 
 
 def _measure(run: Tuning, measure: Measure | None, loss: str, report: Callable[[str], None]) -> None:
-    """Measures the weights as they would be stored, reports that next to the base, and remembers the best."""
+    """Measures the weights as they would be stored, reports the result relative to the base, and stores the best."""
     import torch
 
     state, at = run.state, f"Step {run.state.step} of {run.plan.steps}{loss}"
@@ -316,7 +317,7 @@ def _measure(run: Tuning, measure: Measure | None, loss: str, report: Callable[[
 
 
 def precision(base: DualEncoder, plan: TuningPlan) -> str:
-    """Returns the precision of matrix products that the plan means on the base's device."""
+    """Returns the precision of matrix products that the plan selects on the base's device."""
     import torch
 
     if plan.precision != "auto":
@@ -329,10 +330,10 @@ def precision(base: DualEncoder, plan: TuningPlan) -> str:
 def hinge(
     reference: torch.Tensor, first: torch.Tensor, second: torch.Tensor, *, preferred: torch.Tensor, margin: float
 ) -> torch.Tensor:
-    """(n,) losses of equation 1: max(0, (2y - 1)(sim(reference, first) - sim(reference, second)) + margin).
+    """Returns (n,) losses of equation 1: max(0, (2y - 1)(sim(reference, first) - sim(reference, second)) + margin).
 
-    `reference`, `first`, `second`: (n, d) embeddings of length 1, so that sim is their cosine; `preferred`: (n,) the
-    preferred index y, 0 or 1. It is 0 if the preferred alternative wins by the margin or more.
+    `reference`, `first`, `second`: (n, d) unit embeddings, so that sim is the cosine; `preferred`: (n,) the preferred
+    index y, 0 or 1. The loss is 0 if the preferred alternative wins by at least the margin.
     """
     difference = (reference * first).sum(dim=-1) - (reference * second).sum(dim=-1)
     return ((2 * preferred - 1) * difference + margin).clamp(min=0)
@@ -341,12 +342,14 @@ def hinge(
 def distance(
     tuned: torch.Tensor, base: torch.Tensor, captions: tuple[torch.Tensor, torch.Tensor] | None = None
 ) -> torch.Tensor:
-    """The mean squared difference of cosines by the tuned model and by its base: of images (n, d) with captions (k, d),
-    both pairs of tuned and base, or without captions of the images with each other. Vectors have length 1.
+    """Returns the mean squared difference between cosines by the tuned model and by its base. The cosines are of images
+    (n, d) with captions (k, d), a pair of tuned and base vectors, or without captions of the images with each other.
+    Vectors have unit length.
 
-    What texts say of images stays as it was, and images may come nearer to each other in all directions in which no
-    text lies: learning without forgetting on the new tasks' own inputs (Li and Hoiem, 2016), where the texts are the
-    old task's classes. Images alone may turn together: similarities are kept (Tung and Mori, 2019, equation 4).
+    With captions, the similarities of texts and images are preserved, and images may come closer in directions without
+    texts. This is learning without forgetting on the new tasks' inputs (Li and Hoiem, 2016), with texts as the old
+    task's classes. Without captions, all images may rotate together, because only their similarities are preserved
+    (Tung and Mori, 2019, equation 4).
     """
     if captions is not None:
         return (tuned @ captions[0].T - base @ captions[1].T).square().mean()
@@ -356,9 +359,9 @@ def distance(
 
 
 def spread(count: int) -> list[int]:
-    """At most COMPARED of `count` positions, evenly from the first to the last.
+    """Returns at most COMPARED of `count` positions, evenly spaced from the first to the last.
 
-    Not every k-th image: they follow the order of the examples, so every k-th might be a reference.
+    They are not every k-th image: images follow the order of the examples, so every k-th might be a reference.
     """
     most = min(count, COMPARED)
     return [round(at * (count - 1) / max(1, most - 1)) for at in range(most)]

@@ -1,8 +1,8 @@
-"""LoRA (Hu et al. 2022) of the peft library on the attention and perceptron layers of a vision tower.
+"""LoRA (Hu et al. 2022) by the peft library on the attention and MLP layers of a vision tower.
 
 OpenCLIP's attention is torch's own, whose query, key and value share one weight. peft adapts it by adding the change to
-the weight before each pass and taking it off after: the weight drifts by rounding, dropout is lost, and a resumed run
-differs. So it is split here into layers as the transformers library has them, and fused again at the end.
+the weight before each pass and subtracting it afterwards: rounding accumulates in the weight, dropout is not applied,
+and a resumed run differs. Here it is split into layers as in the transformers library, and fused again at the end.
 """
 
 from __future__ import annotations
@@ -27,14 +27,15 @@ if TYPE_CHECKING:
 
 @cache
 def split_attention() -> type[nn.Module]:
-    """Returns the class of the layers that `split` puts in; made on first use, when torch is imported."""
+    """Returns the class of the layers inserted by `split`; defined on first use, when torch is imported."""
     import torch
     from torch import nn
 
     class SplitAttention(torch.nn.Module):
-        """torch's MultiheadAttention with their own layers for query, key and value, but for rounding the same.
+        """torch's MultiheadAttention with separate layers for query, key and value; its results are equal up to
+        rounding.
 
-        Only what vision towers use: no dropout, no bias of keys, no weights returned.
+        It supports only what vision towers use: no dropout, no key bias, no returned weights.
         """
 
         def __init__(self, fused: nn.MultiheadAttention) -> None:
@@ -56,7 +57,7 @@ def split_attention() -> type[nn.Module]:
             need_weights: bool = False,
             attn_mask: torch.Tensor | None = None,
         ) -> tuple[torch.Tensor, None]:
-            """(n, length, d) of the same, or with the length first as the fused layer had it."""
+            """Returns (n, length, d), or with the length first if the fused layer had it first."""
             if not self.batch_first:
                 query, key, value = (each.transpose(0, 1) for each in (query, key, value))
             n, length, _ = query.shape
@@ -69,7 +70,7 @@ def split_attention() -> type[nn.Module]:
             return (mixed if self.batch_first else mixed.transpose(0, 1)), None
 
         def fused(self) -> nn.MultiheadAttention:
-            """torch's own layer with these weights."""
+            """Returns torch's fused layer with these weights."""
             made = nn.MultiheadAttention(
                 self.width, self.heads, bias=self.q_proj.bias is not None, batch_first=self.batch_first
             )
@@ -82,9 +83,10 @@ def split_attention() -> type[nn.Module]:
 
 
 def apply(base: DualEncoder, plan: TuningPlan) -> PeftModel:
-    """Adds LoRA to the base's vision tower, in place; only its weights have gradients. OpenCLIP's attention is split.
+    """Adds LoRA to the base's vision tower, in place; only LoRA's weights have gradients. OpenCLIP's attention is
+    split.
 
-    Raises NotHere without peft, BadInput where the vision tower has no layer that the family's LoRA changes.
+    Raises NotHere without peft, BadInput if the vision tower has no layer that the family's LoRA adapts.
     """
     import torch
 
@@ -97,7 +99,7 @@ def apply(base: DualEncoder, plan: TuningPlan) -> PeftModel:
     names = []
     for part in base.family.vision:
         modules = dict(getattr(base.module, part).named_modules(prefix=part))
-        # torch's own attention calls none of the layers in it.
+        # torch's own attention does not call its inner layers.
         own = [name for name, module in modules.items() if isinstance(module, torch.nn.MultiheadAttention)]
         names += [
             name
@@ -117,16 +119,16 @@ def apply(base: DualEncoder, plan: TuningPlan) -> PeftModel:
     )
     torch.manual_seed(plan.seed)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FutureWarning)  # peft asks the transformers library by an old name
+        warnings.simplefilter("ignore", FutureWarning)  # peft calls the transformers library by a deprecated name
         adapted = get_peft_model(base.module, config)
-    # After peft, which names whatever the module says that it came from.
+    # Set after peft, which writes the name stored in the module.
     config.base_model_name_or_path = str(base.folder) if own else base.row.weights
     config.revision = None if own else base.revision
     return adapted
 
 
 def split(tower: nn.Module) -> None:
-    """Replaces the attention layers of an OpenCLIP tower by split ones, in place, but for poolers of another width."""
+    """Replaces the attention layers of an OpenCLIP tower by split ones, in place, except poolers of another width."""
     from torch import nn
 
     for parent, name, layer in _children(tower, nn.MultiheadAttention):
@@ -135,7 +137,7 @@ def split(tower: nn.Module) -> None:
 
 
 def fuse(tower: nn.Module) -> None:
-    """Takes `split` back, in place, with the weights as they are now."""
+    """Reverts `split`, in place, with the current weights."""
     for parent, name, layer in _children(tower, split_attention()):
         setattr(parent, name, layer.fused())
 

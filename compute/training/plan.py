@@ -1,4 +1,4 @@
-"""Every value that decides the outcome of a training run; the defaults are the paper's (UniSim, appendix B.2)."""
+"""All values that determine the outcome of a training run; the defaults are the paper's (UniSim, appendix B.2)."""
 
 from __future__ import annotations
 

@@ -1,10 +1,9 @@
-"""A training run on disk, next to the model that it makes; nothing in it can hold code.
+"""A training run on disk, next to the model it produces; none of its files can contain code.
 
-training/plan.json      what is trained: base, plan, suite, data. Another run never takes this folder for its own
-training/losses.jsonl   a line per step
-training/state.pt       the last stored step: weights, the best weights, optimiser, measurements
-training/finished.json  written last: the model next to it is complete
-training/lock           locked by the process that trains
+training/plan.json what is trained: base, plan, suite, data. Another run never takes this folder for its own
+training/losses.jsonl a line per step training/state.pt the last stored step: weights, the best weights, optimiser,
+measurements training/finished.json written last: the model next to it is complete training/lock locked by the process
+that trains
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from compute.types import BadInput, CannotWrite
 
 @dataclass(frozen=True, kw_only=True)
 class StepMeasurement:
-    """What was measured after `step` steps, as fractions; None if no task of that side was measured."""
+    """Scores after `step` steps, as fractions; None if no task of that side was measured."""
 
     step: int
     core: float | None
@@ -35,31 +34,31 @@ class StepMeasurement:
 
 @dataclass(kw_only=True)
 class TuningState:
-    """What a run knows after `step` steps, besides its weights."""
+    """The state of a run after `step` steps, except its weights."""
 
     step: int = 0
     seconds: float = 0.0
-    best: int | None = None  # the step whose weights are stored as the best
+    best: int | None = None  # step of the best weights stored
     measurements: list[StepMeasurement] = field(default_factory=list)
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunFolder:
-    """`identity`: base, plan, suite and data of the run, as JSON."""
+    """The folder of a run. `identity`: base, plan, suite and data of the run, as JSON."""
 
     path: Path
     identity: Mapping[str, Any]
 
     @property
     def training(self) -> Path:
-        """Where the run's own files are."""
+        """Returns the folder of the run's own files."""
         return self.path / "training"
 
     @contextmanager
     def opened(self) -> Iterator[None]:
-        """Makes the folder, or checks that it is this run's; within it no other process trains there.
+        """Creates the folder, or checks that it belongs to this run; no other process can train there within the block.
 
-        Raises BadInput for another run's folder, or another process in it; CannotWrite.
+        Raises BadInput for another run's folder, or if another process trains in it; CannotWrite.
         """
         plan, identity = self.training / "plan.json", json.loads(json.dumps(self.identity))
         if plan.is_file():
@@ -85,7 +84,7 @@ class RunFolder:
             yield
 
     def finished(self) -> tuple[TuningState, list[TaskChange]] | None:
-        """Returns the state of a run that is complete, and its final table; None before."""
+        """Returns the state and the final table of a complete run; None if it is not complete."""
         path = self.training / "finished.json"
         if not path.is_file():
             return None
@@ -93,13 +92,13 @@ class RunFolder:
         return TuningState(**stored["state"]), [TaskChange(**each) for each in stored["changes"]]
 
     def finish(self, state: TuningState, changes: list[TaskChange]) -> None:
-        """Marks the run as complete, and removes what only a run that continues needs."""
+        """Marks the run as complete and removes files that only a resumed run needs."""
         record = {"state": asdict(state), "changes": [asdict(each) for each in changes]}
         write_text(self.training / "finished.json", json.dumps(record, indent=1) + "\n")
         (self.training / "state.pt").unlink(missing_ok=True)
 
     def save(self, state: TuningState, **tensors: Any) -> None:
-        """Stores the state in place of the one before. Raises CannotWrite."""
+        """Stores the state, replacing the previous one. Raises CannotWrite."""
         import torch
 
         with replacing(self.training / "state.pt") as draft:
@@ -120,7 +119,7 @@ class RunFolder:
 
     @contextmanager
     def loss_log(self, *, step: int) -> Iterator[Callable[[Mapping[str, float]], None]]:
-        """Yields a function that logs a step's losses; removes the lines of `step` and later that a killed run left."""
+        """Yields a function that logs a step's losses. Removes lines from `step` on that a killed run left."""
         path = self.training / "losses.jsonl"
         write_text(path, "".join(f"{json.dumps(values)}\n" for values in self.losses()[:step]))
         with path.open("a", encoding="utf-8") as file:
@@ -128,7 +127,7 @@ class RunFolder:
 
 
 def _difference(stored: Any, now: Any) -> str:
-    """Returns the first value that differs, in words."""
+    """Describes the first value that differs."""
     if isinstance(now, dict):
         name = next(name for name in (*now, *stored) if stored.get(name) != now.get(name))
         return f"{name} was {stored.get(name)!r} and is {now.get(name)!r}"

@@ -1,8 +1,8 @@
-"""The training splits of UniSim's Table 5, read by the evaluation's own loaders in the layouts of the public data.
+"""The training splits of UniSim's Table 5, read by the evaluation's loaders in the layouts of the public data.
 
-Where a data set has official splits, its own decide: NIGHTS, PieAPP, HPDv2, MagicBrush, HQ-Edit, Polaris and PIPAL
-(whose validation images are evaluated). KADID-10k has none: its first 72 reference images are trained on, the last 9
-evaluated. `check_leaks` compares the contents all the same.
+Official splits are used if a data set has them: NIGHTS, PieAPP, HPDv2, MagicBrush, HQ-Edit, Polaris and PIPAL (whose
+validation images are evaluated). KADID-10k has none: its first 72 reference images are for training, the last 9 for
+evaluation. `check_leaks` compares the contents in any case.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from compute.tasks.unisim.files import Files
 from compute.training.examples import TASKS, Examples, packed
 from compute.types import BadInput, LikenessError, NotHere, Task, suggestion, unknown
 
-# Of a data set's examples, at most so many and such a share choose the stored step; Table 5 leaves this open.
+# At most this many and this share of a data set's examples select the stored step; Table 5 does not specify it.
 VALIDATION_COUNT, VALIDATION_SHARE = 500, 0.1
 BENCHMARKS = ("unisim", "mini")  # whose tasks are evaluated during training
-LISTED = 5  # training images that an error names
+LISTED = 5  # training images named in an error
 
 
 class TrainingSplit(NamedTuple):
@@ -36,10 +36,10 @@ class TrainingSplit(NamedTuple):
     task: str
     dataset: str
     folder: str  # of ORIGINS
-    evaluated: str  # the task of the catalogue whose questions are drawn in the same way
+    evaluated: str  # the catalogue's task whose questions are drawn in the same way
 
 
-# Who publishes the training splits, by their folder below that of the benchmark's data.
+# Publishers of the training splits, by their folder below that of the benchmark's data.
 ORIGINS = {
     "nights": "the DreamSim project's page, dreamsim-nights.github.io",
     "pie_app": "the data set's page, civc.ucsb.edu/graphics/Papers/CVPR2018_PieAPP",
@@ -67,7 +67,7 @@ SPLITS = (
 def training(rows: Sequence[TrainingSplit], *, source: Source, seed: int = 0) -> list[Examples]:
     """Returns the examples of these rows of SPLITS.
 
-    Raises NotHere saying which split is missing and who publishes it, BadInput for tables that are not what they are.
+    Raises NotHere with the missing split and its publisher, BadInput for tables with unexpected content.
     """
     try:
         files = Files.of(REPO, source.folder(REPO, revision=""))
@@ -96,10 +96,11 @@ def training(rows: Sequence[TrainingSplit], *, source: Source, seed: int = 0) ->
 
 
 def divided(parts: Sequence[Examples]) -> tuple[list[Examples], list[Examples]]:
-    """Returns what is trained on, and at most VALIDATION_COUNT examples of each data set to choose the stored step by.
+    """Splits into training examples, and at most VALIDATION_COUNT examples of each data set that select the stored
+    step.
 
-    No image is in both, whatever its file is called or its data set: two tasks may show the same images (PieAPP's,
-    HQ-Edit's). A data set whose examples all hang together is only trained on.
+    No image is in both, regardless of its file name or data set: two tasks may share images (PieAPP's, HQ-Edit's). A
+    data set whose examples are all connected is used only for training.
     """
     held = [held_out(part, share=VALIDATION_SHARE) for part in parts]
     validation = [
@@ -116,10 +117,10 @@ def divided(parts: Sequence[Examples]) -> tuple[list[Examples], list[Examples]]:
 
 
 def held_out(part: Examples, *, share: float) -> np.ndarray:
-    """(n,) bool: about this share of the examples, fewer of large sets; none if that would be all or none.
+    """Returns (n,) bool: about this share of the examples, less for large sets; none if it would be all.
 
-    Examples that have an image in common, over however many others, stay together; so do all distortions of one of
-    KADID-10k's images. Which side they are on depends on their names alone: every seed holds out the same ones.
+    Examples connected by shared images, directly or through others, stay together; so do all distortions of one of
+    KADID-10k's images. The side depends only on their names, so every seed holds out the same examples.
     """
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components
@@ -132,7 +133,7 @@ def held_out(part: Examples, *, share: float) -> np.ndarray:
     first = np.repeat(shown[:, 0], shown.shape[1])
     links = coo_matrix((np.ones(len(first), dtype=np.int8), (first, shown.ravel())), shape=(len(scenes),) * 2)
     _, group = connected_components(links, directed=False)
-    by_name = np.unique(group, return_index=True)[1]  # a group's first scene by name stands for it
+    by_name = np.unique(group, return_index=True)[1]  # a group is represented by its first scene by name
     fraction = np.array([int(content_key(str(scenes[at]))[:8], 16) / 2**32 for at in by_name])
     held = (fraction < min(share, VALIDATION_COUNT / len(part)))[group[shown[:, 0]]]
     return held & ~held.all()
@@ -147,8 +148,8 @@ Datasets = Annotated[
 def chosen(datasets: Sequence[str] = (), *, tasks: Sequence[str] = ()) -> list[TrainingSplit]:
     """Returns the rows of SPLITS by options such as `image-for-text=hpdv2,magicbrush` (the ablation of Table 4).
 
-    A task without an option has all of Table 5. With `tasks`, of these alone. Raises BadInput for an unknown task, a
-    data set that has no examples of it, and if none is left.
+    A task without an option uses all of Table 5. With `tasks`, only these are returned. Raises BadInput for an unknown
+    task, for a data set without examples of the task, and if nothing is left.
     """
     only: dict[str, list[str]] = {}
     for option in datasets:
@@ -172,21 +173,23 @@ def chosen(datasets: Sequence[str] = (), *, tasks: Sequence[str] = ()) -> list[T
 
 
 def evaluated_tasks() -> list[Task]:
-    """The tasks that a training must not have seen: all of UniSim-Bench and of the drawn suites that have items."""
+    """Returns the tasks whose items must not be in the training data: all of UniSim-Bench and of the drawn suites that
+    have items.
+    """
     return [task for task in shipped().tasks if task.benchmark in BENCHMARKS and loaders.computable(task)]
 
 
 def check_leaks(sets: Sequence[Examples], *, source: Source) -> str:
-    """Compares every image of the examples with those of the evaluated tasks; returns a sentence on what was compared.
+    """Compares every image of the examples with those of the evaluated tasks. Returns a sentence on what was compared.
 
-    What counts: an image of an evaluated item, in whatever role, that is any image of a training example, by the bytes
-    of their files: in another encoding it is not recognised. Texts do not count: prompts are the same in many data
-    sets, and an item of the four core tasks is never a text alone.
+    A leak is an image of an evaluated item, in any role, that is also an image of a training example, by the bytes of
+    their files; it is not recognised in another encoding. Texts do not count: many data sets share prompts, and an item
+    of the four core tasks is never only a text.
 
-    `source` must be offline: nothing is fetched. Raises BadInput naming data set and item of the first hits: nothing
-    may be trained then.
+    `source` must be offline: nothing is fetched. Raises BadInput with data set and item of the first leaks, so that
+    training does not start.
     """
-    images: dict[bytes, str] = {}  # content key -> the image in words
+    images: dict[bytes, str] = {}  # content key -> description of the image
     rows, compared = evaluated_tasks(), 0
     for task in followed(rows, "Reading evaluation items", "task"):
         try:

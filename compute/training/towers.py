@@ -1,4 +1,4 @@
-"""A dual encoder of the catalogue ready to be tuned: the weights of its towers, and its vectors with gradients."""
+"""A dual encoder of the catalogue, ready to be tuned: the weights of its towers, and its vectors with gradients."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 
 class Family(NamedTuple):
-    """Where a family's module has its towers: names of their parts, and of the layers that LoRA changes.
+    """The towers in a family's module: names of their parts, and of the layers that LoRA adapts.
 
-    `text` are modules or weights; those that a model lacks are skipped. `targets` are the family's names for the
-    paper's q, k, v, out_proj, fc1 and fc2, also skipped.
+    `text` names modules or weights. `targets` are the family's names for the paper's q, k, v, out_proj, fc1 and fc2.
+    Names that a model lacks are skipped.
     """
 
     vision: tuple[str, ...]
@@ -31,7 +31,7 @@ class Family(NamedTuple):
 
 
 OF_TRANSFORMERS = ("q_proj", "k_proj", "v_proj", "out_proj", "fc1", "fc2")
-# OpenCLIP's own blocks, whose fused in_proj is split (lora.py), and the blocks of timm's towers behind its interface.
+# OpenCLIP's blocks, whose fused in_proj is split (lora.py), and the blocks of timm's towers in OpenCLIP.
 OF_OPEN_CLIP = (*OF_TRANSFORMERS, "c_fc", "c_proj", "qkv", "proj")
 FAMILIES = {
     "clip": Family(("vision_model", "visual_projection"), ("text_model", "text_projection"), OF_TRANSFORMERS),
@@ -52,8 +52,9 @@ FAMILIES = {
 
 @dataclass(kw_only=True)
 class DualEncoder:
-    """A base in memory. `module` is its library's model, with all weights frozen until some are to be trained;
-    `folder` is that of its files."""
+    """A base in memory. `module` is its library's model, with all weights frozen until some are made trainable;
+    `folder` has its files.
+    """
 
     row: Model
     towers: Towers
@@ -62,8 +63,8 @@ class DualEncoder:
     family: Family
     revision: str  # of its files
     hardware: Hardware
-    adapted: PeftModel | None = None  # the module with LoRA, once it has it
-    trains_text: bool = False  # whether the text tower's weights are trained too
+    adapted: PeftModel | None = None  # the module with LoRA, if it was added
+    trains_text: bool = False  # whether the text tower is trained too
 
     def trained_parts(self) -> list[torch.nn.Module | torch.nn.Parameter]:
         """Returns the modules and weights of the towers that are trained."""
@@ -78,25 +79,25 @@ class DualEncoder:
             part.requires_grad_(True)
 
     def image_vectors(self, images: Mapping[str, torch.Tensor]) -> torch.Tensor:
-        """(n, d) float32 of length 1 of n prepared images, stacked; with gradients."""
+        """Returns (n, d) float32 unit vectors of n prepared and stacked images, with gradients."""
         import torch
 
         moved = {name: value.to(self.hardware.device) for name, value in images.items()}
         return torch.nn.functional.normalize(self.towers.image.run(moved).float(), dim=-1)
 
     def text_vectors(self, texts: Sequence[str]) -> torch.Tensor:
-        """(n, d) float32 of length 1, with gradients where the text tower is trained."""
+        """Returns (n, d) float32 unit vectors, with gradients if the text tower is trained."""
         import torch
 
         vectors = self.towers.run("text", [self.towers.prepare("text", text) for text in texts])
         return torch.nn.functional.normalize(vectors.float(), dim=-1)
 
     def parameters(self) -> dict[str, torch.nn.Parameter]:
-        """Returns the weights that are trained, by name."""
+        """Returns the trainable weights by name."""
         return {name: weight for name, weight in self.module.named_parameters() if weight.requires_grad}
 
     def training(self, on: bool) -> None:
-        """Dropout on in the trained towers, or off. Norms over a batch always use their stored statistics."""
+        """Turns dropout in the trained towers on or off. Batch norms always use their stored statistics."""
         import torch
 
         self.module.eval()
@@ -112,7 +113,7 @@ def load(row: Model, *, hardware: Hardware, tasks: Sequence[str] = tuple(TASKS))
     """Returns the row's dual encoder in float32, frozen, to be tuned on these tasks.
 
     Raises CannotDo if it has no vision tower, no text tower for tasks with texts, or is of a family that cannot be
-    trained; NotHere, BadInput as loading does.
+    trained; NotHere and BadInput as in loading.
     """
     with_texts = [task for task in tasks if "text" in TASKS[task]]
     without_text = (

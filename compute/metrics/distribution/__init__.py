@@ -1,1 +1,1 @@
-"""Metrics of sets: how far the images of a generator are from a reference, as pure functions of features."""
+"""Metrics of sets: the distance of a generator's images from a reference, as pure functions of features."""

@@ -1,7 +1,7 @@
-"""cFreD, the Fréchet distance conditional on prompts: of one pair of backbones, and over a grid of them.
+"""cFreD, the Fréchet distance conditional on prompts, for one pair of backbones and for a grid of them.
 
-Sources: Soloveitchik et al. 2021; section 3.1 and Figures B.1-B.3 of the cFreD paper. Covariances are over N, where
-FID's are over N - 1.
+Sources: Soloveitchik et al. 2021; section 3.1 and Figures B.1-B.3 of the cFreD paper. Covariances are over N, unlike
+those of FID, which are over N - 1.
 """
 
 from __future__ import annotations
@@ -29,22 +29,21 @@ from compute.metrics.distribution.moments import (
 )
 from compute.types import BadInput
 
-# Eigenvalues of the text covariance below this share of the largest are taken as 0 by the pseudo-inverse: far above
-# rounding in float64, far below what text encoders yield, so that nothing but exact redundancy is cut.
+# The pseudo-inverse treats eigenvalues of the text covariance below this share of the largest as 0. It is far above
+# float64 rounding and far below the eigenvalues that text encoders yield, so that only exact redundancy is cut.
 CUTOFF = 1e-10
-PARTS = ("means", "cross", "conditional", "realism", "fidelity", "cutoff", "rank")  # of a Cfred, besides its value
+PARTS = ("means", "cross", "conditional", "realism", "fidelity", "cutoff", "rank")  # fields of a Cfred but its value
 
 
 @dataclass(frozen=True, kw_only=True)
 class Cfred(SetScore):
     """A conditional Fréchet distance, in squared units of the image features.
 
-    Its three parts add up to `value`: `means`, the squared distance of the unconditional means; `cross`, of the
-    regressions on the prompt; `conditional`, of the conditional covariances. So do the two readings of section 3.1:
-    `realism`, the plain Fréchet distance of the unconditional moments (over N), and `fidelity`, what the prompts add.
-    `fidelity` is never negative, as conditioning cannot bring two Gaussians nearer.
-    `cutoff` is relative to the largest eigenvalue of the text covariance, and never below rounding; `rank` eigenvalues
-    are above it.
+    Three parts add up to `value`: `means`, the squared distance of the unconditional means; `cross`, that of the
+    regressions on the prompt; and `conditional`, that of the conditional covariances. The two terms of section 3.1 also
+    do: `realism`, the plain Fréchet distance of the unconditional moments (over N), and `fidelity`, what the prompts
+    add. `fidelity` is never negative, because conditioning cannot bring two Gaussians closer. `cutoff` is relative to
+    the largest eigenvalue of the text covariance, and never below rounding; `rank` eigenvalues are above it.
     """
 
     means: float
@@ -58,7 +57,7 @@ class Cfred(SetScore):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ConditionalMoments:
-    """The moments of images given their prompts.
+    """Moments of images given their prompts.
 
     `explained` (k, d) is the regression on the whitened text features: its product with itself is the covariance that
     the prompts explain. `residual` is the conditional covariance, `marginal` the unconditional one.
@@ -71,11 +70,11 @@ class ConditionalMoments:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Conditioning:
-    """Text features as a condition, made once and used for any images of the same prompts.
+    """Text features as a condition, computed once and used for any images of the same prompts.
 
     `reflectors` (n, 1 + rank) and `scales` are LAPACK's form of a rotation of the n prompts whose first axis is the
     vector of ones and whose next `rank` axes are spanned by the text features; None if only moments are compared.
-    `repeats` counts the prompts that occur before.
+    `repeats` counts the prompts that repeat an earlier one.
     """
 
     n: int
@@ -87,7 +86,7 @@ class Conditioning:
 
     @classmethod
     def of(cls, condition: Any, *, argument: str = "condition") -> Conditioning:
-        """Of text features (n, p). Raises BadInput."""
+        """Makes it from text features (n, p). Raises BadInput."""
         texts = feature_array(condition, argument=argument)
         mean, rows = centred(texts, argument=argument)
         left, lengths, _ = linalg.svd(rows, full_matrices=False, check_finite=False)
@@ -104,8 +103,9 @@ class Conditioning:
         )
 
     def split(self, rows: Floats, marginal: Gaussian) -> ConditionalMoments:
-        """Returns what the prompts explain of centred image features (n, d), and the rest, over N; `marginal` are the
-        images' unconditional moments."""
+        """Splits centred image features (n, d) into what the prompts explain and the rest, over N. `marginal` holds the
+        images' unconditional moments.
+        """
         turned, _, _ = linalg.lapack.dormqr(
             "L",
             "T",
@@ -128,7 +128,7 @@ class Conditioning:
     def compare(
         self, real: ConditionalMoments, generated: ConditionalMoments, *, realism: float | None = None
     ) -> Cfred:
-        """cFreD from its moments; `realism` is the plain Fréchet distance if it is known."""
+        """Computes cFreD from its moments; `realism` is the plain Fréchet distance, if it is known."""
         if realism is None:
             realism = frechet(real=real.marginal, generated=generated.marginal).value
         step = real.marginal.mean - generated.marginal.mean
@@ -156,7 +156,7 @@ class Conditioning:
             means=means,
             cross=cross,
             conditional=conditional,
-            realism=min(realism, value),  # rounding alone puts it above
+            realism=min(realism, value),  # only rounding makes it larger
             fidelity=max(value - realism, 0.0),
             cutoff=_cutoff(self.dimension),
             rank=self.rank,
@@ -165,10 +165,11 @@ class Conditioning:
 
 
 def against(*, real: Any, condition: Any) -> Callable[[Any], Cfred]:
-    """cFreD of any image features (n, d) of the same prompts from a reference, of which all is computed once.
+    """Returns a function that computes cFreD between a reference and image features (n, d) of the same prompts. What
+    depends only on the reference is computed once.
 
-    real: image features (n, d) or CrossMoments; condition: text features (n, p), row i of each of prompt i. Many rows
-    per column are read block by block. Raises BadInput, as what it returns does.
+    real: image features (n, d) or CrossMoments; condition: text features (n, p). Row i of each belongs to prompt i. If
+    there are many rows per column, they are read block by block. This function and the one it returns raise BadInput.
     """
     texts = feature_array(condition, argument="condition")
 
@@ -196,12 +197,12 @@ def against(*, real: Any, condition: Any) -> Callable[[Any], Cfred]:
 
 
 def cfred(*, real: Any, generated: Any, condition: Any = None, rows: Ints | None = None) -> Cfred:
-    """cFreD of section 3.1 in its second form, by moments and cross-covariances over N.
+    """Computes cFreD of section 3.1 in its second form, from moments and cross-covariances over N.
 
-    real, generated: image features (n, d); condition: text features (n, p); row i of each belongs to prompt i. Or real,
-    or both, as CrossMoments: without features there is no condition to give. rows: only these of the features. Many
-    rows per column are read block by block. Raises BadInput for features that are none, and for unlike counts,
-    conditions or dimensions.
+    real, generated: image features (n, d); condition: text features (n, p); row i of each belongs to prompt i. `real`,
+    or both `real` and `generated`, may be CrossMoments; if both are, no condition is needed. rows: use only these rows
+    of the features. If there are many rows per column, they are read block by block. Raises BadInput for invalid
+    features, and for different counts, conditions or dimensions.
     """
     if isinstance(real, CrossMoments) and isinstance(generated, CrossMoments):
         return _of_moments(real, generated, repeats=0)
@@ -216,10 +217,10 @@ def cfred(*, real: Any, generated: Any, condition: Any = None, rows: Ints | None
 def cfred_grid(
     *, real: Any, generated: Mapping[str, Any], condition: Mapping[str, Conditioning]
 ) -> Iterator[tuple[tuple[str, str], Cfred]]:
-    """Yields every generator under every text backbone, as ((generator, text), cFreD) when it is computed.
+    """Yields ((generator, text), cFreD) for every generator and text backbone, as each is computed.
 
-    real: features (n, d) of one image backbone; generated: generator to the same; condition: by text backbone. What
-    depends on one backbone alone is computed once. Equal to `cfred` of each.
+    real: features (n, d) of one image backbone; generated: the same per generator; condition: per text backbone. What
+    depends on only one backbone is computed once. Equals `cfred` for each pair.
     """
     reference = _marginal(real, "real")
     sides = {name: _marginal(images, name) for name, images in generated.items()}
@@ -231,7 +232,7 @@ def cfred_grid(
 
 
 def _marginal(images: Any, argument: str) -> tuple[Floats, Gaussian]:
-    """Image features (n, d) centred, and their moments over N without the prompts."""
+    """Centres image features (n, d) and returns them with their moments over N, ignoring the prompts."""
     mean, rest = centred(images, argument=argument)
     return rest, Gaussian.of_centred(rest, mean=mean, ddof=0)
 
@@ -268,20 +269,20 @@ def _of_moments(real: CrossMoments, generated: CrossMoments, *, repeats: int) ->
 
 
 def _repeated_rows(values: np.ndarray | LazyRows) -> int:
-    """Returns how many rows (n, p) equal an earlier one."""
+    """Returns how many rows of (n, p) equal an earlier row."""
     parts = blocks(len(values), width=values.shape[1])
     seen = {hashlib.blake2b(row.tobytes(), digest_size=16).digest() for part in parts for row in values[part]}
     return len(values) - len(seen)
 
 
 def _held(values: Floats, *, mean: Floats, n: int) -> Bools:
-    """Returns which eigenvalues of the covariance of n rows are above the cut-off, and above the rounding that
-    subtracting the
-    `mean` leaves of equal rows."""
+    """Returns which eigenvalues of a covariance of n rows are above the cut-off, and above the rounding error of
+    subtracting the `mean` from equal rows.
+    """
     rounding = (max(n, len(mean)) * EPSILON) ** 2 * (values.sum() + mean @ mean)
     return values > max(_cutoff(len(mean)) * values.max(), rounding)
 
 
 def _cutoff(dimension: int) -> float:
-    """CUTOFF, and no less than rounding makes of an eigenvalue 0."""
+    """Returns CUTOFF, but no less than what rounding makes of a zero eigenvalue."""
     return max(CUTOFF, dimension * EPSILON)

@@ -1,8 +1,9 @@
 """The Fréchet distance between two sets of features.
 
 No matrix root is taken: with covariances A'A and B'B the trace of (A'A B'B)^(1/2) is the sum of the singular values of
-A B', which are the roots of the eigenvalues of the symmetric A (B'B) A'. A factor A of n rows serves for n rows in d
-columns, and a pivoted Cholesky factor otherwise, so that a singular covariance makes the problem smaller, not worse.
+A B', which are the roots of the eigenvalues of the symmetric A (B'B) A'. If there are fewer rows than columns, the
+centred rows are the factor A; otherwise it is a pivoted Cholesky factor. A singular covariance thus makes the problem
+smaller rather than less accurate.
 
 Sources: Heusel et al. 2017 (FID); Stein et al. 2023 (FD-DINOv2).
 """
@@ -21,8 +22,8 @@ from compute.metrics.distribution.moments import Moments, SetScore, centred, fea
 from compute.types import BadInput, Undefined
 
 EPSILON = float(np.finfo(np.float64).eps)
-# Eigenvalues of the squared product serve where rounding can have moved the sum of their roots by at most this share,
-# singular values of the product, which take three times as long, elsewhere.
+# Eigenvalues of the squared product are used if rounding can change the sum of their roots by at most this share.
+# Otherwise singular values of the product are used, which take three times as long.
 TOLERANCE = 1e-7
 
 
@@ -39,9 +40,10 @@ class Frechet(SetScore):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Gaussian:
-    """`n` images, the `mean` (d,) of their features, and their `covariance` or `rows` (r, d), where it is rows' rows.
+    """The moments of `n` images: the `mean` (d,) of their features, and their `covariance` or `rows` (r, d), with the
+    covariance rows' rows.
 
-    It keeps its factor: make one Gaussian of a reference and compare many generators with it.
+    The factor is cached: make one Gaussian of a reference and compare many generators with it.
     """
 
     n: int
@@ -51,10 +53,10 @@ class Gaussian:
 
     @classmethod
     def of(cls, features: Any, *, ddof: int = 1, argument: str = "features") -> Gaussian:
-        """Of features (n, d), of Moments, or of a Gaussian itself; the covariance over n - ddof. More rows than columns
-        are read block by block.
+        """Makes it from features (n, d), from Moments, or returns a given Gaussian. The covariance is over n - ddof. If
+        there are more rows than columns, they are read block by block.
 
-        Raises BadInput for what is not features, Undefined for n <= ddof.
+        Raises BadInput for invalid features, Undefined for n <= ddof.
         """
         if isinstance(features, Gaussian):
             return features
@@ -73,8 +75,9 @@ class Gaussian:
 
     @classmethod
     def of_centred(cls, rows: Floats, *, mean: Floats, ddof: int) -> Gaussian:
-        """Of rows (n, d) less their mean. Few rows are themselves the factor, turned so that the last, which is 0, is
-        gone: by Householder's reflection that carries the vector of ones onto an axis."""
+        """Makes it from centred rows (n, d). If there are no more rows than columns, the rows are the factor: a
+        Householder reflection that maps the vector of ones to an axis makes one row 0, and that row is dropped.
+        """
         n, d = rows.shape
         if n > d:
             return cls(n=n, mean=mean, covariance=rows.T @ rows / (n - ddof))
@@ -85,15 +88,15 @@ class Gaussian:
 
     @cached_property
     def trace(self) -> float:
-        """The trace of the covariance: the sum of the variances."""
+        """Returns the trace of the covariance: the sum of the variances."""
         return float(np.trace(self.covariance) if self.rows is None else np.vdot(self.rows, self.rows))
 
     @cached_property
     def factor(self) -> tuple[Floats, Ints | None]:
-        """A (r, d) and, where its columns are in another order than the features', that order. A'A is the covariance.
+        """Returns A (r, d) with A'A the covariance, and the order of its columns if that differs from the features'.
 
-        By Cholesky with pivots (LAPACK's pstrf); what is below rounding adds no rank. Reads the lower triangle. With an
-        order A is upper triangular.
+        Uses Cholesky with pivots (LAPACK's pstrf) on the lower triangle; values below rounding do not add to the rank.
+        If an order is returned, A is upper triangular.
         """
         if self.rows is not None:
             return self.rows, None
@@ -103,27 +106,27 @@ class Gaussian:
 
     @property
     def plain_factor(self) -> Floats:
-        """(r, d) in the order of the columns of the features."""
+        """Returns the factor (r, d) with columns in the order of the features."""
         matrix, order = self.factor
         return matrix if order is None else matrix[:, np.argsort(order)]
 
     def around(self, covariance: Floats) -> Floats:
-        """(r, r): A C A' for a covariance C (d, d)."""
+        """Returns A C A' (r, r) for a covariance C (d, d)."""
         matrix, order = self.factor
         inner = covariance if order is None else covariance[np.ix_(order, order)]
         if order is None or len(matrix) < len(inner):
             return matrix @ inner @ matrix.T
-        inner = linalg.blas.dtrmm(1.0, matrix, inner, lower=0)  # half the work, as the factor is triangular
+        inner = linalg.blas.dtrmm(1.0, matrix, inner, lower=0)  # half the work, because the factor is triangular
         return linalg.blas.dtrmm(1.0, matrix, inner, side=1, lower=0, trans_a=1)
 
 
 def frechet(*, real: Any, generated: Any, ddof: int = 1) -> Frechet:
-    """||mu - mu'||^2 + tr(S + S' - 2 (S S')^1/2) between two sets, symmetric in them.
+    """Computes ||mu - mu'||^2 + tr(S + S' - 2 (S S')^1/2) between two sets. It is symmetric.
 
-    real, generated: features (n, d), Moments, or a Gaussian (which keeps its factor: make one of a reference that many
-    generators are compared with). The covariance is over n - ddof; a Gaussian has its own. FID is this over Inception's
-    features, FD-DINOv2 over DINOv2's. Raises BadInput for features that are none or of different dimensions, Undefined
-    for a set of one image.
+    real, generated: features (n, d), Moments, or a Gaussian. A Gaussian caches its factor, so make one for a reference
+    that many generators are compared with. The covariance is over n - ddof, except for a Gaussian, which already has
+    one. On Inception features this is FID, on DINOv2 features FD-DINOv2. Raises BadInput for invalid features or
+    different dimensions, Undefined for a set of one image.
     """
     first = Gaussian.of(real, ddof=ddof, argument="real")
     second = Gaussian.of(generated, ddof=ddof, argument="generated")
@@ -146,12 +149,12 @@ def frechet(*, real: Any, generated: Any, ddof: int = 1) -> Frechet:
 
 
 def covariance_distance(first: Gaussian, second: Gaussian) -> float:
-    """tr(S + S' - 2 (S S')^1/2), never below 0: the squared Bures distance of two covariances."""
+    """Returns tr(S + S' - 2 (S S')^1/2), never below 0: the squared Bures distance of two covariances."""
     return max(0.0, first.trace + second.trace - 2 * trace_of_root(first, second))
 
 
 def trace_of_root(first: Gaussian, second: Gaussian) -> float:
-    """Returns the trace of (S1^1/2 S2 S1^1/2)^1/2 of two covariances; the same for (S1 S2)^1/2."""
+    """Returns the trace of (S1^1/2 S2 S1^1/2)^1/2 of two covariances, which equals that of (S1 S2)^1/2."""
     product = None
     if second.rows is not None:
         product = first.plain_factor @ second.rows.T
@@ -170,9 +173,9 @@ def trace_of_root(first: Gaussian, second: Gaussian) -> float:
 
 
 def sum_of_roots(square: Floats) -> tuple[float, float]:
-    """Returns the sum of the roots of the eigenvalues of a symmetric matrix, and how far rounding may have moved it.
+    """Returns the sum of the roots of a symmetric matrix's eigenvalues, and how far rounding may have moved it.
 
-    Eigenvalues within rounding of 0 are 0, as they mostly are those of a singular matrix.
+    Eigenvalues within rounding of 0 count as 0, because they usually come from a singular matrix.
     """
     values = linalg.eigvalsh(square, check_finite=False, overwrite_a=True)
     noise = 4 * EPSILON * max(values[-1], 0.0)

@@ -1,21 +1,20 @@
-"""What a sample of prompts says of any metric of sets: its interval, and a distance's value at infinite N.
+"""Sampling error of any metric of sets over prompts: its interval, and a distance's value at infinite N.
 
 A bootstrap draws prompts with repeats. A repeated image adds nothing to a covariance's rank, has itself as its nearest
-neighbour and counts twice in a kernel's mean: distances of such draws are above the value itself, and neighbourhoods
-shrink to points. So no row is repeated here. Prompts are shared out at random into blocks, each block is excluded in
+neighbour and counts twice in a kernel's mean: distances of such draws exceed the value itself, and neighbourhoods
+shrink to points. Therefore no row is repeated here. Prompts are randomly divided into blocks, each block is excluded in
 turn, and the spread of the values without it gives the standard error (the grouped jackknife; Shao and Tu 1995, section
 2.2; Busing, Meijer and van der Leeden 1999 for blocks of different sizes). Deviations are taken from the mean of those
 values, so that a bias in 1 / N cancels.
 
-The interval is for what the metric gives on average over samples of as many prompts. That is the number to compare
-between generators at equal N. It is not for the value at infinite N, which `extrapolate` estimates: a distance of few
-images is biased upwards by about c / N, and random subsets without repeats give its value at smaller N; a line in 1 / N
-through them has the value at infinite N as its intercept. Source: Chong and Forsyth 2020 (FID at infinity). Here each
-split of all images into m parts gives m values at N / m: the parts of one split share no image, so that their spread
-also tells the standard error.
-`tests/bench/bench_intervals.py` simulates what it covers: the mean in 87 to 100% of samples of 30 prompts, least
-for KID of equal distributions, and in 93 to 100% of 100. It is up to twice as wide as need be for shares of neighbours,
-which change in steps.
+The interval covers the metric's average over samples with the same number of prompts. That is the number to compare
+between generators at equal N. It does not cover the value at infinite N, which `extrapolate` estimates: a distance of
+few images is biased upwards by about c / N, and random subsets without repeats give its value at smaller N; a line in 1
+/ N through them has the value at infinite N as its intercept. Source: Chong and Forsyth 2020 (FID at infinity). Here
+each split of all images into m parts gives m values at N / m: the parts of one split share no image, so their spread
+also yields the standard error. `tests/bench/bench_intervals.py` simulates its coverage: it covers the mean in 87 to
+100% of samples of 30 prompts (lowest for KID of equal distributions), and in 93 to 100% of samples of 100. It is up to
+twice as wide as necessary for shares of neighbours, which change in steps.
 """
 
 from __future__ import annotations
@@ -34,14 +33,16 @@ from compute.types import Undefined
 
 BLOCKS = 20
 FEWEST_BLOCKS = 3  # for the standard error of a difference
-PARTS = (1, 2, 3, 4)  # what all images are split into for the value at infinite N
+PARTS = (1, 2, 3, 4)  # numbers of parts that all images are split into for the value at infinite N
 REPEATS = 4  # random splits of each kind
-FEWEST_PROMPTS = 30  # below, KID's intervals hold in 77 to 83% of simulated samples of equal distributions
+FEWEST_PROMPTS = 30  # with fewer, KID's intervals cover 77 to 83% of simulated samples of equal distributions
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Blocks:
-    """Rows shared out into `count` blocks; `block` (n,) is each row's. Rows of one prompt are in one block."""
+    """Rows divided into `count` blocks; `block` (n,) is the block of each row. All rows of a prompt are in one
+    block.
+    """
 
     block: Ints
     count: int
@@ -49,19 +50,20 @@ class Blocks:
 
     @cached_property
     def remaining(self) -> Bools:
-        """(count, n): the rows that remain when each block is excluded."""
+        """Returns (count, n): the rows that remain when each block is excluded."""
         return self.block != np.arange(self.count)[:, None]
 
     @property
     def sizes(self) -> Ints:
-        """(count,) rows of each block."""
+        """Returns the number of rows per block (count,)."""
         return np.bincount(self.block, minlength=self.count)
 
 
 def share_out(prompts: Sequence[Any] | Ints | int, *, blocks: int = BLOCKS, seed: int = 0) -> Blocks:
-    """Prompts at random into `blocks` blocks of almost equal size, or into as many as there are prompts if fewer.
+    """Divides prompts at random into `blocks` blocks of almost equal size, or into one block per prompt if there are
+    fewer prompts.
 
-    `prompts`: each row's prompt (n,), or how many rows there are where each has its own prompt.
+    `prompts`: the prompt of each row (n,), or the number of rows if each row has a different prompt.
     """
     names = np.arange(prompts) if isinstance(prompts, int) else np.asarray(prompts)
     _, code = np.unique(names, return_inverse=True)
@@ -71,17 +73,17 @@ def share_out(prompts: Sequence[Any] | Ints | int, *, blocks: int = BLOCKS, seed
 
 
 def leave_out(statistic: Callable[[Ints], float], blocks: Blocks) -> Floats:
-    """(count,) the statistic of the rows that remain without each block."""
+    """Returns (count,) the statistic of the remaining rows with each block excluded in turn."""
     return np.array([statistic(np.flatnonzero(rows)) for rows in blocks.remaining])
 
 
 def leave_moments_out(
     statistic: Callable[..., float], blocks: Blocks, *, of: Callable[..., Moments], **sides: Mapping[str, Any]
 ) -> Floats:
-    """(count,) the statistic of moments without each block, from the moments of every block.
+    """Returns (count,) the statistic of moments without each block, computed from the moments of every block.
 
-    `of` gives moments of features; `sides` maps the statistic's own arguments, as "real" and "generated", to those of
-    `of`. It is called twice for each block, so that the moments of one are in memory at a time.
+    `of` gives moments of features; `sides` maps the statistic's arguments, such as "real" and "generated", to the
+    arguments of `of`. `of` is called twice per block, so that only one block's moments are in memory at a time.
     """
     rows = [np.flatnonzero(blocks.block == index) for index in range(blocks.count)]
 
@@ -97,7 +99,9 @@ def leave_moments_out(
 def interval(
     value: float, left_out: Floats, blocks: Blocks, *, lower: float | None = None, upper: float | None = None
 ) -> SetScore:
-    """The interval of `value` from its values (count,) without blocks, cut at the metric's bounds. Raises Undefined."""
+    """Returns the interval of `value` from its values (count,) without each block, clipped to the metric's bounds.
+    Raises Undefined.
+    """
     if blocks.prompts < FEWEST_PROMPTS:
         raise Undefined(f"{blocks.prompts} prompts or images are too few for an interval: it needs {FEWEST_PROMPTS}")
     if not np.isfinite(left_out).all():
@@ -111,18 +115,18 @@ def interval(
 
 
 def half_width(error: float, *, freedom: int) -> float:
-    """Half of the 95% interval of a value with this standard error, by Student's t."""
+    """Returns half the width of a 95% interval for this standard error, by Student's t."""
     from scipy.special import stdtrit
 
     return float(stdtrit(freedom, 0.975)) * error
 
 
 def jackknife_covariance(values: Floats, left_out: Floats, *, sizes: Ints) -> Floats:
-    """(k, k) covariance of k statistics of the same rows: `values` (k,), and `left_out` (blocks, k), the values without
-    each of the blocks of `sizes` (blocks,) rows.
+    """Returns the (k, k) covariance of k statistics of the same rows. `values` (k,) are the statistics; `left_out`
+    (blocks, k) are their values without each block; `sizes` (blocks,) is the number of rows per block.
 
-    By pseudo-values: h value - (h - 1) value without the block, where the block is 1 / h of the rows. Source: Busing,
-    Meijer and van der Leeden 1999.
+    Pseudo-values are h * value - (h - 1) * (value without the block), where the block holds 1 / h of the rows. Source:
+    Busing, Meijer and van der Leeden 1999.
     """
     share = (sizes.sum() / sizes)[:, None]
     pseudo = share * values - (share - 1) * left_out
@@ -136,12 +140,12 @@ def extrapolate(
     distance: Callable[[Sequence[Ints]], float], *, counts: Sequence[int], needed: int = 0, what: str = ""
 ) -> SetScore:
     """Returns the value at infinite N of any distance whose bias falls as 1 / N. For sets with the same distribution it
-    falls around 0, and may be negative; the upper end of its interval is 0 at least, as no distance is below.
+    scatters around 0 and may be negative. The upper end of its interval is at least 0, because no distance is negative.
 
-    distance: takes the rows of each set (one array of row numbers a count in `counts`) and returns a number; it is
-    called with all rows, and with each part of REPEATS random splits into each number of `parts`. All sets are split at
-    once, so that with different counts the bias still is in proportion to the number of parts. Parts of fewer than
-    `needed` images, which is `what` in words, warn. Raises Undefined for fewer than four images.
+    distance: takes the rows of each set (one array of row numbers per count in `counts`) and returns a number. It is
+    called with all rows, and with each part of REPEATS random splits into each number of PARTS. All sets are split
+    together, so that the bias is proportional to the number of parts even if counts differ. Parts of fewer than
+    `needed` images (`what` in words) cause a warning. Raises Undefined for fewer than four images.
     """
     usable = [part for part in PARTS[1:] if min(counts) // part >= 2]
     if not usable:
@@ -156,8 +160,8 @@ def extrapolate(
     # The line's intercept and slope as weighted sums of the values.
     line = np.linalg.pinv([[1, width] for width in (1, *usable)])
     value = float(line[0] @ means)
-    # All images share the linear part of the error of every mean over a split: the variance between m parts, over m.
-    # What differs from split to split is added with the weight that it has in the intercept.
+    # All images share the linear part of the error of a split's mean: the variance between its m parts, divided by m.
+    # The variation between splits is added with its weight in the intercept.
     freedom = [REPEATS * (part - 1) for part in usable]
     shared = np.average([values[part].var(axis=1, ddof=1).mean() / part for part in usable], weights=freedom)
     drawn = [values[part].mean(axis=1).var(ddof=1) / REPEATS for part in usable]
@@ -181,7 +185,7 @@ def extrapolate(
 
 
 def _split(counts: Sequence[int], *, part: int, rng: np.random.Generator) -> list[list[Ints]]:
-    """Returns a random split into parts, each the rows of every set; up to part - 1 rows of a set are in none."""
+    """Returns a random split into parts, each with rows of every set; up to part - 1 rows of a set are in no part."""
     orders = [rng.permutation(count)[: count // part * part].reshape(part, -1) for count in counts]
     orders = [np.sort(order, axis=1) for order in orders]  # as they are on disk
     return [[order[index] for order in orders] for index in range(part)]

@@ -1,8 +1,8 @@
-"""Features as the metrics of sets read them, and their streaming moments, so that a million rows are never in memory.
+"""Features as input of the metrics of sets, and their streaming moments, so that a million rows are never in memory.
 
-Rows are checked once and taken in blocks. Moments are count, mean and scatter: the sum of outer products of centred
-rows, whose covariance is the scatter over N, or over N - 1. Batches and shards are merged by Chan, Golub and LeVeque
-1979, which subtracts no large numbers.
+Rows are checked once and read in blocks. Moments are count, mean and scatter: the sum of outer products of centred
+rows, whose covariance is the scatter over N, or over N - 1. Batches and shards are merged as in Chan, Golub and LeVeque
+1979, which does not subtract large numbers.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ STREAM_ABOVE = 4  # rows per column above which distances are computed from mome
 
 @dataclass(frozen=True, kw_only=True)
 class SetScore:
-    """What a metric of sets gives; if it has one, with a 95% interval and its standard error."""
+    """The result of a metric of sets, with a 95% interval and standard error if it has one."""
 
     value: float
     low: float | None = None
@@ -32,7 +32,7 @@ class SetScore:
 
 
 def feature_array(values: Any, *, argument: str) -> np.ndarray | LazyRows:
-    """`values` as an array (n, d) of real numbers in its own type; rows that are read lazily stay where they are.
+    """Returns `values` as an array (n, d) of real numbers without changing its type; lazy rows stay where they are.
 
     Raises BadInput for any other shape or type.
     """
@@ -48,10 +48,10 @@ def feature_array(values: Any, *, argument: str) -> np.ndarray | LazyRows:
 
 
 def feature_rows(values: Any, *, argument: str, first: int = 0) -> Floats:
-    """Features (n, d) as float64.
+    """Returns features (n, d) as float64.
 
-    Raises BadInput for any other shape or type, and for numbers that are not finite: it names `argument` and the first
-    such row, where `first` is the number of row 0.
+    Raises BadInput for any other shape or type, and for numbers that are not finite. The message names `argument` and
+    the first such row; `first` is the number of row 0.
     """
     rows = np.asarray(feature_array(values, argument=argument), dtype=np.float64)
     for part in blocks(len(rows), width=rows.shape[1]):
@@ -65,7 +65,7 @@ def feature_rows(values: Any, *, argument: str, first: int = 0) -> Floats:
 
 
 def directions(values: Any, *, argument: str, first: int = 0) -> Floats:
-    """Features (n, d) at length 1. Raises BadInput as `feature_rows`, and for a row of zeros."""
+    """Scales features (n, d) to unit length. Raises BadInput as `feature_rows`, and for a row of zeros."""
     rows = feature_rows(values, argument=argument, first=first)
     empty = ~rows.any(axis=1)
     if empty.any():
@@ -74,7 +74,7 @@ def directions(values: Any, *, argument: str, first: int = 0) -> Floats:
 
 
 def check_paired(first: np.ndarray | LazyRows, second: np.ndarray | LazyRows, *, names: tuple[str, str]) -> None:
-    """Raises BadInput if two arrays that are paired row by row have unlike numbers of rows."""
+    """Raises BadInput if two arrays that are paired row by row have different numbers of rows."""
     if len(first) != len(second):
         raise BadInput(
             f"{names[0]} has {len(first)} rows and {names[1]} {len(second)}: row i of each must belong to prompt i. "
@@ -88,19 +88,20 @@ def streams(n: int, *features: Any) -> bool:
 
 
 def blocks(n: int, *, width: int) -> Iterator[slice]:
-    """Yields the rows 0..n in parts of at most `BLOCK` numbers, if a row has `width`."""
+    """Yields slices of the rows 0..n with at most `BLOCK` numbers each, for rows of `width` numbers."""
     step = max(1, BLOCK // max(width, 1))
     return (slice(start, min(start + step, n)) for start in range(0, n, step))
 
 
 def taken(values: np.ndarray | LazyRows, rows: Ints) -> LazyRows:
-    """These rows of features (n, d), read when needed."""
+    """Returns these rows of features (n, d), read when needed."""
     return LazyRows(read=lambda at: values[rows[at]], shape=(len(rows), values.shape[1]), dtype=values.dtype)
 
 
 def centred(values: Any, *, argument: str, first: int = 0) -> tuple[Floats, Floats]:
-    """The mean (d,) of features (n, d), and the rows less the mean, as float64. Raises BadInput, which counts rows from
-    `first`."""
+    """Returns the mean (d,) of features (n, d), and the rows minus the mean, as float64. Raises BadInput, which numbers
+    rows from `first`.
+    """
     rows = feature_rows(values, argument=argument, first=first)
     mean = rows.mean(axis=0)
     return mean, rows - mean
@@ -116,13 +117,14 @@ class Moments:
 
     @classmethod
     def empty(cls, dimension: int) -> Moments:
-        """Moments of no rows, of features with `dimension` columns."""
+        """Returns the moments of zero rows with `dimension` columns."""
         return cls(n=0, mean=np.zeros(dimension), scatter=np.zeros((dimension, dimension)))
 
     @classmethod
     def of(cls, images: Any, *, argument: str = "features") -> Moments:
-        """Moments of features (n, d), read block by block: what is memory-mapped or lazy stays on disk. Raises
-        BadInput."""
+        """Computes moments of features (n, d) block by block: memory-mapped or lazy features stay on disk. Raises
+        BadInput.
+        """
         array = feature_array(images, argument=argument)
         moments = cls.empty(array.shape[1])
         for part in blocks(len(array), width=array.shape[1]):
@@ -131,11 +133,11 @@ class Moments:
 
     @property
     def dimension(self) -> int:
-        """Columns of the features."""
+        """Returns the number of columns of the features."""
         return len(self.mean)
 
     def add(self, batch: Any, *, argument: str = "features") -> None:
-        """Adds rows (n, d). Raises BadInput for a row that is not finite; nothing is added then."""
+        """Adds rows (n, d). Raises BadInput for a row that is not finite; then no rows are added."""
         mean, rows = centred(batch, argument=argument, first=self.n)
         self.merge(Moments(n=len(rows), mean=mean, scatter=rows.T @ rows))
 
@@ -149,27 +151,32 @@ class Moments:
         self.n = total
 
     def without(self, shard: Self) -> Self:
-        """Moments of the rows that are not in the shard, a small part of these: what is left is a difference."""
+        """Returns the moments of the rows outside a shard, computed as a difference. The shard must be a small part of
+        the rows.
+        """
         n = self.n - shard.n
         step = (shard.mean - self.mean) * (shard.n / n)
         scatter = self.scatter - shard.scatter - np.outer(step, step * (n * self.n / shard.n))
         return replace(self, n=n, mean=self.mean - step, scatter=scatter)
 
     def covariance(self, *, ddof: int = 0) -> Floats:
-        """(d, d): the scatter over n - ddof."""
+        """Returns the covariance (d, d): the scatter over n - ddof."""
         return self.scatter / (self.n - ddof)
 
 
 @dataclass(kw_only=True, eq=False)
 class CrossMoments(Moments):
-    """Moments of images and of their conditions, row by row paired: those of rows of both, whose first `width` columns
-    are the images'."""
+    """Moments of images and of their conditions, paired row by row: those of the concatenated rows, whose first `width`
+    columns belong to the images.
+    """
 
     width: int
 
     @classmethod
     def of(cls, *, images: Any, condition: Any, argument: str = "images") -> CrossMoments:
-        """Moments of features (n, d) and (n, p), read block by block. Raises BadInput; `argument` names the images."""
+        """Computes moments of features (n, d) and (n, p) block by block. Raises BadInput; `argument` names the
+        images.
+        """
         left, right = feature_array(images, argument=argument), feature_array(condition, argument="condition")
         check_paired(left, right, names=(argument, "condition"))
         width = left.shape[1] + right.shape[1]
@@ -181,17 +188,17 @@ class CrossMoments(Moments):
 
     @property
     def images(self) -> Moments:
-        """The images' own."""
+        """Returns the moments of the images."""
         return self._part(slice(self.width))
 
     @property
     def condition(self) -> Moments:
-        """The conditions' own."""
+        """Returns the moments of the conditions."""
         return self._part(slice(self.width, None))
 
     @property
     def cross(self) -> Floats:
-        """(d, p) the sum of outer products of both sides' centred rows."""
+        """Returns (d, p) the sum of outer products of both sides' centred rows."""
         return self.scatter[: self.width, self.width :]
 
     def _part(self, columns: slice) -> Moments:

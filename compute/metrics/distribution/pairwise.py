@@ -1,10 +1,10 @@
-"""Metrics that compare every image with every other: kernel distances (CMMD, KID), how far two sets cover each other by
-nearest neighbours (precision, recall, density, coverage), and how varied one set is (Vendi).
+"""Metrics that compare every image with every other: kernel distances (CMMD, KID), how well two sets cover each other
+by nearest neighbours (precision, recall, density, coverage), and how diverse one set is (Vendi).
 
-The kernel distances are the squared maximum mean discrepancy (Gretton et al. 2012): the mean kernel within either set
-less twice the mean between them. A set's manifold is the union of balls around its images, each as wide as the distance
-to the image's k-th nearest neighbour in its own set. Pairs are taken a block of rows at a time, so no n x m matrix is
-ever in memory; many subsets of the same rows cost one pass.
+The kernel distances are the squared maximum mean discrepancy (Gretton et al. 2012): the sum of the mean kernels within
+the two sets minus twice the mean kernel between them. A set's manifold is the union of balls around its images, each as
+wide as the distance to the image's k-th nearest neighbour in its own set. Pairs are processed in blocks of rows, so no
+n x m matrix is ever in memory. Many subsets of the same rows take a single pass.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from compute.types import BadInput, Undefined
 SIGMA = 10.0  # of CMMD's kernel
 SCALE = 1000.0  # of CMMD's value
 QUANTITIES = ("precision", "recall", "density", "coverage")
-_SAME = 1e-12  # a squared distance below this share of both squared lengths is rounding: the rows coincide
-_ROUNDING = 1e-9  # relative error of a squared distance, far above any
-_MARGIN = 3  # neighbours held per neighbour needed, so that a subset's are nearly always among them
+_SAME = 1e-12  # a squared distance below this share of both squared norms is rounding: the rows coincide
+_ROUNDING = 1e-9  # relative error of a squared distance, a generous upper bound
+_MARGIN = 3  # neighbours stored per neighbour needed, so that a subset's are nearly always among them
 
 Kernel = Callable[[Floats, Floats], Floats]  # (n, d), (m, d) -> (n, m)
 
 
 def cmmd(*, real: Any, generated: Any) -> SetScore:
-    """1000 times the biased squared MMD of features of length 1 under the kernel exp(-|x - y|² / 2σ²).
+    """Computes 1000 times the biased squared MMD of unit-length features under the kernel exp(-|x - y|² / 2σ²).
 
-    `real` (n, d), `generated` (m, d): embeddings of CLIP ViT-L/14 at 336 pixels; any length, they are brought to 1.
+    `real` (n, d), `generated` (m, d): embeddings of CLIP ViT-L/14 at 336 pixels, which are scaled to unit length.
     Raises BadInput for a row of zeros, which has no direction. Source: Jayasumana et al. 2024, equation 4 (the biased
     estimate) with σ = 10.
     """
@@ -51,14 +51,16 @@ def cmmd(*, real: Any, generated: Any) -> SetScore:
 
 
 def cmmd_of_subsets(*, real: Any, generated: Any, real_kept: Bools, generated_kept: Bools) -> Floats:
-    """(s,) the CMMD of s subsets in one pass: `real_kept` (s, n) and `generated_kept` (s, m) mark their rows."""
+    """Returns (s,) the CMMD of s subsets in one pass: `real_kept` (s, n) and `generated_kept` (s, m) mark their
+    rows.
+    """
     marked = _subsets(real, generated, real_kept, generated_kept, unit=True)
     return np.maximum(SCALE * _means(*marked[:2], _gaussian, *marked[2:], diagonal=True), 0.0)  # below 0 by rounding
 
 
 def kid(*, real: Any, generated: Any) -> SetScore:
-    """Returns the unbiased squared MMD under the kernel (x·y / d + 1)³. It can be slightly below zero: two samples of
-    one distribution have a KID of zero on average.
+    """Computes the unbiased squared MMD under the kernel (x·y / d + 1)³. It can be slightly negative: the mean KID of
+    two samples of one distribution is zero.
 
     `real` (n, d), `generated` (m, d): Inception-v3 pool features. Raises Undefined below two images per side. Source:
     Bińkowski et al. 2018, section 4 and equation 4.
@@ -69,8 +71,9 @@ def kid(*, real: Any, generated: Any) -> SetScore:
 def kid_of_subsets(
     *, real: Any, generated: Any, real_kept: Bools | None = None, generated_kept: Bools | None = None
 ) -> Floats:
-    """(s,) the KID of s subsets in one pass: `real_kept` (s, n) and `generated_kept` (s, m) mark their rows; one of all
-    rows without."""
+    """Returns (s,) the KID of s subsets in one pass: `real_kept` (s, n) and `generated_kept` (s, m) mark their rows.
+    Without them, it is one subset of all rows.
+    """
     real, generated, *kept = _subsets(real, generated, real_kept, generated_kept, at_least=2)
     return _means(real, generated, _cubic, *kept, diagonal=False)
 
@@ -79,13 +82,13 @@ def manifold(*, real: Any, generated: Any, k: int) -> dict[str, SetScore]:
     """Returns all four quantities of `real` (n, d) and `generated` (m, d) with `k` neighbours, by Euclidean distance.
 
     Precision: share of generated images within the real manifold. Recall: share of real images within the generated
-    one. Density: real balls that hold a generated image, on average, over k; 1 is expected of equal distributions, and
-    it can exceed 1. Coverage: share of real images whose ball holds a generated image.
+    one. Density: mean number of real balls that contain a generated image, divided by k; its expectation for equal
+    distributions is 1, and it can exceed 1. Coverage: share of real images whose ball holds a generated image.
 
-    Precision and recall take closed balls as their paper does (k = 3 there); density and coverage open ones, as their
-    authors' numbers do (k = 5). It matters only where distances are equal: so are those of a set to itself, whose
-    density is 1. Raises Undefined for k images per side or fewer. Sources: Kynkäänniemi et al. 2019, equation 2; Naeem
-    et al. 2020, equations 3 and 4.
+    Precision and recall use closed balls, as in their paper (k = 3 there). Density and coverage use open balls, which
+    matches their authors' numbers (k = 5). The choice matters only if distances are equal, such as those of a set to
+    itself, whose density is 1. Raises Undefined for k images per side or fewer. Sources: Kynkäänniemi et al. 2019,
+    equation 2; Naeem et al. 2020, equations 3 and 4.
     """
     real, generated, *every = _subsets(real, generated, at_least=k + 1)
     shares, repeated = _shares(real, generated, *every, k=k)
@@ -100,7 +103,9 @@ def manifold(*, real: Any, generated: Any, k: int) -> dict[str, SetScore]:
 def manifold_of_subsets(
     *, real: Any, generated: Any, real_kept: Bools, generated_kept: Bools, k: int
 ) -> dict[str, Floats]:
-    """Each quantity (s,) of s subsets in one pass: `real_kept` (s, n) and `generated_kept` (s, m) mark their rows."""
+    """Returns each quantity (s,) of s subsets in one pass: `real_kept` (s, n) and `generated_kept` (s, m) mark their
+    rows.
+    """
     shares, _ = _shares(*_subsets(real, generated, real_kept, generated_kept, at_least=k + 1), k=k)
     return dict(zip(QUANTITIES, shares.T, strict=True))
 
@@ -109,13 +114,13 @@ def vendi(*, features: Any) -> SetScore:
     """Returns the effective number of distinct images, from 1 to n: exp of the entropy of the eigenvalues of the cosine
     kernel over n.
 
-    `features` (n, d), any length: they are brought to 1. Raises BadInput for a row of zeros. Source: Friedman and Dieng
-    2023, definition 3.1.
+    `features` (n, d) are scaled to unit length. Raises BadInput for a row of zeros. Source: Friedman and Dieng 2023,
+    definition 3.1.
     """
     rows = directions(features, argument="features")
     n, d = rows.shape
     rows = rows / np.sqrt(n)
-    # the kernel's eigenvalues that are not 0 are those of the smaller of both products
+    # The nonzero eigenvalues of the kernel are those of the smaller of the two products.
     values = np.linalg.eigvalsh(rows @ rows.T if n <= d else rows.T @ rows)[::-1]
     values = np.maximum(values, 0.0) / np.maximum(values, 0.0).sum()
     positive = values[values > n * np.finfo(float).eps]
@@ -135,10 +140,10 @@ def _subsets(
     unit: bool = False,
     at_least: int = 1,
 ) -> tuple[Floats, Floats, Bools, Bools]:
-    """Both sets' features as float64, with `unit` of length 1, and which rows each subset keeps, (s, n) and (s, m): one
-    of all rows if none are named.
+    """Returns both sets' features as float64 (with `unit`, of unit length), and the rows of each subset, (s, n) and (s,
+    m). If no subsets are given, there is one with all rows.
 
-    Raises BadInput as `feature_rows`, and where widths differ, Undefined where a subset keeps too few.
+    Raises BadInput as `feature_rows` and if widths differ, Undefined if a subset has too few rows.
     """
     first, second = feature_rows(real, argument="real"), feature_rows(generated, argument="generated")
     if first.shape[1] != second.shape[1]:
@@ -159,7 +164,7 @@ def _subsets(
 
 
 def _unlike_counts(n_real: int, n_generated: int) -> tuple[str, ...]:
-    """The warning of a metric whose value depends on both counts; none if they are equal."""
+    """Returns the warning of a metric whose value depends on both counts; empty if they are equal."""
     if n_real == n_generated:
         return ()
     return (
@@ -169,7 +174,9 @@ def _unlike_counts(n_real: int, n_generated: int) -> tuple[str, ...]:
 
 
 def _gaussian(first: Floats, second: Floats) -> Floats:
-    """exp(-|x - y|² / 2σ²) - 1 of rows of length 1. The 1 cancels in the distance, and with it most of the rounding."""
+    """Returns exp(-|x - y|² / 2σ²) - 1 for rows of unit length. The 1 cancels in the distance, which avoids most of the
+    rounding error.
+    """
     return np.expm1((first @ second.T - 1.0) / SIGMA**2)
 
 
@@ -186,7 +193,9 @@ def _means(
     *,
     diagonal: bool,
 ) -> Floats:
-    """(s,) the squared MMD of every subset; `diagonal`: each row's kernel with itself counts (the biased estimate)."""
+    """Returns (s,) the squared MMD of every subset. With `diagonal`, each row's kernel with itself counts (the biased
+    estimate).
+    """
     within = []
     for side, kept in ((real, real_kept), (generated, generated_kept)):
         counts = kept.sum(axis=1).astype(float)
@@ -205,7 +214,7 @@ def _sums(
     *,
     own: bool,
 ) -> tuple[Floats, Floats]:
-    """(s,) the sum of the kernel over all pairs that a subset keeps, and with `own` its part on the diagonal."""
+    """Returns (s,) the sum of the kernel over all pairs in each subset and, with `own`, its part on the diagonal."""
     total, diagonal = np.zeros(len(first_kept)), np.zeros(len(first_kept))
     marks = second_kept.T.astype(np.float64)
     for part in blocks(len(first), width=len(second)):
@@ -219,17 +228,17 @@ def _sums(
 def _shares(
     real: Floats, generated: Floats, real_kept: Bools, generated_kept: Bools, *, k: int
 ) -> tuple[Floats, tuple[int, int]]:
-    """(s, 4) the quantities of every subset, and how many rows of either side have a ball of no width."""
-    centre = real.mean(axis=0)  # distances do not change, and lose least to rounding
+    """Returns (s, 4) the quantities of every subset, and how many rows of either side have a ball of radius 0."""
+    centre = real.mean(axis=0)  # distances do not change, and their rounding error is smallest
     real, generated = real - centre, generated - centre
     real_radius = _radii(real, real_kept, k=k)
     radius = _radii(generated, generated_kept, k=k)
     repeated = int((real_radius[0] == 0).sum()), int((radius[0] == 0).sum())
     real_radius, radius = (
         np.where(kept, each, -1.0) for kept, each in ((real_kept, real_radius), (generated_kept, radius))
-    )  # no distance is below -1: a row that is not kept has no ball
+    )  # no distance is below -1: a row outside the subset has no ball
     closed = real_radius * (1 + _ROUNDING)
-    # a ball of no width still holds the rows that coincide with its own
+    # A ball of radius 0 still contains the rows that coincide with its centre.
     opened = np.where(real_radius == 0, np.nextafter(0, 1), real_radius * (1 - _ROUNDING))
     radius = radius * (1 + _ROUNDING)
     subsets = len(real_kept)
@@ -250,7 +259,7 @@ def _shares(
 
 
 def _radii(rows: Floats, kept: Bools, *, k: int) -> Floats:
-    """(s, n) squared distance from each row to its k-th nearest other row among those that a subset keeps."""
+    """Returns (s, n) the squared distance from each row to its k-th nearest other row within each subset."""
     out = np.empty(kept.shape)
     held = min(len(rows) - 1, _MARGIN * k + 10)
     for part in blocks(len(rows), width=len(rows)):
@@ -269,7 +278,7 @@ def _radii(rows: Floats, kept: Bools, *, k: int) -> Floats:
 
 
 def _squared_distances(first: Floats, second: Floats) -> Floats:
-    """(n, m), 0 if two rows are equal up to rounding."""
+    """Returns (n, m) squared distances, 0 if two rows are equal up to rounding."""
     lengths = (first**2).sum(axis=1)[:, None] + (second**2).sum(axis=1)
     squared = lengths - 2 * (first @ second.T)
     squared[squared <= _SAME * lengths] = 0.0

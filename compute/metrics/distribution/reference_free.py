@@ -1,7 +1,7 @@
-"""Metrics of one set without a reference that read every image by itself: the Inception Score, and means over them.
+"""Metrics of one set without a reference that score each image separately: the Inception Score, and means over images.
 
-CLIPScore and the scores of models of human preference are means over images: HPSv2 and PickScore are encoders whose
-cosine, times 100, is the score.
+CLIPScore and the scores of preference models are means over images. HPSv2 and PickScore are encoders, and their score
+is the cosine times 100.
 """
 
 from __future__ import annotations
@@ -17,24 +17,25 @@ from compute.metrics.distribution.moments import SetScore, blocks, directions, f
 from compute.types import BadInput
 
 CLIPSCORE_WEIGHT = 2.5
-CLIPSCORE_PREFIX = "A photo depicts "  # put before every prompt by who encodes it
+CLIPSCORE_PREFIX = "A photo depicts "  # the caller puts it before every prompt when encoding
 PREFERENCE_SCALE = 100.0  # HPSv2 and PickScore print cosines times this
 
 
 @dataclass(frozen=True, kw_only=True)
 class MeanScore(SetScore):
-    """A mean over images with its 95% interval by Student's t, none of a single prompt; `scores` (n,) are the single
-    images'."""
+    """A mean over images with its 95% interval by Student's t; a single prompt has no interval. `scores` (n,) are the
+    scores of the single images.
+    """
 
     scores: Floats
 
 
 def inception_score(*, logits: Any, splits: int = 10) -> SetScore:
-    """exp of the mean divergence of an image's class probabilities from those of all images, in nats: from 1 to the
-    number of classes, a mean over the parts of the set.
+    """Computes exp of the mean KL divergence, in nats, of an image's class probabilities from those of all images. It
+    is averaged over parts of the set and ranges from 1 to the number of classes.
 
-    `logits` (n, classes): a classifier's outputs before softmax, Inception-v3's for the published score. The set is cut
-    in order into `splits` parts of almost equal size, so its order should be no order of classes. Raises BadInput for
+    `logits` (n, classes): a classifier's outputs before softmax, Inception-v3's for the published score. The set is
+    divided in order into `splits` parts of almost equal size, so it should not be sorted by class. Raises BadInput for
     fewer images than splits. Source: Salimans et al. 2016, section 4 (10 splits of 5,000 images).
     """
     logits = feature_rows(logits, argument="logits")
@@ -59,13 +60,13 @@ def _inception_part(log_share: Floats) -> float:
     share = np.exp(log_share)
     mean = share.mean(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        # a class without any probability in the part adds nothing
+        # A class with probability 0 in the part adds nothing.
         terms = np.where(share > 0, share * (log_share - np.log(mean)), 0.0)
-    return float(np.exp(max(terms.sum(axis=1).mean(), 0.0)))  # a divergence is below 0 by rounding alone
+    return float(np.exp(max(terms.sum(axis=1).mean(), 0.0)))  # only rounding makes a divergence negative
 
 
 def mean_score(*, scores: Any, prompts: Any = None) -> MeanScore:
-    """The mean of `scores` (n,), one an image, of any model.
+    """Returns the mean of a model's `scores` (n,), one per image.
 
     `prompts` (n,) names each image's prompt: images of one prompt are not independent observations, so the interval is
     over prompts (Liang and Zeger 1986).
@@ -84,26 +85,26 @@ def mean_score(*, scores: Any, prompts: Any = None) -> MeanScore:
 
 
 def clipscore(*, image: Any, text: Any) -> MeanScore:
-    """The mean of 2.5 max(cos, 0) of each image with its prompt, from 0 to 2.5.
+    """Returns the mean of 2.5 max(cos, 0) of each image with its prompt, from 0 to 2.5.
 
-    `image`, `text` (n, d): CLIP ViT-B/32 embeddings, where row i of both belongs to one prompt. The
-    caller encodes the prompts with `CLIPSCORE_PREFIX` before them. Raises BadInput if counts or widths differ, or a row
-    is all zeros. Source: Hessel et al. 2021, section 3.
+    `image`, `text` (n, d): CLIP ViT-B/32 embeddings, where row i of both belongs to one prompt. The caller encodes the
+    prompts with `CLIPSCORE_PREFIX` before them. Raises BadInput if counts or widths differ, or a row is all zeros.
+    Source: Hessel et al. 2021, section 3.
     """
     return mean_score(scores=CLIPSCORE_WEIGHT * np.maximum(_cosines(image, text), 0.0))
 
 
 def preference_score(*, image: Any, text: Any) -> MeanScore:
-    """The mean of 100 cos of each image with its prompt: HPSv2 and PickScore by their encoders' embeddings.
+    """Returns the mean of 100 cos of each image with its prompt: HPSv2 and PickScore, from their encoders' embeddings.
 
     Arguments and errors as `clipscore`; prompts have no prefix. Sources: Wu et al. 2023 (HPSv2); Kirstain et al. 2023
-    (PickScore, whose learnt scale is 100).
+    (PickScore, whose learned scale is 100).
     """
     return mean_score(scores=PREFERENCE_SCALE * _cosines(image, text))
 
 
 def _cosines(image: Any, text: Any) -> Floats:
-    """(n,) cosine of each image with its own prompt, block by block: lazy rows stay on disk."""
+    """Returns (n,) the cosine of each image with its prompt, block by block: lazy rows stay on disk."""
     images, texts = feature_array(image, argument="image"), feature_array(text, argument="text")
     if images.shape != texts.shape:
         raise BadInput(f"image has shape {images.shape} and text {texts.shape}: row i of both belongs to one prompt")

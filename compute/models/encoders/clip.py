@@ -1,7 +1,7 @@
-"""CLIP (Radford et al. 2021): the bundled checkpoint by torch alone, others by the transformers library.
+"""CLIP (Radford et al. 2021): torch alone runs the bundled checkpoint, the transformers library all others.
 
-The library takes 0.25 GB of memory, with torchvision and torch's compiler, and a server that has only the bundled model
-needs nothing else of it. What is read here gives the library's numbers.
+The library takes 0.25 GB of memory, with torchvision and torch's compiler, which a server with only the bundled model
+does not need. The code here reproduces the library's numbers.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 FOLDER = ASSETS / "tiny"
 START, END = "<|startoftext|>", "<|endoftext|>"
 WORDS = r"<\|startoftext\|>|<\|endoftext\|>|'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+"
-NAMES = {"layer_norm": "norm", "mlp.fc": "linear"}  # of a layer's parts, there and in torch
+NAMES = {"layer_norm": "norm", "mlp.fc": "linear"}  # of a layer's parts: names in the checkpoint and in torch
 
 
 def load(row: Model, hardware: Hardware, folder: Path, *, module: bool = False) -> Towers:
-    """Returns both towers: by torch alone for the bundled checkpoint, else by the library.
+    """Returns both towers: torch's for the bundled checkpoint, otherwise the library's.
 
-    `module`: the library's model is needed behind the towers; images and texts of the bundled checkpoint are then
-    still made ready without the library.
+    `module`: the towers need the library's model behind them. Images and texts of the bundled checkpoint are still
+    prepared without the library.
     """
     options = chosen(row, {**pretrained.OPTIONS, **library.CLIP.options})
     texts = not row.abilities or "embed_text" in row.abilities
@@ -94,8 +94,9 @@ def _stated(name: str) -> dict[str, Any]:
 def preparation(
     options: Mapping[str, Any],
 ) -> tuple[Callable[[Image.Image], dict[str, torch.Tensor]], Callable[[str], list[int]], int]:
-    """Returns what makes an RGB image's tensors, (3, side, side) in float32, and a text's token ids: as the library
-    makes them, in half the time; and the most tokens of a text."""
+    """Returns a function that prepares an RGB image as tensors (3, side, side) in float32, a function that tokenizes a
+    text, and the maximum number of tokens. Both functions equal the library's and take half the time.
+    """
     text, tokenizer = _stated("config.json")["text_config"], _stated("tokenizer_config.json")
     limits = options["max_tokens"], text["max_position_embeddings"], tokenizer["model_max_length"]
     longest = min(filter(None, limits))
@@ -103,7 +104,9 @@ def preparation(
 
 
 def _pixels(processor: Mapping[str, Any]) -> Callable[[Image.Image], dict[str, torch.Tensor]]:
-    """Resizes an image so that it covers the model's square, cuts out the middle and normalises it: (3, side, side)."""
+    """Returns a function that resizes an image to cover the model's square, crops its centre and normalises it: (3,
+    side, side).
+    """
     import torch
 
     side = processor["size"]["shortest_edge"]
@@ -113,7 +116,7 @@ def _pixels(processor: Mapping[str, Any]) -> Callable[[Image.Image], dict[str, t
     )
 
     def ready(image: Image.Image) -> dict[str, torch.Tensor]:
-        pixels = torch.from_numpy(np.array(image)).permute(2, 0, 1)  # which is resized faster as it lies than copied
+        pixels = torch.from_numpy(np.array(image)).permute(2, 0, 1)  # a view, resized faster than a copy
         short, long = sorted((image.width, image.height))
         longer = int(side * long / short)
         size = (longer, side) if image.width <= image.height else (side, longer)
@@ -129,7 +132,7 @@ def _pixels(processor: Mapping[str, Any]) -> Callable[[Image.Image], dict[str, t
 
 
 def _tokens(prefix: str, longest: int) -> Callable[[str], list[int]]:
-    """The byte-level BPE tokens of a prefix and a text between the start and the end token."""
+    """Returns a function for the byte-level BPE tokens of a prefix and a text between the start and the end token."""
     from tokenizers import Regex, Tokenizer, normalizers, pre_tokenizers, processors
     from tokenizers.models import BPE
 
@@ -158,8 +161,10 @@ def _tokens(prefix: str, longest: int) -> Callable[[str], list[int]]:
 def _towers(
     weights: Mapping[str, torch.Tensor],
 ) -> tuple[Callable[[Mapping[str, torch.Tensor]], torch.Tensor], Callable[[torch.Tensor, torch.Tensor], torch.Tensor]]:
-    """Returns what gives (n, d) of images (n, 3, side, side), the projected state of their class token; and of tokens
-    (n, length), that of their first end token, since nothing looks at the padding behind it."""
+    """Returns a function that maps images (n, 3, side, side) to (n, d), the projected state of the class token, and one
+    that maps tokens (n, length) to the projected state of the first end token, because nothing attends to the padding
+    after it.
+    """
     import torch
     from torch.nn import functional
 
@@ -192,7 +197,7 @@ def _towers(
 
 
 def _layers(own: Mapping[str, torch.Tensor], config: Mapping[str, Any]) -> torch.nn.Module:
-    """Returns a tower's layers of attention and a perceptron, each behind its norm."""
+    """Returns a tower's transformer layers, with a norm before attention and before each MLP."""
     import torch
 
     layer = torch.nn.TransformerEncoderLayer(

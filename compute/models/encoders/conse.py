@@ -1,7 +1,7 @@
-"""ConSE (Norouzi et al. 2014, section 3.2): images in a space of texts, by way of a classifier's classes.
+"""ConSE (Norouzi et al. 2014, section 3.2): images embedded in a text space through the classes of a classifier.
 
-An image's vector is the mean of the texts' vectors of its `TOP` most probable classes, weighted by probability; texts
-stay as they are. So it describes an image by the names of classes alone: it misses whatever has no class.
+An image's vector is the mean of the text vectors of its `TOP` most probable classes, weighted by probability. Text
+vectors are unchanged. The vector describes an image only by class names and misses everything that has no class.
 """
 
 from __future__ import annotations
@@ -17,14 +17,15 @@ from compute.types import Model
 if TYPE_CHECKING:
     import torch
 
-TOP = 10  # the paper's T with the best scores
+TOP = 10  # the paper's best T
 TEXTS = RequiredFiles(weights=(word_llama.TABLE,), needs=((word_llama.TOKENIZER,),))
 
 
 def load(row: Model, hardware: Hardware, folder: Path) -> Towers:
-    """EfficientNet-Lite0's classes in the space of the texts that option `texts` names: package and digest of files.
+    """Returns EfficientNet-Lite0's classes in the space of the text model named by option `texts`: package and digest
+    of files.
 
-    A class's text is timm's list of its names, as a direction: its vector has length 1.
+    The text of a class is timm's list of its names, and its vector is scaled to unit length.
     """
     options = chosen(row, {"texts": None})
     text = word_llama.text_tower(checkpoint_of(row, options["texts"], option="texts", required=TEXTS), hardware)
@@ -47,7 +48,7 @@ def load(row: Model, hardware: Hardware, folder: Path) -> Towers:
 
 
 def combined(logits: torch.Tensor, classes: torch.Tensor) -> torch.Tensor:
-    """(..., d) of logits (..., classes) and the classes' vectors (classes, d)."""
+    """Returns (..., d) from logits (..., classes) and the classes' vectors (classes, d)."""
     import torch
 
     weights, best = torch.softmax(logits.float(), dim=-1).topk(TOP, dim=-1)
@@ -56,7 +57,7 @@ def combined(logits: torch.Tensor, classes: torch.Tensor) -> torch.Tensor:
 
 
 def class_names() -> list[str]:
-    """ImageNet-1k's 1,000 classes in their order, each with all its names."""
+    """Returns the 1,000 classes of ImageNet-1k in order, each with all its names."""
     from timm.data import ImageNetInfo
 
     info = ImageNetInfo("imagenet-1k")

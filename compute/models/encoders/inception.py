@@ -1,7 +1,8 @@
-"""The features of FID (Heusel et al. 2017): the last pooling of the Inception-v3 whose weights the original used.
+"""The features of FID (Heusel et al. 2017): the last pooling layer of Inception-v3, with the original's weights.
 
-That network differs from torchvision's in its pooling alone: averages at the border ignore the padding, and the last
-block takes maxima. The image is shown as clean-fid does (Parmar et al. 2022): 299 px, antialiased bicubic, not rounded.
+That network differs from torchvision's only in its pooling: averages at the border ignore the padding, and the last
+block uses max pooling. Images are resized as in clean-fid (Parmar et al. 2022): 299 px, antialiased bicubic, not
+rounded.
 """
 
 from __future__ import annotations
@@ -30,7 +31,9 @@ MAXIMAL = "Mixed_7c"
 
 
 def resized(image: Image.Image) -> np.ndarray:
-    """(3, 299, 299) float32 of 0..255: each channel resized as real numbers, so that nothing is rounded in between."""
+    """Returns (3, 299, 299) float32 in 0..255. Each channel is resized as real numbers, without intermediate
+    rounding.
+    """
     from PIL import Image
 
     bands = [band.convert("F").resize((SIDE, SIDE), Image.Resampling.BICUBIC) for band in image.convert("RGB").split()]
@@ -38,14 +41,17 @@ def resized(image: Image.Image) -> np.ndarray:
 
 
 def class_logits(features: np.ndarray) -> np.ndarray:
-    """(n, 1008) the answers of the network's last layer to its features (n, 2048), without their constant part, as the
-    Inception Score's own code takes them. Raises NotHere if the weights are missing."""
+    """Returns (n, 1008) the last layer's logits for features (n, 2048), without the bias, as the original code of the
+    Inception Score uses them. Raises NotHere if the weights are missing.
+    """
     layer = tensors(WEIGHTS.fetch())["fc.weight"].numpy()
     return features.astype(np.float64) @ layer.astype(np.float64).T
 
 
 def load(row: Model, hardware: Hardware, folder: Path | None) -> Towers:
-    """FID's Inception-v3: the published file from torch's cache, or of the same name in the row's folder."""
+    """Loads FID's Inception-v3 from the published file in torch's cache, or from a file of that name in the row's
+    folder.
+    """
     import torch
     import torchvision
 
@@ -81,13 +87,13 @@ def published_files(row: Model) -> tuple[Published, ...]:
 
 
 def pool_as_fid(network: torch.nn.Module) -> None:
-    """Changes the pooling branches of torchvision's blocks into those of FID's network."""
+    """Replaces the pooling branches of torchvision's blocks by those of FID's network."""
     import torch
 
     functional = torch.nn.functional
 
     def without_padding(branch: torch.nn.Module, inputs: tuple[torch.Tensor, ...]) -> torch.Tensor:
-        # torchvision divides by all nine positions of the window; FID by those inside the image.
+        # torchvision divides by all nine positions of the window, FID by the positions inside the image.
         inside = functional.avg_pool2d(torch.ones_like(inputs[0][:1, :1]), kernel_size=3, stride=1, padding=1)
         return inputs[0] / inside
 

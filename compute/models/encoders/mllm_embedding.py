@@ -1,7 +1,7 @@
-"""Multimodal language models as encoders: a prompt asks for the item, the last token's final state is its vector, or
-the states of all tokens are (late interaction).
+"""Multimodal language models as encoders: a prompt contains the item, and its vector is the final hidden state of the
+last token, or the states of all tokens (late interaction).
 
-E5-V (Jiang et al. 2024) and GME (Zhang et al. 2024) differ in prompt, length and scale alone, so a further model of the
+E5-V (Jiang et al. 2024) and GME (Zhang et al. 2024) differ only in prompt, length and scale, so another model of this
 kind is a row with other options.
 """
 
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from compute.models.adapter import Item
 
 DEFAULTS: dict[str, Any] = {
-    "prompts": {},  # modality -> prompt with {image} and {text} in place; a modality without one cannot be embedded
-    "images": {},  # given to the image processor, such as {"size": {...}}
-    "max_text_tokens": None,  # a longer text is cut; the prompt around it never is
+    "prompts": {},  # modality -> prompt with {image} and {text}; a modality without a prompt cannot be embedded
+    "images": {},  # passed to the image processor, such as {"size": {...}}
+    "max_text_tokens": None,  # a longer text is truncated, but never the prompt around it
     "normalise": False,
-    "base": None,  # {"weights", "revision"} of the model that a LoRA checkpoint changes
+    "base": None,  # {"weights", "revision"} of the base model of a LoRA checkpoint
 }
 
 LATE = ("colmodernvbert", "colpali", "colqwen2")  # the library's `model_type`
@@ -55,7 +55,7 @@ GME = {
         "text": QWEN2.format("{text}"),
         "pair": QWEN2.format(QWEN2_IMAGE + "{text}"),
     },
-    "images": {"size": {"shortest_edge": 4 * 28 * 28, "longest_edge": 1280 * 28 * 28}},  # pixels in all
+    "images": {"size": {"shortest_edge": 4 * 28 * 28, "longest_edge": 1280 * 28 * 28}},  # pixels in total
     "max_text_tokens": 1800,
     "normalise": True,
 }
@@ -70,14 +70,15 @@ def prompted(
     inputs: Callable[[str, Item], Mapping[str, torch.Tensor]],
     vectors: Callable[[Any, torch.Tensor], np.ndarray | list[np.ndarray]],
 ) -> SimpleNamespace:
-    """Returns an encoder by prompts: `inputs` makes a processor's tensors of an item, a batch of one; `vectors` gives
-    those of the items from the network's output for a whole batch and its mask."""
+    """Returns an encoder with prompts: `inputs` returns the processor's tensors for one item, with batch size 1.
+    `vectors` extracts the items' vectors from the network's output for a whole batch and its mask.
+    """
     import torch
 
-    processor.tokenizer("ready")  # sets its padding and truncation now, so that threads need not
+    processor.tokenizer("ready")  # sets padding and truncation now, so that threads do not have to
 
     def embed(modality: str, prepared: Sequence[Mapping[str, torch.Tensor]]) -> np.ndarray | list[np.ndarray]:
-        """(n, d) float32, or of late interaction (tokens, d) an item."""
+        """Returns (n, d) float32; for late interaction, (tokens, d) per item."""
         batch = padded(prepared, pad=processor.tokenizer.pad_token_id or 0, hardware=hardware)
         with torch.inference_mode():
             return vectors(model(**batch), batch["attention_mask"])
@@ -86,10 +87,10 @@ def prompted(
 
 
 def padded(prepared: Sequence[Mapping[str, torch.Tensor]], *, pad: int, hardware: Hardware) -> dict[str, torch.Tensor]:
-    """Batches of one as one batch on the device. Tokens are padded on the right: a causal model never sees what follows
-    the last one.
+    """Concatenates batches of size 1 on the device. Tokens are padded on the right, because a causal model does not
+    attend to positions after the last token.
 
-    Image tensors are put one after another, with empty tiles where images have fewer than the most.
+    Image tensors are concatenated, with empty tiles added to images that have fewer tiles.
     """
     import torch
 
@@ -108,7 +109,9 @@ def padded(prepared: Sequence[Mapping[str, torch.Tensor]], *, pad: int, hardware
 
 
 def _load(row: Model, hardware: Hardware, folder: Path, *, family: Mapping[str, Any]) -> SimpleNamespace:
-    """The final state of each prompt's last token, of length 1 if `normalise`. Raises NotHere, CannotDo or BadInput."""
+    """Returns an encoder of the final state of each prompt's last token, of unit length if `normalise`. Raises NotHere,
+    CannotDo or BadInput.
+    """
     import torch
 
     options = chosen(row, {**DEFAULTS, **family})
@@ -127,7 +130,7 @@ def _load(row: Model, hardware: Hardware, folder: Path, *, family: Mapping[str, 
 
     def truncated(text: str) -> str:
         limit = options["max_text_tokens"]
-        if limit is None or len(text) <= limit:  # a token is a character or more
+        if limit is None or len(text) <= limit:  # a token has at least one character
             return text
         tokens = processor.tokenizer(text, add_special_tokens=False)["input_ids"]
         return text if len(tokens) <= limit else processor.tokenizer.decode(tokens[:limit])
@@ -136,13 +139,13 @@ def _load(row: Model, hardware: Hardware, folder: Path, *, family: Mapping[str, 
         if modality not in options["prompts"]:
             raise CannotDo(f"{row.key} has no {modality} prompt; its row can give one: options.prompts")
         image, text = item if modality == "pair" else (item, "") if modality == "image" else (None, item)
-        # The text goes in last: whatever braces it holds are its own.
+        # The text is inserted last, so that braces in it are not replaced.
         prompt = options["prompts"][modality].replace("{image}", token).replace("{text}", truncated(text))
         if image is None:
             return dict(processor(text=prompt, return_tensors="pt"))
         try:
             return dict(processor(text=prompt, images=in_rgb(image), return_tensors="pt", **extra))
-        except ValueError as error:  # such as a strip of an image, 200 times as long as wide
+        except ValueError as error:  # for example a strip of an image that is 200 times as long as wide
             raise BadInput(f"The processor of {row.key} refuses it: {error}") from error
 
     def vectors(output: Any, mask: torch.Tensor) -> np.ndarray:
@@ -172,8 +175,9 @@ load_gme = partial(_load, family=GME)
 
 
 def _complete(processor: Any, config: Any) -> None:
-    """Gives a LLaVA processor what it now counts image tokens by; checkpoints of its first time leave it to the model's
-    configuration. One token besides the patches is the vision tower's class token."""
+    """Gives a LLaVA processor the values by which it counts image tokens. The first checkpoints leave them to the
+    model's configuration. The additional token is the class token of the vision tower.
+    """
     if hasattr(processor, "vision_feature_select_strategy") and processor.patch_size is None:
         processor.patch_size = config.vision_config.patch_size
         processor.vision_feature_select_strategy = config.vision_feature_select_strategy
@@ -181,10 +185,10 @@ def _complete(processor: Any, config: Any) -> None:
 
 
 def load_late(row: Model, hardware: Hardware, folder: Path) -> SimpleNamespace:
-    """Late-interaction models, a vector per token: ColPali and ColQwen2 (Faysse et al. 2024).
+    """Loads late-interaction models with a vector per token: ColPali and ColQwen2 (Faysse et al. 2024).
 
-    Texts are embedded as queries and images as documents, by the checkpoint's own prompts; MaxSim compares them. Each
-    vector has length 1. Raises NotHere, and BadInput for a checkpoint of another kind.
+    Texts are embedded as queries and images as documents, with the checkpoint's prompts, and compared by MaxSim. Each
+    vector has unit length. Raises NotHere, and BadInput for a checkpoint of another kind.
     """
     options, kind = chosen(row, pretrained.OPTIONS), architecture(folder)
     if kind not in LATE:

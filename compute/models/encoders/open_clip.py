@@ -1,4 +1,6 @@
-"""OpenCLIP's checkpoints: a folder with open_clip_config.json and weights, or weights of an architecture it knows."""
+"""OpenCLIP's checkpoints: a folder with open_clip_config.json and weights, or weights of an architecture of the
+library.
+"""
 
 from __future__ import annotations
 
@@ -11,15 +13,16 @@ from compute.models.files import pretrained
 from compute.models.files.weights import OPEN_CLIP, existing, seeded
 from compute.types import BadInput, Model
 
-LONGEST = 4000  # characters of a text: the library passes over a word once for each of its letters
+LONGEST = 4000  # characters of a text: the library's time per word grows with the square of its letters
 SHOWN = ("size", "mean", "std", "interpolation", "resize_mode", "fill_color")
 
 
 def load(row: Model, hardware: Hardware, folder: Path) -> Towers:
-    """Returns the towers' projected outputs, not normalised, as MIEB and UniSim-Bench compare them.
+    """Returns towers with projected outputs, not normalised, as MIEB and UniSim-Bench compare them.
 
-    The folder's own configuration decides if it has one and no option `file` names weights. Else options:
-    `architecture`, a name of the library, with `tag`, the pretraining whose preprocessing it lists. And `text_prefix`.
+    The folder's configuration is used if there is one and no option `file` names weights. Otherwise the options are
+    `architecture`, a name in the library, and `tag`, the pretraining whose preprocessing the library lists. Another
+    option is `text_prefix`.
     """
     import open_clip
 
@@ -62,7 +65,7 @@ def towers_of(
     configuration: str,
     prefix: str = "",
 ) -> Towers:
-    """The towers of a loaded model behind the preprocessing that it holds; `tokenizer` is one of the library's."""
+    """Returns the towers of a loaded model with the preprocessing stored in it; `tokenizer` is one of the library's."""
     import open_clip
     from open_clip.transform import PreprocessCfg, image_transform_v2
 

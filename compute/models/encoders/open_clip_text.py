@@ -1,7 +1,7 @@
-"""OpenCLIP's text towers, at each text's own length where what follows its end token cannot matter.
+"""OpenCLIP's text towers, run at each text's actual length if tokens after the end token cannot affect the vector.
 
-Such a tower looks back only and reads its vector at the end token. The library gives it every text at full length, 77
-tokens as a rule, most of them padding; a caption has 10 to 20.
+Such a tower is causal and reads its vector at the end token. The library pads every text to full length, usually 77
+tokens, but a caption has 10 to 20.
 """
 
 from __future__ import annotations
@@ -16,21 +16,25 @@ if TYPE_CHECKING:
 
 
 def text_tower(model: Any, *, tokens: Callable[[str], Sequence[int]], limit: int) -> TextTower:
-    """Returns the text tower of an OpenCLIP model; `tokens` are a text's as the library pads them, to `limit`.
+    """Returns the text tower of an OpenCLIP model; `tokens` returns a text's tokens as the library pads them, to
+    `limit`.
 
-    Towers that see the padding or pool past the end (SigLIP, CoCa, CLIPA, those of transformers) keep the full length.
+    Towers that attend to the padding or pool after the end token (SigLIP, CoCa, CLIPA, those of transformers) run at
+    full length.
     """
     tower, end = _causal(model)
     if tower is None:
         return TextTower(ready=tokens, run=lambda ids, mask: model.encode_text(ids), pad=0)
 
     def ready(text: str) -> list[int]:
-        """Returns the tokens up to the one that is pooled."""
+        """Returns the tokens up to the pooled one."""
         made = list(tokens(text))
         return made[: made.index(max(made) if end is None else end) + 1]
 
     def run(ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-        """(n, d) of ids (n, length): the library's own steps with its positions and its mask cut to the length."""
+        """Returns (n, d) from ids (n, length). The steps are the library's, with positions and mask cut to the
+        length.
+        """
         import torch
 
         length, dtype = ids.shape[1], tower.transformer.get_cast_dtype()
@@ -47,14 +51,15 @@ def text_tower(model: Any, *, tokens: Callable[[str], Sequence[int]], limit: int
 
 
 def _causal(model: Any) -> tuple[Any, int | None]:
-    """Returns what holds the parts of the model's text tower, and the token that it pools at, None for the greatest id;
-    two None if a text may not be cut after its end token."""
+    """Returns the object with the parts of the model's text tower, and the token that it pools at (None for the
+    greatest id). Both are None if a text may not be cut after its end token.
+    """
     from open_clip import CLIP, CustomTextCLIP
     from open_clip.transformer import TextTransformer
 
     if "encode_text" in vars(model) or type(model).encode_text not in (CLIP.encode_text, CustomTextCLIP.encode_text):
-        return None, None  # its own way, which may see more than the tower
-    if isinstance(model, CLIP):  # it holds the tower's parts itself
+        return None, None  # a custom method, which may use more than the tower
+    if isinstance(model, CLIP):  # the model itself holds the tower's parts
         tower, pooling, end = model, model.text_pool_type, model.text_eos_id
     else:
         tower = getattr(model, "text", None)

@@ -1,4 +1,4 @@
-"""Text encoders as the sentence-transformers library stores them, run by that library."""
+"""Text encoders in the format of the sentence-transformers library, run by that library."""
 
 from __future__ import annotations
 
@@ -27,8 +27,9 @@ def stored_modules(folder: Path) -> list[dict[str, Any]]:
 
 
 def width(folder: Path, settings_in: Callable[[str], dict[str, Any]], *, hidden_size: int | None) -> int | None:
-    """Returns how many dimensions the vectors have, as the modules' settings tell; None if they do not. `settings_in`
-    reads a file of the folder, as `CheckpointFiles.json` does. Raises BadInput."""
+    """Returns the dimension of the vectors according to the modules' settings; None if they do not state it.
+    `settings_in` reads a file of the folder, as `CheckpointFiles.json` does. Raises BadInput.
+    """
     size = hidden_size
     for module in stored_modules(folder)[1:]:
         settings = settings_in(f"{module['path']}/config.json")
@@ -43,10 +44,10 @@ def width(folder: Path, settings_in: Callable[[str], dict[str, Any]], *, hidden_
 
 
 def load(row: Model, hardware: Hardware, folder: Path) -> SimpleNamespace:
-    """Texts as `SentenceTransformer(folder).encode` has them, with the default prompt where the checkpoint names one.
+    """Embeds texts as `SentenceTransformer(folder).encode` does, with the checkpoint's default prompt if it has one.
 
     Options: `max_tokens`, `text_prefix` instead of the default prompt. Raises BadInput for a checkpoint that the
-    library refuses, and one with code of its own.
+    library refuses or that contains custom code.
     """
     from sentence_transformers import SentenceTransformer
 
@@ -71,7 +72,7 @@ def load(row: Model, hardware: Hardware, folder: Path) -> SimpleNamespace:
         return item
 
     def embed(modality: str, prepared: Sequence[str]) -> np.ndarray:
-        """(n, d) float32."""
+        """Returns (n, d) float32."""
         vectors = model.encode(
             list(prepared),
             prompt=options["text_prefix"],  # None: the checkpoint's default prompt

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     import torch
 
 SHOWN = ("input_size", "interpolation", "crop_pct", "crop_mode", "mean", "std")
-# MoCo v3's repository says nothing of preprocessing; MIEB's code took that of the supervised ViT of this architecture.
+# MoCo v3's repository does not state its preprocessing; MIEB's code uses that of the supervised ViT of this
+# architecture.
 MOCO_V3 = {"mean": (0.5, 0.5, 0.5), "std": (0.5, 0.5, 0.5), "crop_pct": 0.9, "interpolation": "bicubic"}
 MOCO_V3_WIDTHS = {384: "vit_small_patch16_224", 768: "vit_base_patch16_224", 1024: "vit_large_patch16_224"}
 
@@ -31,10 +32,10 @@ LITE = {
 
 
 def load(row: Model, hardware: Hardware, folder: Path) -> Towers:
-    """Returns a folder with timm's config.json. The vector is the pooled state before the head, pooled as the
-    checkpoint says.
+    """Loads a folder with timm's config.json. The vector is the pooled state before the head, with the checkpoint's
+    pooling.
 
-    Option: `image_size` in pixels instead of its own.
+    Option: `image_size` in pixels replaces the checkpoint's.
     """
     import timm
 
@@ -48,7 +49,9 @@ def load(row: Model, hardware: Hardware, folder: Path) -> Towers:
 
 
 def load_moco_v3(row: Model, hardware: Hardware, folder: Path) -> Towers:
-    """MoCo v3 (Chen et al. 2021) with bare weights of timm's ViT, whose size their width tells; the first token."""
+    """Loads MoCo v3 (Chen et al. 2021) from bare weights of timm's ViT; the width of the weights gives its size. The
+    vector is the first token.
+    """
     import timm
 
     chosen(row, {})
@@ -66,7 +69,7 @@ def load_moco_v3(row: Model, hardware: Hardware, folder: Path) -> Towers:
 
 
 def load_lite(row: Model, hardware: Hardware, folder: Path) -> Towers:
-    """EfficientNet-Lite0: the vector (1280,) is the last feature map's mean, before the classifier."""
+    """Loads EfficientNet-Lite0: the vector (1280,) is the mean of the last feature map, before the classifier."""
     chosen(row, {})
     model = lite_classifier(folder)
     model.reset_classifier(0)
@@ -74,9 +77,9 @@ def load_lite(row: Model, hardware: Hardware, folder: Path) -> Towers:
 
 
 def lite_classifier(folder: Path) -> torch.nn.Module:
-    """EfficientNet-Lite0 (Liu 2020, after Tan and Le 2019) with its 1,000 classes, from its package's folder.
+    """Loads EfficientNet-Lite0 (Liu 2020, after Tan and Le 2019) with its 1,000 classes from its package's folder.
 
-    Its state dict has the names of another library, and the order and shapes of timm's.
+    Its state dict has another library's names, but timm's order and shapes.
     """
     import timm
 
@@ -96,7 +99,7 @@ def towers(
     pooling: str,
     head: bool = False,
 ) -> Towers:
-    """Returns the model behind the preprocessing of its configuration, with `shown` overriding it."""
+    """Returns the model with the preprocessing of its configuration, overridden by `shown`."""
     import timm
 
     hardware.placed(model)

@@ -1,6 +1,8 @@
-"""Encoders of images, texts or both that the transformers library loads: a row says class, methods, pooling, padding.
+"""Encoders of images, texts or both that the transformers library loads: a family defines class, methods, pooling,
+padding.
 
-Vectors are what MIEB and UniSim-Bench compare: the towers' pooled and projected outputs, not normalised but for BLIP's.
+Vectors are those that MIEB and UniSim-Bench compare: the towers' pooled and projected outputs, not normalised except
+for BLIP.
 """
 
 from __future__ import annotations
@@ -20,8 +22,8 @@ if TYPE_CHECKING:
     import torch
 
 POOLINGS = {"cls": "first token", "mean": "mean of all tokens", "pooler": "the model's own"}
-WITHOUT_CLS = ("ijepa", "siglip_vision_model", "swin", "swinv2")  # their first token is a patch like the others
-# Image networks whose usual vector needs no choice, besides those without attention.
+WITHOUT_CLS = ("ijepa", "siglip_vision_model", "swin", "swinv2")  # their first token is an ordinary patch
+# Image networks whose default vector is unambiguous, besides those without attention.
 SETTLED = (
     *("deit", "dinov2", "dinov2_with_registers", "dinov3_vit", "ijepa", "siglip_vision_model"),
     *("vit", "vit_mae", "vit_msn"),
@@ -30,27 +32,27 @@ PREFIX: dict[str, Any] = {"text_prefix": "", "max_tokens": None}
 
 
 class TowerFamily(NamedTuple):
-    """How checkpoints of one family become towers.
+    """How checkpoints of one family are turned into towers.
 
-    `see` and `read` give the library's output for images, and for tokens with a mask (None if padding is seen).
-    `pooling` is a key of POOLINGS, empty if it depends on the network; an option may name one of `poolings`.
+    `see` and `read` return the library's output for images, and for tokens with a mask (None if padding is attended
+    to). `pooling` is a key of POOLINGS, empty if it depends on the network; an option may name one of `poolings`.
     """
 
     kinds: tuple[str, ...] = ()  # the library's `model_type`; empty: any
     library: str = "AutoModel"
-    options: Mapping[str, Any] = PREFIX  # besides those of every checkpoint
+    options: Mapping[str, Any] = PREFIX  # in addition to those of every checkpoint
     see: Callable[..., Any] | None = None
     read: Callable[..., Any] | None = None
     pooling: str = "pooler"
     pooled: str = "the model's own, projected"  # in words, if no option names the pooling
     poolings: tuple[str, ...] = tuple(POOLINGS)
     padding: str = MASKED
-    lowered: tuple[str, ...] = ()  # tokenizers that keep capitals, of models trained without them
+    lowered: tuple[str, ...] = ()  # tokenizers that preserve case, of models trained on lower case
     spare: tuple[str, ...] = ()  # weights that a checkpoint may lack
 
 
 def load(row: Model, hardware: Hardware, folder: Path, *, family: TowerFamily) -> Towers:
-    """Returns the family's towers; a row that embeds images alone has no text tower, and needs no tokenizer."""
+    """Returns the family's towers. A row that embeds only images has no text tower and needs no tokenizer."""
     options = chosen(row, {**pretrained.OPTIONS, **family.options})
     if family.kinds and (kind := architecture(folder)) not in family.kinds:
         raise BadInput(f"{row.key}: adapter {row.adapter!r} loads {' or '.join(family.kinds)}; {folder} holds {kind!r}")
@@ -101,11 +103,11 @@ def towers_of(
     prefix: str = "",
     remedy: str,
 ) -> Towers:
-    """Returns the towers of a loaded model: `pixels` makes an image ready, and says how; `tokenizer` is one of the
-    library.
+    """Returns the towers of a loaded model: `pixels` is a function that prepares an image, and its description;
+    `tokenizer` is one of the library's.
 
-    A text is cut to the tokenizer's own length where it names one, never more than `limit`. Raises BadInput with the
-    remedy where neither says a length.
+    A text is truncated to the tokenizer's length, if it has one, and to `limit`. Raises BadInput with the remedy if
+    neither gives a length.
     """
     settings = {"pooling": described, "normalised": normalise}
     towers = Towers(name=name, hardware=hardware, normalise=normalise, module=model, settings=settings)
@@ -128,7 +130,7 @@ def towers_of(
         seen = mask if family.padding == MASKED else None
         return pooled(family.read(model, input_ids=ids, attention_mask=seen), pooling, seen)
 
-    tokens("")  # settles the tokenizer's truncation, which would not be safe to change among threads
+    tokens("")  # sets the tokenizer's truncation, which is not safe to change in threads
     towers.text, towers.settings["text"] = text_tower(
         tokens,
         run=read,
@@ -144,7 +146,7 @@ def towers_of(
 
 
 def pooled(output: Any, pooling: str, mask: torch.Tensor | None = None) -> torch.Tensor:
-    """(n, d) of a network's output by one of POOLINGS; of tokens those that the mask (n, length) has."""
+    """Pools a network's output into (n, d) by one of POOLINGS; for tokens, only those in the mask (n, length) count."""
     import torch
 
     if pooling == "pooler":
@@ -159,15 +161,16 @@ def pooled(output: Any, pooling: str, mask: torch.Tensor | None = None) -> torch
 
 
 def usual_pooling(config: Any) -> str:
-    """Returns what an image network's vector is where nobody says: its first token, or what it has instead."""
+    """Returns the default pooling of an image network: its first token, or the usual pooling if it has none."""
     if not hasattr(config, "num_attention_heads"):
         return "pooler"
     return "mean" if config.model_type in WITHOUT_CLS else "cls"
 
 
 def _of_states(model: torch.nn.Module, **inputs: torch.Tensor) -> Any:
-    """Returns the network's output; ViT-MAE sees every patch, in its order and none masked. Hiera has a ratio too, and
-    masks nothing by it."""
+    """Returns the network's output. ViT-MAE gets every patch, in order and unmasked. Hiera also has a mask ratio, but
+    does not mask by it.
+    """
     import torch
 
     if model.config.model_type != "vit_mae":
@@ -179,7 +182,7 @@ def _of_states(model: torch.nn.Module, **inputs: torch.Tensor) -> Any:
 
 
 def _first(projection: torch.nn.Module, output: Any) -> SimpleNamespace:
-    """Returns the projected first token alone, as an output."""
+    """Returns only the projected first token, as an output."""
     return SimpleNamespace(last_hidden_state=projection(output[0][:, :1]))
 
 
@@ -189,15 +192,16 @@ TwoTowers = partial(
     see=lambda model, **inputs: model.get_image_features(**inputs),
     read=lambda model, **inputs: model.get_text_features(**inputs),
 )
-# CLIP (Radford et al. 2021) and MetaCLIP 2 look back only and read their vector at the end token: padding is not seen.
+# CLIP (Radford et al. 2021) and MetaCLIP 2 are causal and read their vector at the end token: padding is never attended
+# to.
 CLIP = TwoTowers(kinds=("clip", "metaclip_2"), padding=BUCKETED)
-# PickScore (Kirstain et al. 2023): a CLIP model; option `processor` names the checkpoint whose processor it uses.
+# PickScore (Kirstain et al. 2023): a CLIP model; option `processor` names the checkpoint with its processor.
 PICKSCORE = CLIP._replace(options={**CLIP.options, "processor": None})
-# SigLIP (Zhai et al. 2023) and SigLIP 2: texts padded to full length and no padding masked, as in training. SigLIP 2
-# was trained on lowercase texts (its authors' demo); its tokenizer, Gemma's, does not make them so.
+# SigLIP (Zhai et al. 2023) and SigLIP 2: texts are padded to full length and padding is not masked, as in training.
+# SigLIP 2 was trained on lower-case texts (its authors' demo), but its tokenizer, Gemma's, does not lower them.
 SIGLIP = TwoTowers(kinds=("siglip", "siglip2"), padding=FULL, lowered=("GemmaTokenizer",))
 ALIGN = TwoTowers(kinds=("align",))
-# BLIP (Li et al. 2022): the first token of either tower, projected as for its contrastive loss, of length 1.
+# BLIP (Li et al. 2022): the first token of each tower, projected as for its contrastive loss, with unit length.
 BLIP = TwoTowers(
     kinds=("blip",),
     library="BlipForImageTextRetrieval",
@@ -208,16 +212,16 @@ BLIP = TwoTowers(
     pooled="first token, projected",
     spare=("itm_head.",),
 )
-# Images alone: MIEB takes DINOv2's first token; for others no source says. Option `pooling`: by default cls, mean
-# without such a token (I-JEPA), and pooler if a network has no attention and its states are maps.
+# Image encoders: MIEB uses DINOv2's first token; for others no source states it. Option `pooling`: by default cls, mean
+# for networks without such a token (I-JEPA), and pooler for networks without attention, whose states are feature maps.
 VISION = TowerFamily(options={"pooling": ""}, see=_of_states, pooling="", spare=("pooler.",))
-# BERT, RoBERTa, XLM-R, ALBERT, ModernBERT. No source says how cFreD pooled texts (Table B.2): the mean, which every one
-# of its families can give.
+# BERT, RoBERTa, XLM-R, ALBERT, ModernBERT. No source states how cFreD pooled texts (Table B.2), so it is the mean,
+# which all of its families support.
 BERT = TowerFamily(
     options={**PREFIX, "pooling": "mean"},
     read=lambda model, **inputs: model(**inputs),
     pooling="mean",
     spare=("pooler.",),
 )
-# T5 v1.1 and FLAN-T5, their encoder alone; texts are cut at 512 tokens, as in training.
+# Encoders of T5 v1.1 and FLAN-T5; texts are truncated to 512 tokens, as in training.
 T5 = BERT._replace(library="T5EncoderModel", options={**BERT.options, "max_tokens": 512}, poolings=("mean",))

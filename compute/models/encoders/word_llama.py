@@ -1,7 +1,7 @@
-"""WordLlama (Miller 2024): one vector for each token of a vocabulary, taken from large language models; a package.
+"""WordLlama (Miller 2024): a package with one vector per token of a vocabulary, derived from large language models.
 
-A text's vector is the mean of its tokens' vectors, whatever their order. Only the package's table and tokenizer are
-read; none of its code is run.
+A text's vector is the mean of its tokens' vectors, regardless of their order. Only the package's table and tokenizer
+are read; its code is never run.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ SETTINGS = {"tokenizer": Path(TOKENIZER).name, "special_tokens": False, "max_tok
 
 
 def load(row: Model, hardware: Hardware, folder: Path) -> Towers:
-    """Returns the vector (256,) is the mean of the tokens' vectors, not normalised."""
+    """Returns a text tower. The vector (256,) is the mean of the tokens' vectors, not normalised."""
     chosen(row, {})
     return Towers(
         name=row.key,
@@ -44,8 +44,8 @@ def text_tower(folder: Path, hardware: Hardware) -> TextTower:
     tokenizer.no_truncation()
 
     def ready(text: str) -> list[int]:
-        # In one order, so that the same words in another order give the same vector to the last bit: where only their
-        # order differs, two texts tie instead of rounding deciding between them.
+        # Tokens are sorted, so that the same words in any order give exactly the same vector. Texts that differ only in
+        # word order then tie, rather than being separated by rounding.
         return sorted(tokenizer.encode(text, add_special_tokens=False).ids)
 
     def run(ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:

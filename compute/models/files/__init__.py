@@ -1,1 +1,1 @@
-"""Where models' files come from."""
+"""Sources of models' files."""

@@ -1,4 +1,6 @@
-"""Files published at an address and not on the hub: fetched once into torch's cache, never into the working folder."""
+"""Files published at a URL rather than on the hub. They are downloaded once into torch's cache, never into the working
+folder.
+"""
 
 from __future__ import annotations
 
@@ -17,23 +19,23 @@ from compute.types import BadInput, NotHere
 
 @dataclass(frozen=True, kw_only=True)
 class Published:
-    """A file that a model needs from an address, or an archive to be unpacked."""
+    """A file that a model needs from a URL, or an archive to be unpacked."""
 
     url: str
     sha256: str = ""  # the first digits of the file's hash
-    size: int | None = None  # bytes, where the publisher says
+    size: int | None = None  # bytes, if the publisher states it
     archive: bool = False
 
     @property
     def path(self) -> Path:
-        """Where the file, or the archive's folder, is once downloaded."""
+        """Returns the path of the file, or of the archive's folder, once downloaded."""
         path = Path(urlsplit(self.url).path)
         return cache() / unquote(path.stem if self.archive else path.name)
 
     def fetch(self) -> Path:
-        """`path`, downloaded into torch's cache if need be. An archive is unpacked next to its file.
+        """Returns `path`, downloaded into torch's cache if necessary. An archive is unpacked next to its file.
 
-        Raises NotHere without network, BadInput where the content is another or no whole archive.
+        Raises NotHere without a network, BadInput if the content differs or is not a complete archive.
         """
         return self._unpacked() if self.archive else self._downloaded()
 
@@ -66,12 +68,12 @@ class Published:
             except (zipfile.BadZipFile, shutil.ReadError) as error:
                 raise BadInput(f"{archive} is not a complete archive. Delete it and run again") from error
             Path(draft).chmod(0o755)
-            with contextlib.suppress(OSError):  # another process has unpacked it meanwhile
+            with contextlib.suppress(OSError):  # another process has unpacked it in the meantime
                 os.rename(draft, folder)
         return folder
 
 
 def cache() -> Path:
-    """Where torch keeps such files; told without importing it, which takes seconds."""
+    """Returns torch's folder for such files without importing torch, which takes seconds."""
     home = os.environ.get("TORCH_HOME") or Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache") / "torch"
     return Path(home).expanduser() / "hub" / "checkpoints"

@@ -1,4 +1,4 @@
-"""LoRA checkpoints of the peft library, merged into the model that they change."""
+"""LoRA checkpoints of the peft library, merged into their base models."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ REQUIRED = RequiredFiles(weights=("adapter_model.safetensors", "adapter_model.bi
 
 
 def config(folder: Path) -> dict[str, Any]:
-    """What the folder's adapter_config.json says. Raises NotHere if it is missing, BadInput for another kind."""
+    """Returns the folder's adapter_config.json. Raises NotHere if it is missing, BadInput for another kind of
+    adapter.
+    """
     try:
         content = json.loads(existing(folder / CONFIG).read_text(encoding="utf-8"))
     except ValueError as error:
@@ -31,9 +33,10 @@ def config(folder: Path) -> dict[str, Any]:
 
 
 def merged(model: torch.nn.Module, folder: Path) -> torch.nn.Module:
-    """Returns the model with the folder's LoRA weights added to its own.
+    """Returns the model with the folder's LoRA weights merged into it.
 
-    Raises NotHere without peft, and BadInput where the weights are not of this model: peft would omit them.
+    Raises NotHere without peft, and BadInput if the weights do not belong to this model, because peft would ignore
+    them.
     """
     try:
         from peft import PeftModel

@@ -1,4 +1,4 @@
-"""Checkpoints of the transformers library: model, image processor and tokenizer from a local folder, all checked."""
+"""Checkpoints of the transformers library: model, image processor and tokenizer from a local folder, all verified."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from PIL import Image
 
 # Options of every such row. `random` with `seed`: the same architecture with random weights. `lora`: a LoRA checkpoint,
-# {"weights", "revision"}, whose changes are merged into the row's; tokenizer and preprocessing are the row's.
+# {"weights", "revision"}, which is merged into the row's model; tokenizer and preprocessing are the row's.
 OPTIONS: dict[str, Any] = {"random": False, "seed": 0, "lora": None}
 SHOWN = (
     "do_resize",
@@ -45,11 +45,11 @@ SHOWN = (
 def model(
     row: Model, kind: str, *, folder: Path, hardware: Hardware, options: Mapping[str, Any], spare: Sequence[str] = ()
 ) -> tuple[torch.nn.Module, set[str]]:
-    """Returns the library's class `kind` with the folder's weights, on the device and ready to run; and the weights it
-    lacks.
+    """Returns the library's class `kind` with the folder's weights, on the device and ready to run, and the names of
+    missing weights.
 
-    Weights that the checkpoint lacks would be drawn at random: BadInput, but for names that begin with one of `spare`,
-    which the caller does not use; those are returned.
+    Raises BadInput for missing weights, because the library would initialise them at random. Names that begin with one
+    of `spare` are exempt, because the caller does not use them; they are returned.
     """
     import transformers
 
@@ -86,7 +86,9 @@ def model(
 
 @contextmanager
 def reading(row: Model, folder: Path, *, kind: str, remedy: str = "") -> Iterator[None]:
-    """Within it, what a library says of a folder that it cannot load as `kind` is NotHere or BadInput."""
+    """Converts a library's exceptions in the block, for a folder that it cannot load as `kind`, to NotHere or
+    BadInput.
+    """
     from safetensors import SafetensorError
 
     try:
@@ -100,7 +102,9 @@ def reading(row: Model, folder: Path, *, kind: str, remedy: str = "") -> Iterato
 
 
 def loaded(row: Model, kind: str, *, folder: Path, **more: Any) -> Any:
-    """What the library's class `kind` reads from the folder, none of whose code is run. Raises NotHere, BadInput."""
+    """Returns what the library's class `kind` reads from the folder, without running code from it. Raises NotHere,
+    BadInput.
+    """
     import transformers
 
     with reading(row, folder, kind=kind):
@@ -110,7 +114,7 @@ def loaded(row: Model, kind: str, *, folder: Path, **more: Any) -> Any:
 
 
 def image_ready(processor: Any) -> tuple[Callable[[Image.Image], dict[str, Any]], dict[str, Any]]:
-    """Returns the preprocessing of one RGB image by a processor in memory, and what it does."""
+    """Returns the preprocessing of one RGB image by a processor in memory, and its description."""
     described = json.loads(processor.to_json_string())
 
     def ready(image: Image.Image) -> dict[str, Any]:
@@ -123,7 +127,9 @@ def image_ready(processor: Any) -> tuple[Callable[[Image.Image], dict[str, Any]]
 
 
 def positions(config: Any) -> int | None:
-    """How many tokens the model has positions for; RoBERTa's kind keeps those up to its padding token unused."""
+    """Returns the number of positions of the model. RoBERTa and its variants do not use those up to the padding
+    token.
+    """
     known = getattr(config, "max_position_embeddings", None)
     if known is None or known <= 0:
         return None

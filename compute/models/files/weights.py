@@ -1,7 +1,7 @@
-"""Files of a checkpoint: where they are, their digests, and how they are read without running code from them.
+"""Files of a checkpoint: their location, their digests, and reading them without running code from them.
 
-They are in an own folder, in an installed package, or in the hub's cache at the row's revision, fetched if need be:
-sizes before the first file is, and failures as sentences.
+They are in a local folder, in an installed package, or in the hub's cache at the row's revision. Missing files are
+fetched: sizes are known before the first download, and failures are reported as sentences.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
     from huggingface_hub.hf_api import RepoSibling
 
 COMMIT = re.compile(r"[0-9a-f]{40}")
-DIGEST = "files-"  # before the digest of an own folder's files, where a checkpoint of the hub has its commit
-PACKAGE = "package:"  # before the name of an installed package that carries weights
-SMALL = ("*.json", "*.txt", "*.model", "*.jinja", "*.tiktoken")  # configurations and tokenizers, of the top folder
+DIGEST = "files-"  # prefix of the digest of a local folder's files; a checkpoint of the hub has its commit instead
+PACKAGE = "package:"  # prefix of the name of an installed package with weights
+SMALL = ("*.json", "*.txt", "*.model", "*.jinja", "*.tiktoken")  # configurations and tokenizers in the top folder
 
-# Groups of patterns that families share; safetensors come first, for they hold no code.
+# Groups of patterns that families share. Safetensors come first, because they cannot contain code.
 CONFIG = ("config.json",)
 WEIGHTS = ("model.safetensors", "model-*-of-*.safetensors", "pytorch_model.bin", "pytorch_model-*-of-*.bin")
 ADAPTED = (*WEIGHTS, "adapter_model.safetensors", "adapter_model.bin")
@@ -42,9 +42,9 @@ PROCESSOR = ("preprocessor_config.json", "processor_config.json")
 TOKENIZER = ("tokenizer.json", "vocab.txt", "vocab.json", "spiece.model", "sentencepiece.bpe.model", "tokenizer.model")
 OPEN_CLIP = ("open_clip_model.safetensors", "open_clip_pytorch_model.safetensors", "open_clip_pytorch_model.bin")
 ANY = (*ADAPTED, *OPEN_CLIP)
-# The sentence-transformers library kept the files of its Transformer in their own folder at first.
+# Early versions of the sentence-transformers library stored the files of its Transformer in a separate folder.
 OLD_TRANSFORMER = "0_Transformer"
-OF_MODULES = (  # settings and weights of its other modules, such as 1_Pooling and 2_Dense
+OF_MODULES = (  # settings and weights of other modules, such as 1_Pooling and 2_Dense
     f"{OLD_TRANSFORMER}/*.json",
     f"{OLD_TRANSFORMER}/*.txt",
     f"{OLD_TRANSFORMER}/*.model",
@@ -52,17 +52,17 @@ OF_MODULES = (  # settings and weights of its other modules, such as 1_Pooling a
     "[1-9]_*/model.safetensors",
     "[1-9]_*/pytorch_model.bin",
 )
-OPTIONAL = ("*",)  # whatever is in the folder, if a row names one
-ANSWER = 10.0  # seconds that the hub has to list its files
+OPTIONAL = ("*",)  # any file of the folder, if a row names one
+ANSWER = 10.0  # seconds that the hub has to list a repository's files
 
 
 class ChangedFiles(BadInput):
-    """A checkpoint that an option names has other files than those of its revision."""
+    """A checkpoint named by an option whose files do not match its revision."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class RequiredFiles:
-    """The files of a checkpoint that a family reads, as patterns of names; `also`: those that it can do without."""
+    """The files of a checkpoint that a family reads, as name patterns. Those in `also` are optional."""
 
     weights: tuple[str, ...] = ANY
     needs: tuple[tuple[str, ...], ...] = ()
@@ -70,11 +70,11 @@ class RequiredFiles:
 
     @property
     def groups(self) -> tuple[tuple[str, ...], ...]:
-        """What is required, a group for each file: any one name of a group will do."""
+        """Returns the required groups, one file each: any name of a group is sufficient."""
         return (*self.needs, self.weights) if self.weights else self.needs
 
     def missing(self, names: Sequence[str]) -> list[str]:
-        """Returns the groups without a file among `names`, in words; every part of a split checkpoint must be there."""
+        """Describes in words the groups without a file among `names`. All parts of a sharded checkpoint must exist."""
         missing = [" or ".join(group[:2]) for group in self.groups if not _first(names, group)]
         for name in _first(names, self.weights):
             if split := re.fullmatch(r"(?s)(.*-)(\d+)-of-(\d+)(\..+)", name):
@@ -84,7 +84,9 @@ class RequiredFiles:
         return missing
 
     def names(self, names: Iterable[str]) -> list[str]:
-        """The files to fetch and to identify a checkpoint by, sorted: one format of weights, and all small files."""
+        """Returns the sorted files to fetch, which also identify a checkpoint: one format of weights, and all small
+        files.
+        """
         names = list(names)
         top = [name for name in names if "/" not in name]
         files = {name for group in self.groups for name in _first(names, group)}
@@ -94,7 +96,7 @@ class RequiredFiles:
 
 
 def is_downloaded(row: Model, *, required: RequiredFiles) -> bool:
-    """Returns whether the row's files are all in its own folder or in the hub's cache. Never asks the network."""
+    """Returns whether all files of the row are in its local folder or in the hub's cache. Never uses the network."""
     try:
         folder = own_folder(row) or cached_folder(row)
     except NotHere:
@@ -103,9 +105,10 @@ def is_downloaded(row: Model, *, required: RequiredFiles) -> bool:
 
 
 def revision(row: Model, *, required: RequiredFiles | None = None) -> str:
-    """Returns the identity of these files: the pinned or cached commit, or `files-` and a digest of an own folder's.
+    """Returns the identity of these files: the pinned or cached commit, or `files-` and a digest for a local folder.
 
-    Never asks the network; for a branch that was not fetched yet, its name. A missing own folder raises NotHere.
+    Never uses the network. For a branch that was not fetched yet, it is the branch's name. A missing local folder
+    raises NotHere.
     """
     own = own_folder(row)
     if own is not None:
@@ -115,8 +118,9 @@ def revision(row: Model, *, required: RequiredFiles | None = None) -> str:
 
 
 def own_folder(row: Model) -> Path | None:
-    """Returns the folder that `weights` names: an absolute path, one within the repository, or `package:` and the name
-    of an installed package, none of whose code is run; None for a hub id. Raises NotHere if it is missing."""
+    """Returns the folder that `weights` names: an absolute path, a path within the repository, or `package:` and the
+    name of an installed package, whose code is never run. None for a hub id. Raises NotHere if the folder is missing.
+    """
     if not row.weights:
         raise BadInput(f"{row.key} has no weights")
     if row.weights.startswith(PACKAGE):
@@ -133,8 +137,9 @@ def own_folder(row: Model) -> Path | None:
 
 
 def with_folders(row: Model, change: Callable[[str], str]) -> Model:
-    """Returns the row with every folder that it names changed: absolute paths, and those that begin with a dot, of the
-    row's checkpoint and of those that options name."""
+    """Applies `change` to every folder that the row names: absolute paths and paths that begin with a dot, of the row's
+    checkpoint and of checkpoints in its options.
+    """
 
     def changed(name: str) -> str:
         return change(name) if name.startswith(".") or Path(name).is_absolute() else name
@@ -149,7 +154,9 @@ def with_folders(row: Model, change: Callable[[str], str]) -> Model:
 
 
 def by_name(row: Model) -> Model:
-    """Returns the row as others may see it: folders go by their names, wherever on this machine they lie."""
+    """Returns the row as others may see it: folders are reduced to their names, without their location on this
+    machine.
+    """
     return with_folders(row, lambda folder: Path(folder).name)
 
 
@@ -162,12 +169,12 @@ def _package_folder(row: Model) -> Path:
 
 
 def _first(names: Sequence[str], group: Sequence[str]) -> list[str]:
-    """Returns all names of the first pattern of a group that any name matches."""
+    """Returns all names that match the first pattern of a group with any match."""
     return next(filter(None, (fnmatch.filter(names, pattern) for pattern in group)), [])
 
 
 def listing(folder: Path) -> list[str]:
-    """Returns the names of all files below a folder, hidden ones apart, sorted."""
+    """Returns the sorted names of all files below a folder, except hidden ones."""
     return sorted(
         path.relative_to(folder).as_posix()
         for path in folder.rglob("*")
@@ -176,14 +183,14 @@ def listing(folder: Path) -> list[str]:
 
 
 def cache_home(row: Model) -> Path:
-    """Where the hub's cache keeps the row's repository."""
+    """Returns the folder of the row's repository in the hub's cache."""
     from huggingface_hub import constants
 
     return Path(constants.HF_HUB_CACHE).expanduser() / f"models--{row.weights.replace('/', '--')}"
 
 
 def commit_of(row: Model) -> str:
-    """Returns the commit that the row's revision stands for, as far as it is pinned or cached; else empty."""
+    """Returns the commit of the row's revision if it is pinned or cached; otherwise empty."""
     if COMMIT.fullmatch(row.revision):
         return row.revision
     reference = cache_home(row) / "refs" / (row.revision or "main")
@@ -191,14 +198,16 @@ def commit_of(row: Model) -> str:
 
 
 def cached_folder(row: Model) -> Path | None:
-    """The folder of the hub's cache with the files of the row's revision, complete or not; None if there is none."""
+    """Returns the folder in the hub's cache for the row's revision, complete or not; None if there is none."""
     commit = commit_of(row)
     folder = cache_home(row) / "snapshots" / commit
     return folder if commit and folder.is_dir() else None
 
 
 def digest(path: Path) -> str:
-    """BLAKE2b of 16 bytes of a file's content, or of the names and contents of all files below a folder."""
+    """Returns the 16-byte BLAKE2b digest of a file's content, or of the names and contents of all files below a
+    folder.
+    """
     if path.is_dir():
         names = sorted(file.relative_to(path).as_posix() for file in path.rglob("*") if file.is_file())
         return content_key("".join(f"{name} {digest(path / name)}\n" for name in names)).decode()
@@ -213,14 +222,16 @@ def _remembered(path: Path, size: int, changed: int) -> str:
 
 
 def existing(file: Path) -> Path:
-    """`file` itself. Raises NotHere if it is missing."""
+    """Returns `file` as it is. Raises NotHere if it is missing."""
     if not file.is_file():
         raise NotHere(f"{file.name} is missing from {file.parent}. Fetch the whole checkpoint again")
     return file
 
 
 def tensors(file: Path) -> dict[str, Any]:
-    """The content of a file made by torch.save, on the CPU. Raises NotHere, and BadInput for anything but tensors."""
+    """Returns the content of a file made by torch.save, on the CPU. Raises NotHere, and BadInput for anything but
+    tensors.
+    """
     import torch
 
     try:
@@ -230,7 +241,7 @@ def tensors(file: Path) -> dict[str, Any]:
 
 
 def under(state: Mapping[str, torch.Tensor], prefix: str) -> dict[str, torch.Tensor]:
-    """Returns the entries whose names begin with `prefix`, without it."""
+    """Returns the entries whose names begin with `prefix`, with the prefix removed."""
     return {name.removeprefix(prefix): value for name, value in state.items() if name.startswith(prefix)}
 
 
@@ -243,13 +254,13 @@ def fill(module: torch.nn.Module, state: Mapping[str, torch.Tensor], *, of: str)
 
 
 def architecture(folder: Path) -> str:
-    """Returns the `model_type` that the folder's config.json names; empty for none."""
+    """Returns the `model_type` in the folder's config.json; empty if there is none."""
     return json.loads((folder / "config.json").read_text(encoding="utf-8")).get("model_type", "")
 
 
 @contextlib.contextmanager
 def seeded(seed: int) -> Iterator[None]:
-    """Within it, torch draws weights from this seed; its own random state stays as it was."""
+    """Seeds torch's random numbers within the block; afterwards its random state is restored."""
     import torch
 
     with torch.random.fork_rng(devices=[]):
@@ -263,10 +274,10 @@ def one_line(error: BaseException) -> str:
 
 
 def local_folder(row: Model, *, required: RequiredFiles) -> Path:
-    """Returns the folder with the row's files, fetched into the hub's cache if need be; nothing is written elsewhere.
+    """Returns the folder with the row's files, fetched into the hub's cache if necessary; nothing is written elsewhere.
 
-    A branch means the commit that the cache knows it by, so that one machine's runs agree until it is fetched again.
-    Raises NotHere naming what is missing and how to fetch it.
+    A branch resolves to the cached commit, so that the runs of one machine agree until it is fetched again. Raises
+    NotHere, which names what is missing and how to fetch it.
     """
     own = own_folder(row)
     folder = own or cached_folder(row)
@@ -281,9 +292,9 @@ def local_folder(row: Model, *, required: RequiredFiles) -> Path:
 def checkpoint_of(row: Model, named: Mapping[str, str] | None, *, option: str, required: RequiredFiles) -> Path:
     """Returns the local folder of a second checkpoint, `{"weights": ..., "revision": ...}` in the row's `option`.
 
-    The revision of a folder or a package is the digest of its files, as `weights.revision` has it.
-    Raises NotHere if it is not on this machine and cannot be fetched, BadInput where the row does not name it, and
-    ChangedFiles where its files have another digest.
+    The revision of a folder or a package is the digest of its files, as returned by `revision`. Raises NotHere if it is
+    not on this machine and cannot be fetched, BadInput if the row does not name it, and ChangedFiles if its files have
+    another digest.
     """
     if not named or set(named) - {"weights", "revision"} or not named.get("weights"):
         raise BadInput(
@@ -302,7 +313,7 @@ def checkpoint_of(row: Model, named: Mapping[str, str] | None, *, option: str, r
 
 
 def list_files(row: Model, *, required: RequiredFiles) -> list[RepoSibling]:
-    """What the hub holds of the row's files at its revision, the smallest first. Raises NotHere, as a sentence."""
+    """Returns the row's files on the hub at its revision, the smallest first. Raises NotHere."""
     from huggingface_hub import HfApi
 
     with _readable_errors(row):
@@ -316,8 +327,9 @@ def list_files(row: Model, *, required: RequiredFiles) -> list[RepoSibling]:
 
 
 def _fetched(row: Model, *, required: RequiredFiles, missing: list[str]) -> Path:
-    """Returns the snapshot in the hub's cache with the row's files, by branch if there is one, so that the cache
-    records the commit it stood for. Raises NotHere: offline with what is `missing` and the command that fetches it."""
+    """Returns the snapshot in the hub's cache with the row's files. A branch is fetched by name, so that the cache
+    records its commit. Raises NotHere; offline, the message lists what is `missing` and the command that fetches it.
+    """
     from huggingface_hub import constants
 
     if constants.is_offline_mode():
@@ -331,8 +343,9 @@ def _fetched(row: Model, *, required: RequiredFiles, missing: list[str]) -> Path
 
 
 def fetch_configuration(row: Model, *, offline: bool) -> Path:
-    """Returns the snapshot in the hub's cache with the configurations and the card of the row's repository, and no
-    weights: its name is the commit. Raises NotHere, as a sentence."""
+    """Returns the snapshot in the hub's cache with the configurations and the card of the row's repository, without
+    weights; the folder's name is the commit. Raises NotHere.
+    """
     from huggingface_hub import constants
 
     if offline or constants.is_offline_mode():
@@ -349,7 +362,7 @@ def _snapshot(row: Model, patterns: list[str]) -> Path:
 
 
 def missing_bytes(row: Model, files: list[RepoSibling]) -> int:
-    """Bytes of the files that are not in the hub's cache."""
+    """Returns the total size in bytes of the files that are not in the hub's cache."""
     from huggingface_hub import try_to_load_from_cache
 
     return sum(
@@ -360,10 +373,10 @@ def missing_bytes(row: Model, files: list[RepoSibling]) -> int:
 
 
 def fetch(row: Model, files: list[RepoSibling], *, progress: Callable[[int], None]) -> None:
-    """Downloads files into the hub's cache one after another; `progress` gets the number of bytes stored so far.
+    """Downloads files into the hub's cache one by one; `progress` gets the number of bytes stored so far.
 
-    Weights are the largest and come last, since a checkpoint counts as downloaded once they are stored. What `progress`
-    raises, or an interrupt, ends it; of a file that is not whole nothing stays. Raises NotHere, as a sentence.
+    Weights are the largest files and come last, because a checkpoint counts as downloaded once they are stored. An
+    exception in `progress`, or an interrupt, ends the download; incomplete files are removed. Raises NotHere.
     """
     from huggingface_hub import hf_hub_download
     from huggingface_hub.utils import tqdm
@@ -377,10 +390,10 @@ def fetch(row: Model, files: list[RepoSibling], *, progress: Callable[[int], Non
             progress(stored)
 
         def update_transfer(self, n: float | None = 1) -> None:
-            """What the network brought; `update` has what is stored of it."""
+            """Ignores the bytes transferred; `update` counts the bytes stored."""
 
         def set_transfer_postfix_str(self, postfix: str, refresh: bool = False) -> None:
-            """Its rate."""
+            """Ignores the transfer rate."""
 
     progress(stored)
     with _readable_errors(row):
@@ -397,11 +410,11 @@ def _readable_errors(row: Model) -> Iterator[None]:
 
 
 def _readable(row: Model, error: Exception) -> NotHere:
-    """Returns the failure as a sentence that anyone may read: no address, no folder of this machine."""
+    """Returns the failure as a sentence that anyone may read, without addresses or local folders."""
     from huggingface_hub import errors
 
     if isinstance(error, errors.LocalEntryNotFoundError) and isinstance(error.__cause__, Exception):
-        error = error.__cause__  # the hub's client: there is none here either
+        error = error.__cause__  # raised by the hub's client when the file is not local either
     revision = row.revision[:7] if COMMIT.fullmatch(row.revision) else row.revision or "main"
     if isinstance(error, errors.HFValidationError):
         return NotHere(f"{row.weights!r} is neither a folder nor a hub id")

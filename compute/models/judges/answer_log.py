@@ -1,9 +1,9 @@
-"""Judges' answers, stored on disk with their prompts, so that nothing is asked twice.
+"""Judges' answers, stored on disk with their prompts, so that no question is asked twice.
 
-`<root>/<model, / as __>/<digest of its settings>/` holds `settings.json` and one JSONL file a process that wrote there;
-an answer is a line, flushed as soon as it is there. Errors are not answers and are not stored. The root is
-LIKENESS_ANSWERS, else `results/answers`. To ask a model again, delete its folder; `likeness answers --drop-invalid`
-drops the answers that cannot be read.
+`<root>/<model, / as __>/<digest of its settings>/` holds `settings.json` and one JSONL file per process; each answer is
+a line, flushed immediately. Errors are not answers and are not stored. The root is LIKENESS_ANSWERS, else
+`results/answers`. To ask a model again, delete its folder; `likeness answers --drop-invalid` removes answers that
+cannot be parsed.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from compute.io.files import write_text
 from compute.types import BadInput, Model, NotHere
 
 VARIABLE = "LIKENESS_ANSWERS"
-IN_A_ROW = 20  # questions that fail one after another before the run stops
-RECORDED = ("finish", "input_tokens", "output_tokens", "seconds", "cost")  # of a reply; older logs have less
+IN_A_ROW = 20  # consecutive questions that fail before the run stops
+RECORDED = ("finish", "input_tokens", "output_tokens", "seconds", "cost")  # fields of a reply; older logs have fewer
 
 Ask = Callable[[Sequence[Question]], Iterable[tuple[int, Reply]]]  # yields the position of a question, and its reply
 
@@ -36,7 +36,7 @@ def usual_root() -> Path:
 
 
 def lines(file: Path) -> Iterator[tuple[str, dict[str, Any] | None]]:
-    """Yields each line of a log with the answer in it; None for a line that is damaged or half-written."""
+    """Yields each line of a log with its answer, or None for a damaged or incomplete line."""
     for text in file.read_bytes().decode(errors="replace").split("\n"):
         if text.strip():
             try:
@@ -47,7 +47,7 @@ def lines(file: Path) -> Iterator[tuple[str, dict[str, Any] | None]]:
 
 
 class AnswerLog:
-    """What one model with one set of settings has answered. `settings` hold all that decides its words."""
+    """Answers of one model with one set of settings. `settings` holds everything that affects the wording."""
 
     def __init__(self, row: Model, *, settings: Mapping[str, Any], root: Path | None = None) -> None:
         self._settings = json.dumps(dict(settings), sort_keys=True, default=str)
@@ -58,14 +58,16 @@ class AnswerLog:
         self._file: TextIO | None = None
 
     def key(self, question: Question) -> str:
-        """Digest of everything that is sent: texts, images' content keys, settings, and the answer's own limit."""
+        """Returns the digest of everything that is sent: texts, content keys of images, settings, and the answer's
+        limit.
+        """
         parts = [part if isinstance(part, str) else [part.key.decode()] for part in question.parts]
         limit = [] if question.longest is None else [question.longest]
         return content_key(json.dumps([parts, self._settings, *limit])).decode()
 
     def answered(self, questions: Sequence[Question], ask: Ask) -> list[Reply]:
-        """One reply a question, in order. `ask` gets what has no answer yet, every request once; answers are stored as
-        they come. Raises what `ask` raises, and NotHere after IN_A_ROW errors.
+        """Returns one reply per question, in order. `ask` gets every question without a stored answer once; answers are
+        stored as they arrive. Raises what `ask` raises, and NotHere after IN_A_ROW consecutive errors.
         """
         keys, stored = [self.key(question) for question in questions], self._read()
         waiting = {key: question for key, question in zip(keys, questions, strict=True) if key not in stored}
@@ -87,12 +89,12 @@ class AnswerLog:
         return [replace(replies[key], item=question.item) for key, question in zip(keys, questions, strict=True)]
 
     def _read(self) -> dict[str, Reply]:
-        """Returns every answer of the folder; what a killed process left half-written is skipped."""
+        """Returns every answer in the folder; incomplete lines of a killed process are skipped."""
         if self._stored is None:
             self._stored = {}
             for file in sorted(self.folder.glob("*.jsonl")):
                 for _, line in lines(file):
-                    # Earlier versions stored a provider's failure as an empty answer; a function's may be empty.
+                    # Earlier versions stored a provider's failure as an empty answer. A function's answer may be empty.
                     finish = line.get("finish", "") if line else ""
                     is_own = finish == STOP and not self._is_of_endpoint
                     if line and (is_own or is_answer(line["text"], finish)):
@@ -113,7 +115,7 @@ class AnswerLog:
             stream.write(json.dumps(line) + "\n")
             stream.flush()
         except OSError as error:
-            self._file = None  # a line may be half-written: what follows goes to a new file
+            self._file = None  # the last line may be incomplete, so the next goes to a new file
             raise BadInput(
                 f"Answers cannot be stored in {self.folder}: {error.strerror}. Make room there, or name "
                 f"another folder in {VARIABLE}, and run again: stored answers are not asked for twice"
@@ -132,12 +134,14 @@ class AnswerLog:
 
 
 class Forgetful(AnswerLog):
-    """Stores no answer beyond the call that asked for it, and nothing on disk: for questions about a visitor's own."""
+    """A log that stores no answer beyond the call that asked for it, and nothing on disk: for questions about visitors'
+    data.
+    """
 
     def __init__(self, row: Model) -> None:
         super().__init__(row, settings={})
 
     def answered(self, questions: Sequence[Question], ask: Ask) -> list[Reply]:
-        """One reply a question, in order. Raises what `ask` raises."""
+        """Returns one reply per question, in order. Raises what `ask` raises."""
         replies = dict(ask(questions))
         return [replies[position] for position in range(len(questions))]

@@ -1,6 +1,6 @@
-"""openai's client for a judge's endpoint: replies of bounded size, and none that holds no answer.
+"""openai's client for a judge's endpoint: replies have a bounded size, and replies without an answer are errors.
 
-Redirects are not followed: they would send what is asked, and the key, to another address.
+Redirects are not followed, because they would send the question and the key to another address.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ import openai
 
 from compute.content.messages import LENGTH, REFUSAL, STOP, Reply, is_answer
 
-MAX_REPLY = 1 << 20  # bytes; an answer in words takes under 10 kB
-# Of `finish_reason`, in lower case: OpenAI's words, and those of others where they differ. More mean none of the three.
+MAX_REPLY = 1 << 20  # bytes; a text answer takes less than 10 kB
+# Values of `finish_reason` in lower case: OpenAI's, and those of other services. Any other value has no meaning here.
 FINISHES = {
     "stop": STOP,
     "eos_token": STOP,
@@ -39,14 +39,15 @@ FINISHES = {
 }
 FAILURES = ("error", "abort", "cancelled", "network_error", "insufficient_system_resource")
 HEADERS = ("content-type", "retry-after", "retry-after-ms", "x-should-retry")  # that openai's client reads
-SPENT = re.compile(r"insufficient_quota")  # an account's, in a failure of any status
+SPENT = re.compile(r"insufficient_quota")  # an account's quota, in an error of any status
 
 
 class BoundedClient(httpx2.Client):
-    """Reads every reply whole, and passes it on without what `redacted` removes: logs and errors show what they get.
-    openai's client retries where this raises httpx2.RequestError, and only there."""
+    """Reads every reply completely and removes secrets with `redacted`, because logs and errors show the reply.
+    openai's client retries only if this raises httpx2.RequestError.
+    """
 
-    answered = False  # whether anything came back from the address so far
+    answered = False  # whether the address has replied to anything so far
 
     def __init__(self, *, redacted: Callable[[str], str], **options: Any) -> None:
         super().__init__(**options)
@@ -66,7 +67,7 @@ class BoundedClient(httpx2.Client):
         except httpx2.ConnectError as error:
             if self.answered:
                 raise
-            raise openai.APIConnectionError(request=request) from error  # nothing listens: not retried
+            raise openai.APIConnectionError(request=request) from error  # nothing listens: no retry
         self.answered = True
         text, status = self._redacted(data.decode("utf-8-sig", errors="replace")), response.status_code
         headers = {name: response.headers[name] for name in HEADERS if name in response.headers}
@@ -91,13 +92,12 @@ class BoundedClient(httpx2.Client):
 def connect(
     url: str, *, concurrency: int, attempts: int, timeout: float, proxies: bool, redacted: Callable[[str], str]
 ) -> openai.OpenAI:
-    """Returns a client of the endpoint below `url`, which may end with the version or with the path of chat
-    completions.
+    """Returns a client for the endpoint at `url`, which may end with the version or the path of chat completions.
 
-    What the environment says of openai's own service is not for this address: its key is never read. A request states
-    the key in its headers, or omits it.
+    Environment variables for OpenAI's own service do not apply to this address, and its key is never read. Each request
+    has the key in its headers, or omits it.
     """
-    # At these levels their logs show addresses and an endpoint's headers as they are, and these may hold the key.
+    # At lower levels, logs show addresses and an endpoint's headers, which may contain the key.
     for name, level in (("httpcore2", logging.WARNING), ("httpx2", logging.WARNING), ("openai", logging.INFO)):
         logging.getLogger(name).setLevel(level)
     parts = urlsplit(url)
@@ -119,20 +119,20 @@ def connect(
 
 
 def read(data: str | bytes) -> Reply:
-    """Returns the answer in a chat completion, and what it took. Raises openai.OpenAIError if it has no text, which
-    asking again does not change; httpx2.RemoteProtocolError where it reports a failure; a LookupError, a TypeError or
-    the like for anything else.
+    """Returns the answer in a chat completion, with its tokens and cost. Raises openai.OpenAIError if it has no text,
+    which a retry would not change; httpx2.RemoteProtocolError if it reports a failure; a LookupError, TypeError or
+    similar for anything else.
 
-    A refusal is the API's own word, in the field `refusal` or by `finish_reason`, and never guessed from the text.
+    A refusal is taken from the API, in the field `refusal` or `finish_reason`, and never guessed from the text.
     """
     completion = json.loads(data)
-    if completion.get("error"):  # a router's way to report its provider, with status 200
+    if completion.get("error"):  # how a router reports its provider's failure, with status 200
         raise httpx2.RemoteProtocolError(said(completion["error"]))
     choice, usage = completion["choices"][0], completion.get("usage") or {}
     message, ended = choice["message"], str(choice.get("finish_reason") or "").lower()
     finish = REFUSAL if message.get("refusal") else FINISHES.get(ended, "")
     text = message.get("content") or message.get("refusal") or ""
-    if isinstance(text, list):  # parts, one of which may be its thinking
+    if isinstance(text, list):  # parts; one of them may be the model's thinking
         text = "".join(part["text"] for part in text if part.get("type") == "text")
     if choice.get("error") or ended in FAILURES:
         raise httpx2.RemoteProtocolError(said(choice.get("error")) or "a reply without text")
@@ -149,12 +149,12 @@ def read(data: str | bytes) -> Reply:
         finish=finish,
         input_tokens=stated("prompt_tokens"),
         output_tokens=stated("completion_tokens"),
-        cost=stated("cost"),  # US dollars, as OpenRouter states it
+        cost=stated("cost"),  # US dollars, as OpenRouter reports it
     )
 
 
 def said(error: Any) -> str:
-    """Returns an endpoint's own words about a failure, from the `error` or the whole body of its reply."""
+    """Returns an endpoint's message about a failure, from the `error` or the whole body of its reply."""
     if isinstance(error, dict):
         error = error.get("message") or error.get("detail") or error
     return str(error or "")

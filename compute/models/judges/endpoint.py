@@ -1,9 +1,9 @@
-"""Judges behind an OpenAI-compatible chat endpoint: vLLM, SGLang, TGI, `transformers serve`, or a hosted one.
+"""Judges behind an OpenAI-compatible chat endpoint: vLLM, SGLang, TGI, `transformers serve`, or a hosted service.
 
-Where it is and its key come from the environment alone: LIKENESS_ENDPOINT (such as http://localhost:8000/v1) and
-LIKENESS_ENDPOINT_KEY. LIKENESS_ENDPOINT_CONCURRENCY, _ATTEMPTS and _TIMEOUT (seconds) change how it is asked,
-_INPUT_PRICE and _OUTPUT_PRICE (US dollars for a million tokens) what an answer cost where the endpoint does not say.
-The key is sent to that address and goes nowhere else; without one, none is sent, not even the hub's.
+Its address and key come only from the environment: LIKENESS_ENDPOINT (such as http://localhost:8000/v1) and
+LIKENESS_ENDPOINT_KEY. LIKENESS_ENDPOINT_CONCURRENCY, _ATTEMPTS and _TIMEOUT (seconds) control requests. _INPUT_PRICE
+and _OUTPUT_PRICE (US dollars per million tokens) give the cost of an answer if the endpoint does not report it. The key
+is sent only to that address. Without a key, none is sent, not even the hub's.
 """
 
 from __future__ import annotations
@@ -34,36 +34,35 @@ if TYPE_CHECKING:
 
 URL, KEY = "LIKENESS_ENDPOINT", "LIKENESS_ENDPOINT_KEY"
 DEFAULTS: dict[str, Any] = {
-    "model": "",  # the name the endpoint serves it under; empty: the row's weights, or the key of one without
-    "max_tokens": None,  # of an answer; None: as the question says, else answer_limit.USUAL
+    "model": "",  # the name that the endpoint serves; empty: the row's weights, else its key
+    "max_tokens": None,  # of an answer; None: the question's, else answer_limit.USUAL
     "seed": 0,
-    "extra": {},  # further fields of every request, such as {"chat_template_kwargs": {"enable_thinking": false}}
+    "extra": {},  # additional fields of every request, such as {"chat_template_kwargs": {"enable_thinking": false}}
 }
-RECENT = 32  # encoded images in memory: consecutive questions share some
-DENIED = (401, 403)  # the key is refused for every judge: the whole run stops
-FINAL = (402, 404, 405)  # no question to this model can succeed; nor where it redirects to
-# Fields that some endpoints refuse, and how a refusal names them: they are not sent from then onward, and recorded as
-# None;
-# for max_tokens goes `max_completion_tokens`, which counts a model's thinking too.
+RECENT = 32  # encoded images in memory, because consecutive questions share some
+DENIED = (401, 403)  # the key is refused for all judges, so the whole run stops
+FINAL = (402, 404, 405)  # no question to this model can succeed, as after a redirect
+# Fields that some endpoints refuse, and patterns for such refusals. They are then no longer sent and recorded as None.
+# `max_completion_tokens`, which includes thinking, replaces max_tokens.
 OPTIONAL = {
     "seed": re.compile("seed", re.IGNORECASE),
     "temperature": re.compile("temperature", re.IGNORECASE),
     "max_tokens": re.compile(r"(?:unsupported|unknown) .*\bmax_tokens|\bmax_tokens\b.* not supported", re.IGNORECASE),
 }
-THINKING = 4096  # tokens for it on top of an answer's, unless the row says how many it may take in all
+THINKING = 4096  # tokens for thinking in addition to an answer's, unless the row limits the total
 
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """How patiently an endpoint is asked. Pauses between attempts are openai's: a Retry-After of up to two minutes."""
+    """Limits on requests to an endpoint. Pauses between attempts are openai's: a Retry-After of up to two minutes."""
 
     concurrency: int = 8
-    attempts: int = 8  # a question, the first one included
-    timeout: float = 120.0  # seconds, of one request
+    attempts: int = 8  # per question, including the first
+    timeout: float = 120.0  # seconds per request
 
 
 class Endpoint:
-    """A judge behind an address."""
+    """A judge at an address."""
 
     def __init__(
         self,
@@ -73,7 +72,7 @@ class Endpoint:
         key: str = "",
         limits: Limits | None = None,
         options: Mapping[str, Any] = DEFAULTS,
-        prices: tuple[float, float] | None = None,  # of input and output, US dollars for a million tokens
+        prices: tuple[float, float] | None = None,  # of input and output, US dollars per million tokens
     ) -> None:
         self._max_tokens = options["max_tokens"]
         self._thinking = 0 if self._max_tokens else THINKING
@@ -97,16 +96,16 @@ class Endpoint:
         self._url, self._key = url, key
 
     def reply(self, questions: Sequence[Question]) -> list[Reply]:
-        """One reply a question, in order; what has been answered before is not asked.
+        """Returns one reply per question, in order; answered questions are not asked again.
 
-        A question the endpoint refuses or garbles comes back with an `error`. Raises NoService if nobody is there or
-        the key is refused, another LikenessError where no question can succeed, and BadItem for an image that cannot be
-        read; answers that came before are stored.
+        If the endpoint refuses a question or its reply is malformed, the reply has an `error`. Raises NoService if the
+        endpoint is unreachable or refuses the key, another LikenessError if no question can succeed, and BadItem for an
+        unreadable image. Earlier answers are stored.
         """
         return [self._priced(reply) for reply in self.answers.answered(limited(questions, self._max_tokens), self._ask)]
 
     def _priced(self, reply: Reply) -> Reply:
-        """Adds its cost if the endpoint does not state it but prices and tokens are known."""
+        """Adds the cost if the endpoint does not report it but prices and tokens are known."""
         if not self.prices or reply.cost is not None or None in (reply.input_tokens, reply.output_tokens):
             return reply
         asked, said = self.prices
@@ -116,20 +115,22 @@ class Endpoint:
     def _client(self) -> openai.OpenAI:
         from compute.models.judges import chat
 
-        # No proxy stands between a machine and itself.
+        # No proxy is needed for this machine.
         proxies = not is_loopback(self._url)
         return chat.connect(self._url, proxies=proxies, redacted=self._redacted, **asdict(self.limits))
 
     def _ask(self, questions: Sequence[Question]) -> Iterator[tuple[int, Reply]]:
-        """Yields replies as they come. Once one is hopeless, those under way are the last: they are paid for."""
-        # What a visitor compares is stored nowhere, and not beyond the visit.
+        """Yields replies as they arrive. After a fatal failure, only requests in progress are finished, because they
+        are paid for.
+        """
+        # A visitor's images are not stored and not held beyond the visit.
         image_url = lru_cache(RECENT)(image_part)
         todo, done, stop = iter(range(len(questions))), queue.SimpleQueue(), threading.Event()
         failures: list[Exception] = []
 
         def work() -> None:
             try:
-                for position in todo:  # a range's iterator gives each position to one thread
+                for position in todo:  # a range's iterator gives each position to only one thread
                     if stop.is_set():
                         break
                     done.put((position, self._reply(questions[position], image_url)))
@@ -139,7 +140,7 @@ class Endpoint:
             done.put(None)
 
         threads = min(self.limits.concurrency, len(questions))
-        for _ in range(threads):  # daemons: an interrupted run does not wait for them
+        for _ in range(threads):  # daemons, so that an interrupted run does not wait for them
             threading.Thread(target=work, daemon=True, name="endpoint").start()
         try:
             for _ in range(threads):
@@ -150,7 +151,7 @@ class Endpoint:
             raise failures[0]
 
     def _reply(self, question: Question, image_url: Callable[[Picture], dict[str, Any]]) -> Reply:
-        """Asks one question; openai's client decides on retries. Raises LikenessError that ends the run."""
+        """Asks one question; openai's client decides on retries. Raises a LikenessError that ends the run."""
         import openai
 
         from compute.models.judges import chat
@@ -180,7 +181,9 @@ class Endpoint:
         return replace(reply, item=question.item, seconds=round(seconds, 4))
 
     def _failed(self, question: Question, error: openai.APIError, message: str) -> Reply:
-        """What the client's error means for the question. Raises LikenessError, not chained: it may repeat the key."""
+        """Returns the reply for a client's error. Raises LikenessError without chaining, because the cause may contain
+        the key.
+        """
         import httpx2
         import openai
 
@@ -195,7 +198,7 @@ class Endpoint:
             return Reply(item=question.item, error=f"no answer within {self.limits.timeout:g} s")
         if not isinstance(error, openai.APIStatusError):
             return Reply(item=question.item, error=message)
-        # What declines a message's content: Azure's code `content_filter`, OpenRouter's moderation reasons.
+        # Content moderation: Azure's code `content_filter`, OpenRouter's moderation reasons.
         if error.code == "content_filter" or "flagged_input" in str(error.body):
             return Reply(item=question.item, text=message, finish=REFUSAL)
         status = f"status {error.status_code}"
@@ -216,9 +219,10 @@ class Endpoint:
 
 
 def _hiding(secrets: list[str]) -> Callable[[str], str]:
-    """Returns a function that removes secrets from a text: as they are, in JSON or percent-encoded, wholly or in part.
+    """Returns a function that removes secrets from a text: verbatim, or escaped in JSON or percent-encoded, fully or
+    partly.
 
-    One shorter than 8 characters is removed only as a word: else it would take letters out of answers.
+    A secret shorter than 8 characters is removed only as a whole word, because it could match letters within answers.
     """
     forms = []
     for secret in sorted(filter(None, secrets), key=len, reverse=True):
@@ -230,10 +234,9 @@ def _hiding(secrets: list[str]) -> Callable[[str], str]:
 
 
 def load(row: Model, hardware: Hardware, folder: Path | None) -> Endpoint:
-    """Returns the endpoint that the environment names. It runs elsewhere: `hardware` and the local weights are not
-    used.
+    """Returns the endpoint that the environment names. It runs elsewhere, so `hardware` and local weights are ignored.
 
-    Raises NotHere if none is named, BadInput for a setting that is none.
+    Raises NotHere if none is named, BadInput for an invalid setting.
     """
     options, url = options_of(row, DEFAULTS), _address()
     if not url:
@@ -262,23 +265,25 @@ def _address() -> str:
     url = os.environ.get(URL, "").strip()
     if url and not _is_address(url):
         raise BadInput(f"{URL} is not an address of the form http://host:port/v1")
-    if "@" in urlsplit(url).netloc:  # it would be sent as a header that the endpoint may repeat
+    if "@" in urlsplit(url).netloc:  # it would be sent as a header, which the endpoint may repeat
         raise BadInput(f"{URL} holds a user name or a password. Omit them, and set {KEY} to the endpoint's key")
     return url
 
 
 def host() -> str:
-    """Returns the host of the endpoint that the environment names, without its port; empty: none. Raises BadInput."""
+    """Returns the host of the endpoint in the environment, without its port; empty if there is none. Raises
+    BadInput.
+    """
     return urlsplit(_address()).hostname or ""
 
 
 def is_offline() -> bool:
-    """Returns whether this process is to ask no other machine: `--offline`, or HF_HUB_OFFLINE."""
+    """Returns whether this process must not contact other machines: `--offline`, or HF_HUB_OFFLINE."""
     return os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "ON", "YES", "TRUE")
 
 
 def offline_problem() -> str:
-    """Why the endpoint that the environment names is not asked offline; empty if it is on this machine."""
+    """Returns why the endpoint in the environment is not used offline; empty if it is on this machine."""
     url = os.environ.get(URL, "").strip()
     if not url or not _is_address(url) or is_loopback(url):
         return ""
@@ -289,7 +294,7 @@ def offline_problem() -> str:
 
 
 def is_loopback(url: str) -> bool:
-    """Returns whether an address is this machine's own, so that asking it leaves no trace on any network."""
+    """Returns whether an address belongs to this machine, so that requests to it do not reach any network."""
     host = urlsplit(url).hostname or ""
     try:
         return host == "localhost" or ip_address(host).is_loopback
@@ -306,7 +311,7 @@ def _is_address(url: str) -> bool:
 
 
 def _number(name: str, default: float, *, lowest: float = 1) -> float:
-    """Returns a number from `lowest` on from LIKENESS_ENDPOINT_<name>."""
+    """Returns the number in LIKENESS_ENDPOINT_<name>, at least `lowest`."""
     given = os.environ.get(f"{URL}_{name}", "")
     try:
         number = float(given or default)

@@ -1,7 +1,7 @@
-"""Judges in this process: vision-language models of the transformers library, asked by their own chat template.
+"""Judges in this process: vision-language models of the transformers library, prompted with their chat template.
 
 Answers are decoded greedily, one question at a time: padding changes some models' answers. For throughput, serve the
-model and ask it there (endpoint.py).
+model and use its endpoint (endpoint.py).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ PACKAGES = ("torch", "torchvision", "transformers", "tokenizers", "pillow")
 
 
 class LocalJudge:
-    """A judge on this machine's own device. `settings`: how it is asked."""
+    """A judge on this machine's device. `settings` describes how it is asked."""
 
     def __init__(
         self,
@@ -45,7 +45,7 @@ class LocalJudge:
         self.answers = answers
         self._model, self._processor = model, processor
         self._max_tokens = max_tokens
-        # The checkpoint's own generation settings without sampling or beams; it keeps its ends and penalties.
+        # The checkpoint's generation settings, without sampling or beams; stop tokens and penalties are unchanged.
         self._generation = copy.deepcopy(model.generation_config)
         self._generation.update(do_sample=False, num_beams=1, temperature=None, top_p=None, top_k=None, max_length=None)
         if self._generation.pad_token_id is None:
@@ -57,14 +57,14 @@ class LocalJudge:
         }
 
     def reply(self, questions: Sequence[Question]) -> list[Reply]:
-        """One reply a question, in order; what has been answered before is not asked.
+        """Returns one reply per question, in order; answered questions are not asked again.
 
-        Raises BadItem for an image that cannot be read, LikenessError where the device lacks the memory for a question.
+        Raises BadItem for an unreadable image, LikenessError if the device has too little memory for a question.
         """
         return self.answers.answered(limited(questions, self._max_tokens), self._ask)
 
     def _ask(self, questions: Sequence[Question]) -> Iterator[tuple[int, Reply]]:
-        """Yields replies by position; the next question is made ready while the device works on one."""
+        """Yields replies by position; the next question is prepared while the device works on the current one."""
         with ThreadPoolExecutor(1) as pool:
             ready = None
             for position in [*range(len(questions)), None]:
@@ -76,7 +76,7 @@ class LocalJudge:
 
     def _inputs(self, question: Question) -> Any:
         """Returns the processor's tensors."""
-        # A caption is data: what looks like a control token in it is read as plain text.
+        # A caption is data: anything in it that looks like a control token is treated as plain text.
         return self._processor.apply_chat_template(
             [question.chat(self._part)],
             add_generation_prompt=True,
@@ -87,7 +87,7 @@ class LocalJudge:
         )
 
     def _part(self, picture: Picture) -> dict[str, Any]:
-        # What a visitor compares is stored nowhere.
+        # A visitor's images are not stored.
         return {"type": "image", "image": decoding.decode(picture.data)}
 
     def _answer(self, question: Question, inputs: Any) -> Reply:
@@ -122,7 +122,9 @@ class LocalJudge:
 
 
 def load(row: Model, hardware: Hardware, folder: Path) -> LocalJudge:
-    """Returns the row's model on the device. Raises NotHere, BadInput, or CannotDo for one that needs custom code."""
+    """Returns the row's model on the device. Raises NotHere, BadInput, or CannotDo for a model that needs custom
+    code.
+    """
     from transformers.models.auto.modeling_auto import MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES as KNOWN
 
     options = options_of(row, DEFAULTS)
@@ -143,7 +145,7 @@ def load(row: Model, hardware: Hardware, folder: Path) -> LocalJudge:
         "model": row.key,
         "decoding": "greedy",
         "max_tokens": options["max_tokens"] or USUAL,
-        "padding": "left",  # of earlier versions' batches: stored answers are found by it
+        "padding": "left",  # as in earlier versions, so that stored answers are found
         "processor": type(processor).__name__,
         "images": f"decoding {decoding.VERSION}",
     }
@@ -154,7 +156,7 @@ def load(row: Model, hardware: Hardware, folder: Path) -> LocalJudge:
         "revision": weights.revision(row),
         "dtype": hardware.dtype,
         "device": hardware.device.split(":")[0],
-        "options": {"trust_remote_code": False}  # as in earlier versions, whose stored answers are found
+        "options": {"trust_remote_code": False}  # as in earlier versions, so that stored answers are found
         | {name: options[name] for name in pretrained.OPTIONS if options[name] is not None},
         "packages": versions.minor(versions.installed(PACKAGES)),
     }

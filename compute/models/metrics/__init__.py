@@ -1,1 +1,1 @@
-"""Perceptual metrics and models of human preference."""
+"""Perceptual metrics and human preference models."""

@@ -1,7 +1,7 @@
 """Learned perceptual distances: LPIPS (Zhang et al. 2018) and DreamSim (Fu et al. 2023), from their own packages.
 
-The packages fetch weights into the working folder or run code from elsewhere when left to themselves; here they only
-give the architecture, and the weights come from torch's cache, as tensors alone.
+By themselves, the packages download weights into the working folder or run downloaded code. Here they only provide the
+architecture, and the weights are read from torch's cache as tensors only.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     import torch
     from PIL import Image
 
-NET = "alex"  # the backbone that LPIPS's authors advise
-BACKBONE = Published(  # as torchvision has it, told without importing it; its table of weights has MiB
+NET = "alex"  # the backbone recommended by the authors of LPIPS
+BACKBONE = Published(  # as in torchvision, without importing it; its table of weights uses MiB
     url="https://download.pytorch.org/models/alexnet-owt-7be5be79.pth",
     sha256="7be5be79",
     size=round(233.087 * 2**20),
@@ -38,22 +38,23 @@ DINO = Published(url="https://dl.fbaipublicfiles.com/dino/dino_vitbase16_pretrai
 
 
 def load_lpips(row: Model, hardware: Hardware, folder: Path | None) -> PairMetric:
-    """LPIPS 0.1: the distance of two images' deep features, negated.
+    """Loads LPIPS 0.1: the negated distance of two images' deep features.
 
-    Its backbone is torchvision's file, in `folder` where the row names one. The layers on top come with the package.
+    Its backbone is torchvision's file, read from `folder` if the row names one. The layers on top are part of the
+    package.
     """
     import torch
 
     chosen(row, {"net": NET})
     file = folder / BACKBONE.path.name if folder else BACKBONE.fetch()
     network = hardware.placed(lpips_network(file))
-    if hardware.dtype != "float32":  # the backbone alone: a distance of 8 bits would tie
+    if hardware.dtype != "float32":  # only the backbone: 8-bit distances would tie
         features = network.net.forward
         network.net.forward = lambda images: [layer.float() for layer in features(images)]
         network.lins.float()
 
     def tensors(first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
-        """(n,) distances; the network was made for -1..1."""
+        """Returns (n,) distances; the network expects inputs in -1..1."""
         return network(2 * first - 1, 2 * second - 1).flatten()
 
     def score(first: np.ndarray, second: np.ndarray) -> np.ndarray:
@@ -67,8 +68,8 @@ def load_lpips(row: Model, hardware: Hardware, folder: Path | None) -> PairMetri
         tensors=tensors,
         higher_is_better=False,
         network=network,
-        smallest=31,  # leaves its last layer one position
-        chunk=sys.maxsize,  # pairs of one size are one batch
+        smallest=31,  # leaves one position in its last layer
+        chunk=sys.maxsize,  # pairs of one size form one batch
         settings={
             "model": row.key,
             "net": NET,
@@ -81,14 +82,16 @@ def load_lpips(row: Model, hardware: Hardware, folder: Path | None) -> PairMetri
 
 
 def lpips_network(file: Path) -> torch.nn.Module:
-    """The package's network with the weights of its backbone from torchvision's `file`. Raises NotHere or BadInput."""
+    """Returns the package's network with its backbone's weights from torchvision's `file`. Raises NotHere or
+    BadInput.
+    """
     import lpips
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the package asks torchvision in an old way
+        warnings.simplefilter("ignore")  # the package calls torchvision with deprecated arguments
         network = lpips.LPIPS(net=NET, version="0.1", pnet_rand=True, verbose=False)
     features = under(tensors(file), "features.")
-    # The package cuts the backbone into slices whose layers keep the numbers they have in torchvision.
+    # The package splits the backbone into slices whose layers have the same numbers as in torchvision.
     numbers = {name: name.split(".", 1)[1] for name in network.net.state_dict()}
     fill(
         network.net,
@@ -99,27 +102,27 @@ def lpips_network(file: Path) -> torch.nn.Module:
 
 
 def lpips_files(row: Model) -> Iterator[Published]:
-    """What the row needs from addresses."""
+    """Yields the files that the row needs from URLs."""
     if not row.weights:
         yield BACKBONE
 
 
 def lpips_layers(row: Model) -> Iterator[Path]:
-    """The layers on top of the backbone, which the package brings."""
+    """Yields the file of the layers on top of the backbone, which is part of the package."""
     yield Path(str(distribution("lpips").locate_file(f"lpips/weights/v0.1/{NET}.pth")))
 
 
-DREAMSIM = {  # name -> its vision transformers and the folder of the layers that were trained
+DREAMSIM = {  # name -> its vision transformers and the folder of its trained layers
     "ensemble": (("dino_vitb16", "clip_vitb16", "open_clip_vitb16"), "ensemble_lora"),
     "open_clip_vitb32": (("open_clip_vitb32",), "open_clip_vitb32_single_lora"),
 }
 
-RELEASE = "https://github.com/ssundaram21/dreamsim/releases/download/v0.2.0-checkpoints/"  # as the package has it
+RELEASE = "https://github.com/ssundaram21/dreamsim/releases/download/v0.2.0-checkpoints/"  # as in the package
 
 
 @dataclass(kw_only=True)
 class DreamSim:
-    """An encoder and a comparer: its distance is one minus the cosine of two images' vectors."""
+    """An encoder and a comparer: its distance is one minus the cosine of the two images' vectors."""
 
     settings: dict[str, Any]
     network: torch.nn.Module
@@ -130,7 +133,7 @@ class DreamSim:
     smallest: int = 1
 
     def prepare(self, modality: str, item: Image.Image) -> torch.Tensor:
-        """(3, side, side) of 0..1, squeezed to a square."""
+        """Returns (3, side, side) in 0..1, resized to a square without preserving the aspect ratio."""
         from torchvision.transforms import InterpolationMode, functional
 
         return functional.to_tensor(
@@ -138,20 +141,21 @@ class DreamSim:
         )
 
     def embed(self, modality: str, prepared: Sequence[torch.Tensor]) -> np.ndarray:
-        """(n, d) float32, centred and of length 1 as the package gives them."""
+        """Returns (n, d) float32, centred and of unit length, as in the package."""
         import torch
 
         with torch.inference_mode():
             return self._vectors(torch.stack(list(prepared)).to(self.hardware.device)).float().cpu().numpy()
 
     def tensors(self, first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
-        """(n,) distances of batches (n, 3, h, w) of 0..1. Other sizes than the network's are resized as `prepare` does,
-        but not rounded to 8 bits."""
+        """Returns (n,) distances of batches (n, 3, h, w) in 0..1. Other sizes than the network's are resized as in
+        `prepare`, but not rounded to 8 bits.
+        """
         from torchvision.transforms import InterpolationMode, functional
 
         size = [self.side, self.side]
         left, right = (
-            # Not clamped where nothing is resized: of pixels at 0 and 1 that would change the gradient.
+            # Not clamped without resizing, because that would change the gradient of pixels at 0 and 1.
             self._vectors(
                 images
                 if list(images.shape[2:]) == size
@@ -162,7 +166,7 @@ class DreamSim:
         return 1 - (left * right).sum(dim=1)
 
     def _vectors(self, batch: torch.Tensor) -> torch.Tensor:
-        """(n, d) of (n, 3, side, side)."""
+        """Returns (n, d) for (n, 3, side, side)."""
         import torch
 
         towers = zip(self.branches, self.network.extractor_list, strict=True)
@@ -171,7 +175,7 @@ class DreamSim:
         return torch.nn.functional.normalize(vectors - vectors.mean(dim=1, keepdim=True), dim=1)
 
     def _seen(self, branch: str, tower: torch.nn.Module, batch: torch.Tensor) -> torch.Tensor:
-        """A CLIP's embedding; of DINO the first token after its last block."""
+        """Returns a CLIP model's embedding, or DINO's first token after its last block."""
         from dreamsim import constants
         from torchvision.transforms import functional
 
@@ -185,7 +189,7 @@ class DreamSim:
         return states[:, 0]
 
     def compare(self, first: Sequence[Image.Image], second: Sequence[Image.Image]) -> np.ndarray:
-        """(n,) float64: the negated distance, at most 0. One batch."""
+        """Returns (n,) float64: the negated distance, at most 0. Runs as one batch."""
         left, right = (
             self.embed("image", [self.prepare("image", image) for image in images]) for images in (first, second)
         )
@@ -193,7 +197,9 @@ class DreamSim:
 
 
 def load_dreamsim(row: Model, hardware: Hardware, folder: Path | None) -> DreamSim:
-    """DreamSim. Option: `dreamsim_type`, a key of DREAMSIM. Without `folder`, the archive in torch's cache."""
+    """Loads DreamSim. Option: `dreamsim_type`, a key of DREAMSIM. Without `folder`, the archive in torch's cache is
+    used.
+    """
     options = chosen(row, {"dreamsim_type": "ensemble"})
     kind = options["dreamsim_type"]
     import dreamsim
@@ -203,7 +209,7 @@ def load_dreamsim(row: Model, hardware: Hardware, folder: Path | None) -> DreamS
     branches, trained = DREAMSIM[kind]
     folder = folder or _archive(kind).fetch()
     network = torch.nn.Module()
-    # Names as in the package, which the trained layers' file refers to.
+    # Names as in the package, because the file of trained layers refers to them.
     network.extractor_list = torch.nn.ModuleList(_holder(branch, folder) for branch in branches)
     network = PeftModel.from_pretrained(network, folder / trained).merge_and_unload()
     return DreamSim(
@@ -216,7 +222,9 @@ def load_dreamsim(row: Model, hardware: Hardware, folder: Path | None) -> DreamS
 
 
 def dreamsim_files(row: Model) -> Iterator[Published]:
-    """What the row needs from addresses, one after another: only the archive's folder tells whether DINO is in it."""
+    """Yields the files that the row needs from URLs, in sequence: only the archive's folder shows whether it includes
+    DINO.
+    """
     kind = row.options.get("dreamsim_type", "ensemble")
     if row.weights:
         return
@@ -235,7 +243,9 @@ def _own_dino(folder: Path) -> Path:
 
 
 def _holder(kind: str, folder: Path) -> torch.nn.Module:
-    """A module with `model`, the package's vision transformer, and `proj` into the shared space where it has one."""
+    """Returns a module with `model`, the package's vision transformer, and, if there is one, `proj` into the shared
+    space.
+    """
     import torch
     from dreamsim.feature_extraction import vision_transformer
     from dreamsim.feature_extraction.load_clip_as_dino import load_clip_as_dino

@@ -1,4 +1,6 @@
-"""Likeness without weights: PSNR, SSIM, MS-SSIM of image pairs; colour histograms and perceptual hashes as vectors."""
+"""Similarity without weights: PSNR, SSIM, MS-SSIM of image pairs; colour histograms and perceptual hashes as
+vectors.
+"""
 
 from __future__ import annotations
 
@@ -24,11 +26,11 @@ if TYPE_CHECKING:
 
 IDENTICAL_DB = 200.0  # above any finite PSNR: one level of difference in one of 10^15 values is 198 dB
 PEAK = 255.0
-LUMA = np.array([0.299, 0.587, 0.114])  # ITU-R BT.601, not rounded to whole levels
+LUMA = np.array([0.299, 0.587, 0.114])  # ITU-R BT.601, not rounded to integers
 WINDOW, SIGMA, K1, K2 = 11, 1.5, 0.01, 0.03  # Wang et al. 2004, section III.C
-SCALES = np.array([0.0448, 0.2856, 0.3001, 0.2363, 0.1333])  # Wang et al. 2003, section 3.2; the finest first
-BINS = 8  # of a colour histogram, a channel
-CHUNK = 300_000  # pixels of the first images in one stack, which then fits the processor's cache
+SCALES = np.array([0.0448, 0.2856, 0.3001, 0.2363, 0.1333])  # Wang et al. 2003, section 3.2; the finest scale first
+BINS = 8  # per channel of a colour histogram
+CHUNK = 300_000  # pixels of the first images in one stack, which then fits into the CPU's cache
 
 Levels = NDArray[np.uint8]
 Pairs = Callable[[Levels, Levels], Floats]
@@ -36,27 +38,28 @@ Pairs = Callable[[Levels, Levels], Floats]
 
 @dataclass(kw_only=True)
 class PairMetric:
-    """A comparer of two images at one size: the smaller of both widths by the smaller of both heights.
+    """A comparer of two images at a common size: the smaller of the widths by the smaller of the heights.
 
-    So neither image is enlarged and no order is preferred; two images of different shapes both change theirs.
+    Neither image is enlarged and the order does not matter; if the shapes differ, both images may change their aspect
+    ratio.
     """
 
     title: str
     settings: dict[str, Any]
     score: Pairs  # two stacks (n, h, w, 3) uint8 -> (n,)
-    tensors: Callable[[Tensor, Tensor], Tensor]  # two batches (n, 3, h, w) of 0..1 -> (n,), with gradients
-    higher_is_better: bool = True  # of `tensors`; `score` and `compare` give distances negated
-    network: torch.nn.Module | None = None  # what `tensors` runs
-    smallest: int = 1  # side in pixels that `tensors` takes
+    tensors: Callable[[Tensor, Tensor], Tensor]  # two batches (n, 3, h, w) in 0..1 -> (n,), with gradients
+    higher_is_better: bool = True  # for `tensors`; `score` and `compare` negate distances
+    network: torch.nn.Module | None = None  # run by `tensors`
+    smallest: int = 1  # minimum side in pixels for `tensors`
     chunk: int = CHUNK
-    symmetric: bool = False  # two images have one score in both orders
+    symmetric: bool = False  # the score does not depend on the order
 
     def compare(self, first: Sequence[Image.Image], second: Sequence[Image.Image]) -> Floats:
-        """(n,) float64, higher is nearer."""
+        """Returns (n,) float64; higher is nearer."""
         pairs = np.array([[id(image) for image in side] for side in (first, second)]).T
         if self.symmetric:
             pairs.sort(axis=1)
-        _, rows, same = np.unique(pairs, axis=0, return_index=True, return_inverse=True)  # each is compared once
+        _, rows, same = np.unique(pairs, axis=0, return_index=True, return_inverse=True)  # each pair is compared once
         scores = np.empty(len(rows))
         for at, *sides in stacks(*([side[row] for row in rows] for side in (first, second)), chunk=self.chunk):
             scores[at] = self.score(*sides)
@@ -66,7 +69,8 @@ class PairMetric:
 def stacks(
     first: Sequence[Image.Image], second: Sequence[Image.Image], *, chunk: int
 ) -> Iterator[tuple[list[int], Levels, Levels]]:
-    """The pairs in stacks of one size: their rows and two arrays (n, h, w, 3), 0..255, of at most `chunk` pixels.
+    """Yields the pairs in stacks of one size: their rows and two arrays (n, h, w, 3), 0..255, of at most `chunk`
+    pixels.
 
     Images of different sizes are resized (bicubic, antialiased) to the smaller width and the smaller height of the two.
     """
@@ -91,11 +95,13 @@ def _pixels(image: Image.Image, size: tuple[int, int]) -> Levels:
     return np.asarray(image if image.size == size else image.resize(size, Image.Resampling.BICUBIC))
 
 
-# Of levels, arrays (n, h, w, 3) uint8, or of tensors (n, 3, h, w) of 0..1, whose gradients they keep.
+# Functions of levels, arrays (n, h, w, 3) uint8, or of tensors (n, 3, h, w) in 0..1 with gradients.
 
 
 def psnr(first: Any, second: Any) -> Any:
-    """Peak signal to noise ratio over all three channels, in dB; (n,). Identical images: IDENTICAL_DB."""
+    """Computes the peak signal-to-noise ratio over all three channels, in dB; (n,). Identical images have
+    IDENTICAL_DB.
+    """
     levels = isinstance(first, np.ndarray)
     difference = first.astype(np.float64) - second if levels else PEAK * (first - second)
     ratio = PEAK**2 / (difference**2).mean((1, 2, 3)).clip(min=PEAK**2 * 10 ** (-IDENTICAL_DB / 10))
@@ -103,19 +109,20 @@ def psnr(first: Any, second: Any) -> Any:
 
 
 def ssim(first: Any, second: Any) -> Any:
-    """Structural similarity of the luma, the mean over every place where the whole window fits (Wang et al. 2004).
+    """Computes structural similarity of the luma, averaged over all positions with a complete window (Wang et al.
+    2004).
 
-    Raises BadInput where a side is shorter than the window.
+    Raises BadInput if a side is shorter than the window.
     """
     return _similarity(_luma(first), _luma(second))[0]
 
 
 def ms_ssim(first: Any, second: Any) -> Any:
-    """Multi-scale structural similarity of the luma (Wang et al. 2003, equation 7); (n,).
+    """Computes multi-scale structural similarity of the luma (Wang et al. 2003, equation 7); (n,).
 
-    Contrast and structure at every scale, luminance at the coarsest; between scales the mean of 2 x 2 pixels (an odd
-    last row or column is skipped). A negative factor counts as 0. Images too small for five scales use as many as fit
-    the window, their weights scaled to the same sum.
+    It uses contrast and structure at every scale, and luminance at the coarsest. Scales are reduced by averaging 2 x 2
+    pixels; an odd last row or column is skipped. A negative factor counts as 0. Images too small for five scales use as
+    many as fit the window, with weights scaled to the same sum.
     """
     left, right = _luma(first), _luma(second)
     weights = scale_weights(min(left.shape[1:])).tolist()
@@ -131,7 +138,9 @@ def ms_ssim(first: Any, second: Any) -> Any:
 
 
 def scale_weights(side: int) -> Floats:
-    """The exponents of the scales that images with this shorter side have room for; they sum to those of all five."""
+    """Returns the exponents of the scales that fit an image with this shorter side; their sum equals that of all
+    five.
+    """
     fit = 1
     while fit < len(SCALES) and side >> fit >= WINDOW:
         fit += 1
@@ -145,14 +154,14 @@ def _halved(images: Any) -> Any:
 
 
 def _luma(images: Any) -> Any:
-    """(n, h, w) of 0..255."""
+    """Returns luma (n, h, w) in 0..255."""
     if isinstance(images, np.ndarray):
         return images @ LUMA
     return (images * images.new_tensor(LUMA * PEAK)[:, None, None]).sum(1)
 
 
 def _similarity(first: Any, second: Any) -> tuple[Any, Any]:
-    """Mean SSIM and mean contrast-and-structure term of two stacks (n, h, w); each (n,)."""
+    """Returns mean SSIM and the mean contrast-and-structure term of two stacks (n, h, w); each (n,)."""
     if min(first.shape[1:]) < WINDOW:
         raise BadInput(
             f"SSIM needs images of at least {WINDOW} x {WINDOW} pixels; got {first.shape[2]} x {first.shape[1]}"
@@ -160,7 +169,7 @@ def _similarity(first: Any, second: Any) -> tuple[Any, Any]:
     mean_first, mean_second = _weighted(first), _weighted(second)
     product = mean_first * mean_second
     squares = mean_first**2 + mean_second**2
-    variance = _weighted(first**2 + second**2) - squares  # the sum of both sides' variances
+    variance = _weighted(first**2 + second**2) - squares  # the sum of the two variances
     covariance = _weighted(first * second) - product
     c1, c2 = (K1 * PEAK) ** 2, (K2 * PEAK) ** 2
     structure = (2 * covariance + c2) / (variance + c2)
@@ -169,7 +178,7 @@ def _similarity(first: Any, second: Any) -> tuple[Any, Any]:
 
 
 def _weighted(images: Any) -> Any:
-    """The Gaussian mean around every pixel of (n, h, w) where the whole window fits."""
+    """Returns the Gaussian mean around every pixel of (n, h, w) with a complete window."""
     half = WINDOW // 2
     window = np.exp(-np.square(np.arange(-half, half + 1) / SIGMA) / 2)
     window /= window.sum()
@@ -178,16 +187,16 @@ def _weighted(images: Any) -> Any:
 
         rows = correlate1d(images, window, axis=1)[:, half:-half]
         return correlate1d(rows, window, axis=2)[:, :, half:-half]
-    for axis in (1, 2):  # sums of shifted images, since a convolution on CUDA may round to 10 bits
+    for axis in (1, 2):  # sums of shifted images, because a convolution on CUDA may round to 10 bits
         places = images.shape[axis] - WINDOW + 1
         images = sum(weight * images.narrow(axis, at, places) for at, weight in enumerate(window.tolist()))
     return images
 
 
 def colour_histogram(image: Image.Image) -> Floats32:
-    """Square roots of the shares of pixels in BINS^3 boxes of RGB: a unit vector of BINS^3 values.
+    """Returns the square roots of the shares of pixels in BINS^3 boxes of RGB: a unit vector of BINS^3 values.
 
-    The cosine of two is the Bhattacharyya coefficient of their colour distributions.
+    The cosine of two histograms is the Bhattacharyya coefficient of the colour distributions.
     """
     level = np.asarray(image.convert("RGB")).reshape(-1, 3).astype(np.int64) * BINS // 256
     counts = np.bincount(level @ np.array([BINS * BINS, BINS, 1]), minlength=BINS**3)
@@ -195,7 +204,7 @@ def colour_histogram(image: Image.Image) -> Floats32:
 
 
 def perceptual_hash(image: Image.Image, *, size: int) -> Floats32:
-    """Signs (+1, -1) of the size x size lowest cosine coefficients about their median: (size^2,).
+    """Returns the signs (+1, -1) of the size x size lowest cosine coefficients relative to their median: (size^2,).
 
     The image is reduced to 4 size x 4 size grey levels. The cosine of two hashes of n bits is 1 - 2 hamming / n.
     """
@@ -263,7 +272,7 @@ def _load_vectors(
     vector: Callable[[Image.Image], Floats32],
     settings: dict[str, Any],
 ) -> SimpleNamespace:
-    """An encoder whose vectors are computed from the pixels alone, when an image is prepared."""
+    """Returns an encoder that computes vectors from pixels when an image is prepared."""
     chosen(row, {})
     return SimpleNamespace(
         settings=dict(settings),

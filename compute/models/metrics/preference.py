@@ -1,4 +1,4 @@
-"""HPSv2, a model of what people prefer, as an encoder."""
+"""HPSv2, a model of human preference, as an encoder."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ CLIP_STD = (0.26862954, 0.26130258, 0.27577711)
 
 
 def load_hpsv2(row: Model, hardware: Hardware, folder: Path) -> Towers:
-    """HPSv2 (Wu et al. 2023): an OpenCLIP model whose image is shown whole, its longer side fitted, on black.
+    """Loads HPSv2 (Wu et al. 2023): an OpenCLIP model that sees the whole image, scaled by its longer side, on black.
 
-    Options: `file` of the version, and its `architecture`, a name of the library.
+    Options: the version's `file`, and its `architecture`, a name in OpenCLIP.
     """
     options = {"file": "HPS_v2_compressed.pt", "architecture": "ViT-H-14", **row.options}
     towers = open_clip.load(replace(row, options=options), hardware, folder)
@@ -35,7 +35,7 @@ def load_hpsv2(row: Model, hardware: Hardware, folder: Path) -> Towers:
 
 
 def whole_on_black(image: Image.Image, *, side: int) -> torch.Tensor:
-    """(3, side, side): the whole image in the middle of a black square, normalised as CLIP's."""
+    """Returns (3, side, side): the whole image centred in a black square, normalised as for CLIP."""
     from torchvision.transforms import InterpolationMode, functional
 
     scale = side / max(image.size)

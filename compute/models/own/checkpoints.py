@@ -1,7 +1,7 @@
-"""A checkpoint that no catalogue lists, in a folder or on the hub, as a row: its family and sizes as its files tell.
+"""A checkpoint that no catalogue lists, in a folder or on the hub, as a row: its files determine its family and sizes.
 
-Nothing is guessed and none of a checkpoint's code is run. Where the files leave the family open, the error names what
-was read in which file, and how to say the family.
+Nothing is guessed, and a checkpoint's code is never run. If the files do not determine the family, the error says what
+was read in which file and how to state the family.
 """
 
 from __future__ import annotations
@@ -25,50 +25,50 @@ from compute.models.model_rows import required_files
 from compute.models.own.own_model import CODE, FROM_FOLDER, FROM_HUB, NOTE, ModelSource, key_of
 from compute.types import BadInput, CannotDo, Model, NotHere, shortened, unknown
 
-HUB = "hub:"  # before a hub id, where models are named
+HUB = "hub:"  # prefix of a hub id among the names of models
 HUB_ID = re.compile(r"(\w[\w.-]*/\w[\w.-]*)(?:@(\S+))?")
 CONFIGURATIONS = ("modules.json", "open_clip_config.json", "config.json", lora.CONFIG)
 IMAGES = ("embed_image",)
 _FILE = words_beside(__file__)
-# What the families that a checkpoint can be of do, as `--family` names them.
+# Abilities of the families that a checkpoint can have, by the names in `--family`.
 FAMILIES: dict[str, tuple[str, ...]] = {family: tuple(abilities) for family, abilities in _FILE["families"].items()}
-TWO_TOWERS = ("clip", "siglip", "align", "blip")  # a checkpoint without a tokenizer has the image tower alone
-# The families that read a LoRA by option `lora`, over the base model that it names; others of these by option `base`.
+TWO_TOWERS = ("clip", "siglip", "align", "blip")  # a checkpoint without a tokenizer has only the image tower
+# Families that read a LoRA by option `lora` on top of its base model; those of BY_BASE use option `base`.
 WITH_LORA = ("clip", "siglip", "align", "blip", "vision", "bert", "t5")
 BY_BASE = ("e5_v", "gme")
-# The transformers library's `model_type` whose family leaves no choice open.
+# Values of the transformers library's `model_type` that determine the family.
 MODEL_TYPES = {kind: family for family, kinds in _FILE["model-types"].items() for kind in kinds}
 MODEL_TYPES |= dict.fromkeys(mllm_embedding.LATE, "late_interaction")
-# Where a configuration states how many numbers a vector has, if not as `hidden_size`.
+# Fields of a configuration with the dimension of a vector, if it is not `hidden_size`.
 STATED = {
     **dict.fromkeys(("clip", "align"), "projection_dim"),
     **{"blip": "image_text_hidden_size", "late_interaction": "embedding_dim"},
 }
 CARD = "README.md"
-MAX_DATASETS = 100  # of a card
-RESIZING = {"pooling", "architecture"}  # options that change the length of vectors
+MAX_DATASETS = 100  # in a card
+RESIZING = {"pooling", "architecture"}  # options that change the dimension of vectors
 
 
 class Undetermined(BadInput):
-    """The files leave open what `--family` or `--model-option` of a run say."""
+    """The files do not determine what `--family` or `--model-option` would state."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class NamedModel:
-    """A row to run. Without `source` it is of the catalogue, or recorded already: nothing is to be recorded.
+    """A row to run. Without `source` it is in the catalogue or already recorded, so there is nothing to record.
 
-    A checkpoint's `trained_on` is as its card names data sets, which a catalogue may have under other keys, or not at
-    all.
+    A checkpoint's `trained_on` has the names of data sets in its card, which the catalogue may list under other keys,
+    or not at all.
     """
 
     row: Model
-    digest: str = ""  # of what decides its numbers: family, files, options
+    digest: str = ""  # of what determines its numbers: family, files, options
     source: ModelSource | None = None
-    remark: str = ""  # how the name was read, as a sentence; empty for a key
+    remark: str = ""  # how the name was resolved, as a sentence; empty for a key
 
 
 class CheckpointFiles(NamedTuple):
-    """What the small files of a checkpoint say."""
+    """The content of a checkpoint's small files."""
 
     folder: Path
     name: str  # in messages
@@ -94,7 +94,8 @@ class CheckpointFiles(NamedTuple):
 def from_folder(
     folder: Path, *, name: str = "", family: str = "", options: Mapping[str, Any] | None = None, offline: bool = False
 ) -> NamedModel:
-    """Returns the checkpoint in a folder. `name` instead of the folder's; `family` instead of what its files tell.
+    """Returns the checkpoint in a folder. `name` replaces the folder's name; `family` replaces the family determined by
+    its files.
 
     `offline` matters to a LoRA, whose base model may have to be looked up. Raises NotHere, BadInput, CannotDo.
     """
@@ -130,7 +131,7 @@ def from_hub(
 
 
 def split_id(text: str) -> tuple[str, str]:
-    """Repository and revision of `org/name@revision`; the latter empty for the main branch. Raises BadInput."""
+    """Splits `org/name@revision` into repository and revision, which is empty for the main branch. Raises BadInput."""
     match = HUB_ID.fullmatch(text.removeprefix(HUB))
     if match is None:
         raise BadInput(f"{text!r} is not a hub id: write {HUB}org/name, or {HUB}org/name@revision")
@@ -171,7 +172,7 @@ def _checkpoint(
 
 
 def _row(start: Model, files: CheckpointFiles, family: str, options: Mapping[str, Any]) -> Model:
-    """Returns the row of a family, with the length of vectors that the configuration states."""
+    """Returns the row of a family, with the vector dimension stated in the configuration."""
     abilities = FAMILIES[family]
     if family in TWO_TOWERS and files.has(weights.PROCESSOR) and not files.has(weights.TOKENIZER):
         abilities = IMAGES
@@ -203,7 +204,7 @@ def _row(start: Model, files: CheckpointFiles, family: str, options: Mapping[str
 def _over_base(
     start: Model, files: CheckpointFiles, family: str, options: dict[str, Any], offline: bool
 ) -> tuple[Model, str]:
-    """Returns the row of a LoRA: the base model that it names, changed by it."""
+    """Returns the row of a LoRA: its base model with the LoRA as an option."""
     if "modules.json" in files.names:
         raise CannotDo(
             f"{files.name} has modules.json and {lora.CONFIG}: a LoRA within a SentenceTransformer. Merge it first, or "
@@ -249,7 +250,9 @@ def _listed(folder: Path, name: str) -> CheckpointFiles:
 
 
 def _family(files: CheckpointFiles) -> tuple[str, str]:
-    """Returns the family that the files tell, and what told it. Raises BadInput, CannotDo if they leave it open."""
+    """Returns the family determined by the files, and the evidence for it. Raises BadInput or CannotDo if they do not
+    determine it.
+    """
     if "modules.json" in files.names:
         return "sentence_transformer", "modules.json of sentence-transformers"
     config = files.json("config.json")
@@ -279,7 +282,7 @@ def _family(files: CheckpointFiles) -> tuple[str, str]:
 
 
 def _dimensions(family: str, files: CheckpointFiles) -> int | None:
-    """Returns how many numbers a vector has, where the configuration states it."""
+    """Returns the dimension of a vector, if the configuration states it."""
     if family == "vlm":
         return None
     if family == "open_clip":
@@ -289,11 +292,11 @@ def _dimensions(family: str, files: CheckpointFiles) -> int | None:
         return own.get("num_features")
     from transformers import AutoConfig
 
-    try:  # with the library's defaults for what it skips
+    try:  # with the library's defaults for omitted values
         config = AutoConfig.from_pretrained(
             files.folder / ("" if own else weights.OLD_TRANSFORMER), local_files_only=True, trust_remote_code=False
         )
-    except Exception:  # the library raises a different error for each kind of wrong value
+    except Exception:  # the library raises different errors for different wrong values
         return None
     stated = STATED.get(family, "hidden_size")
     if family == "vision":
@@ -309,7 +312,9 @@ def _dimensions(family: str, files: CheckpointFiles) -> int | None:
 
 
 def _parameters_m(files: CheckpointFiles, names: Sequence[str]) -> float | None:
-    """Millions of parameters by the headers of safetensors files; None without these, or where they are quantised."""
+    """Returns millions of parameters from the headers of safetensors files; None without such files or if they are
+    quantised.
+    """
     from safetensors import SafetensorError, safe_open
 
     stored = [name for name in names if name.endswith((".safetensors", ".bin", ".pt"))]
@@ -332,13 +337,14 @@ def _parameters_m(files: CheckpointFiles, names: Sequence[str]) -> float | None:
 
 
 def card_datasets(folder: Path) -> tuple[str, ...]:
-    """Returns the training data sets that a checkpoint's card names, in the YAML at its top: the hub's ids where its
-    rules are kept. None if the card says nothing that can be read."""
+    """Returns the training data sets in the YAML header of a checkpoint's card, which should be hub ids. Empty if the
+    card has nothing readable.
+    """
     from huggingface_hub import metadata_load
 
     try:
         listed = (metadata_load(folder / CARD) or {}).get("datasets")
-    except Exception:  # a card is prose: whatever its reader finds wrong with it, the model is as good without
+    except Exception:  # a card is prose: errors in it do not affect the model
         return ()
     names = listed if isinstance(listed, list) else [listed]
     return tuple(name for name in names[:MAX_DATASETS] if isinstance(name, str) and name and name == shortened(name))

@@ -1,5 +1,6 @@
-"""What identifies an object in memory: the digest of its weights, classes, settings and preprocessing, and the versions
-of packages; or a `version=` next to the weights. User functions, and objects without weights, need one."""
+"""The identity of an object in memory: the digest of its weights, classes, settings and preprocessing, and package
+versions; or a `version=` together with the weights. User functions, and objects without weights, need a version.
+"""
 
 from __future__ import annotations
 
@@ -28,9 +29,9 @@ from compute.types import BadInput
 if TYPE_CHECKING:
     import torch
 
-VERSION = 4  # part of every identity: raise it when a rule changes or an object's numbers would be different
+VERSION = 4  # part of every identity: increase it when a rule changes or an object's numbers would change
 PLAIN = (bool, int, float, complex, str, bytes, type(None), type(...), enum.Enum, np.generic)
-# Attributes that describe a model or change as it runs, and change no number.
+# Attributes that describe a model or change while it runs, without affecting its numbers.
 LABELS = (
     *("name_or_path", "_name_or_path", "base_model_name_or_path", "_commit_hash", "transformers_version"),
     *("architectures", "dtype", "torch_dtype", "processor_class", "pretrained_cfg", "default_cfg", "hf_device_map"),
@@ -42,16 +43,17 @@ LIBRARIES = tuple(map(Path, (ROOT / "compute", ROOT / "leaderboard", sysconfig.g
 
 
 class Unknown(Exception):
-    """What nothing but a version identifies, in words."""
+    """Something that only a version can identify, in words."""
 
 
 def identity(
     given: Given, *, parts: Mapping[str, Any], settings: Mapping[str, Any], kind: str, packages: set[str], version: str
 ) -> dict[str, Any]:
-    """Returns all that decides the numbers, wherever the object runs. With a `version`, that and the weights alone.
+    """Returns everything that determines the numbers, regardless of where the object runs. With a `version`, it is only
+    the version and the weights.
 
-    `parts`: what prepares its items, besides its arguments. Raises BadInput for an object that neither its content nor
-    a version identifies.
+    `parts`: preprocessing objects in addition to its arguments. Raises BadInput for an object that neither its content
+    nor a version identifies.
     """
     model, modules, used = given.model, modules_of(given.model), set[str]()
     code = {"model": model, "preprocess": given.preprocess, "tokenizer": given.tokenizer, **parts}
@@ -83,7 +85,7 @@ def identity(
 
 
 def own_line(error: BaseException) -> str:
-    """Returns the last line of user code that an error passed through, as `model.py, line 12, in embed`; else empty."""
+    """Returns the last line of user code in an error's traceback, as `model.py, line 12, in embed`; otherwise empty."""
     where = ""
     for frame, line in traceback.walk_tb(error.__traceback__):
         code = frame.f_code
@@ -93,7 +95,7 @@ def own_line(error: BaseException) -> str:
 
 
 def tensor_digest(tensor: torch.Tensor) -> str:
-    """SHA-256 of its type, shape and content."""
+    """Returns the SHA-256 of its type, shape and content."""
     import torch
 
     content = tensor.detach().contiguous().reshape(-1).view(torch.uint8) if tensor.numel() else torch.empty(0)
@@ -111,8 +113,9 @@ def _weights(module: torch.nn.Module) -> dict[str, str]:
 
 
 def _described(value: Any, used: set[str], inside: tuple[int, ...] = ()) -> Any:
-    """Returns the value's content, as JSON holds it; modules of what was read are added to `used`. `inside`: ids of
-    what holds it."""
+    """Returns the value's content as JSON; modules of the classes it contains are added to `used`. `inside`: ids of the
+    objects that contain it.
+    """
     import torch
 
     if isinstance(value, (*PLAIN, torch.dtype, torch.device)):
@@ -157,8 +160,9 @@ def _described(value: Any, used: set[str], inside: tuple[int, ...] = ()) -> Any:
 
 @functools.cache
 def _distributions() -> defaultdict[str, list[metadata.Distribution]]:
-    """Installed distributions by the modules that they bring, as `metadata.packages_distributions` finds them, which
-    takes ten times as long over the paths of all files."""
+    """Returns installed distributions by the modules they provide, like `metadata.packages_distributions`, which takes
+    ten times as long over the paths of all files.
+    """
     found = defaultdict(list)
     for package in metadata.distributions():
         for module in (package.read_text("top_level.txt") or "").split() or {
@@ -171,7 +175,7 @@ def _distributions() -> defaultdict[str, list[metadata.Distribution]]:
 
 
 def _class(kind: Any, used: set[str]) -> Any:
-    """Returns what a package defines by its name; a user class by its methods' code and what it inherits from."""
+    """Describes a package's class by its name, and a user class by its methods' code and its bases."""
     if not _is_own(kind):
         module = kind.__module__ or "builtins"
         used.add(module.partition(".")[0])
@@ -188,18 +192,20 @@ def _class(kind: Any, used: set[str]) -> Any:
 
 
 def _module(module: torch.nn.Module, described: Callable[[Any], Any], used: set[str]) -> Any:
-    """Returns the weights, and each part's class and settings; outside packages, all its attributes too."""
+    """Returns the weights, and the class and settings of each part; for classes outside packages, all attributes
+    too.
+    """
     import torch
 
     weights, usual = _weights(module), vars(torch.nn.Module())
-    configurations: dict[int, Any] = {}  # shared by many parts
+    configurations: dict[int, Any] = {}  # shared by several parts
     parts = []
     for name, part in module.named_modules():
         if isinstance(part, torch.jit.ScriptModule):
             raise Unknown("a module compiled by torch.jit")
         if any(map(_is_own_code, (*part._forward_hooks.values(), *part._forward_pre_hooks.values()))):
             raise Unknown("a hook")
-        whole = _is_own(type(part)) or not weights  # such as a transform
+        whole = _is_own(type(part)) or not weights  # for example a transform
         settings: dict[str, Any] = {}
         for key, value in list(vars(part).items()):
             if hasattr(value, "to_dict") and hasattr(value, "model_type"):
@@ -211,11 +217,11 @@ def _module(module: torch.nn.Module, described: Callable[[Any], Any], used: set[
 
 
 def _saved(value: Any) -> Any:
-    """Returns what a configuration, tokenizer or processor would be saved as; None for other objects."""
+    """Returns the form in which a configuration, tokenizer or processor would be saved; None for other objects."""
     if hasattr(value, "image_processor") and hasattr(value, "tokenizer"):
         return [value.image_processor, value.tokenizer]
     backend = getattr(value, "backend_tokenizer", value)
-    if hasattr(backend, "to_str"):  # truncation and padding change as it is used
+    if hasattr(backend, "to_str"):  # truncation and padding change during use
         content = json.loads(backend.to_str())
         limits = [getattr(value, name, None) for name in ("model_max_length", "padding_side", "pad_token_id")]
         return [{name: part for name, part in content.items() if name not in ("truncation", "padding")}, limits]
@@ -233,7 +239,7 @@ def _is_plain(value: Any) -> bool:
 
 
 def _is_own(thing: Any) -> bool:
-    """Returns whether a class or function is of a script, a notebook or a file next to it."""
+    """Returns whether a class or function is defined in a script, a notebook or a file next to it."""
     module = sys.modules.get(thing.__module__)
     file = getattr(module, "__file__", None)
     return thing.__module__ == "__main__" or module is None or (file is not None and _is_own_file(file))

@@ -1,4 +1,6 @@
-"""Every kind of object that is a model: how it is recognised, and the callables of images and texts that it becomes."""
+"""All kinds of objects that can be models: how each is recognised, and how it is turned into callables of images and
+texts.
+"""
 
 from __future__ import annotations
 
@@ -23,24 +25,26 @@ from compute.models.own.objects import (
 )
 from compute.types import BadInput
 
-# Of open_clip's configurations all with this vocabulary, and no others, read OpenAI's byte pairs; of the rest the
-# vocabulary alone does not tell the tokenizer (32,000 has three).
+# Among open_clip's configurations, exactly those with this vocabulary size use OpenAI's byte pairs. For the others, the
+# vocabulary size does not determine the tokenizer (32,000 has three).
 VOCABULARY = 49408
 
 
 class Kind(NamedTuple):
-    """A kind of object. `read` raises BadInput with the remedy for an object or arguments that do not do."""
+    """A kind of object. `read` raises BadInput with the remedy for an unsuitable object or arguments."""
 
     title: str
     matches: Callable[[Any], bool]
     read: Callable[[Given], OwnEncoder | OwnComparer | OwnJudge]
     takes: tuple[str, ...] = ()  # arguments
-    packages: tuple[str, ...] = ()  # that decide its numbers
-    advice: str = ""  # what to pass where the object does not run, as a sentence
+    packages: tuple[str, ...] = ()  # that affect its numbers
+    advice: str = ""  # what to pass if the object does not run, as a sentence
 
 
 def _of(library: str, *names: str) -> Callable[[Any], bool]:
-    """Returns whether an object is of one of these classes; no library that is not imported can have made it."""
+    """Returns a function that checks whether an object is an instance of these classes. An object cannot come from a
+    library that is not imported.
+    """
     return lambda model: (
         (module := sys.modules.get(library)) is not None
         and isinstance(model, tuple(getattr(module, name) for name in names))
@@ -48,7 +52,7 @@ def _of(library: str, *names: str) -> Callable[[Any], bool]:
 
 
 def _open_clip(given: Given) -> OwnEncoder:
-    """Returns the projected outputs, not normalised, as for the open_clip models of the catalogue."""
+    """Returns an encoder of the projected outputs, not normalised, as for the catalogue's open_clip models."""
     import open_clip
 
     model, preprocess, tokenizer = given.model, given.preprocess, given.tokenizer
@@ -77,8 +81,8 @@ def _open_clip(given: Given) -> OwnEncoder:
 
 
 def _sentence_transformer(given: Given) -> OwnEncoder:
-    """Returns what its own `encode` gives, with the model's default prompt if it has one, for both queries and
-    documents.
+    """Returns an encoder by the object's own `encode`, with the model's default prompt, if it has one, for both queries
+    and documents.
 
     A MultiVectorEncoder (late interaction) gets texts as queries and images as documents.
     """
@@ -105,7 +109,7 @@ def _sentence_transformer(given: Given) -> OwnEncoder:
         name=given.of,
         sides={kind: side(encode.get(kind, model.encode)) for kind in ("image", "text") if model.supports(kind)},
         settings=settings,
-        # Tokenizers and processors that its modules hold, which are not modules themselves.
+        # Tokenizers and processors held by its modules, which are not modules themselves.
         parts={
             f"preparation {at}": getattr(module, "processor", None) or getattr(module, "tokenizer", None)
             for at, module in enumerate(model)
@@ -115,14 +119,15 @@ def _sentence_transformer(given: Given) -> OwnEncoder:
 
 
 def _methods_of(model: Any) -> dict[str, Any]:
-    """`encode_image` and `encode_text`, where an object has them."""
+    """Returns `encode_image` and `encode_text`, if the object has them."""
     found = {modality: getattr(model, f"encode_{modality}", None) for modality in ("image", "text")}
     return {modality: method if callable(method) else None for modality, method in found.items()}
 
 
 def _module(given: Given) -> OwnEncoder:
-    """Returns what `forward` gives for a batch on the module's device and in its precision: (n, d). A timm model that
-    comes without preprocessing takes that of its own configuration."""
+    """Returns an encoder by `forward` for a batch on the module's device and in its precision: (n, d). A timm model
+    without preprocessing uses that of its configuration.
+    """
     _one_input(given)
     model, preprocess, tokenizer = given.model, given.preprocess, given.tokenizer
     if preprocess is not None or tokenizer is not None:
@@ -148,7 +153,7 @@ def _module(given: Given) -> OwnEncoder:
 
 
 def _comparer(given: Given) -> OwnComparer:
-    """Returns the function's values, negated where lower is nearer."""
+    """Returns a comparer with the function's values, negated if lower is nearer."""
     if not callable(given.model) or inputs_of(given.model) not in (2, None):
         raise BadInput(f"{given.of}: higher_is_better= is for a function distance(a, b) of two images")
     images = "PIL images" if given.preprocess is None else "the caller's transform"
@@ -173,7 +178,7 @@ def _one_input(given: Given) -> None:
         )
 
 
-# The more special before the more general.
+# Specific kinds before general ones.
 KINDS = (
     Kind(
         "a SentenceTransformer",
@@ -230,7 +235,7 @@ KINDS = (
         packages=("pillow",),
     ),
 )
-# A metric of torch is a module too: only its argument tells that it compares two images.
+# A torch metric is a module too: only its argument shows that it compares two images.
 COMPARER = Kind(
     "a function of two images",
     callable,

@@ -1,7 +1,7 @@
 """An encoder of mteb's protocol: `encode(inputs, *, task_metadata, hf_split, hf_subset, prompt_type, **kwargs)`.
 
-The protocol passes a loader of batches, which are mappings of `image` (a list of PIL images) and `text` (a list).
-Source: mteb 2.26, models/models_protocols.py and _create_dataloaders.py.
+The protocol passes a data loader whose batches map `image` to a list of PIL images and `text` to a list. Source: mteb
+2.26, models/models_protocols.py and _create_dataloaders.py.
 """
 
 from __future__ import annotations
@@ -15,19 +15,20 @@ from compute.types import BadInput
 
 
 def matches(model: Any) -> bool:
-    """Returns whether the object has the protocol's `encode`, known by its argument `task_metadata`; or by
-    `mteb_model_meta` next to it, where `encode` only hands its arguments on."""
+    """Returns whether the object has the protocol's `encode`, recognised by its argument `task_metadata`, or has
+    `mteb_model_meta` if `encode` only passes its arguments on.
+    """
     if isinstance(model, type) or not (encode := _encode(model)):
         return False
     return hasattr(model, "mteb_model_meta") or "task_metadata" in inspect.signature(encode).parameters
 
 
 def read(given: Given) -> OwnEncoder:
-    """Images and texts by its own `encode`: what its `mteb_model_meta` says, or without one texts.
+    """Returns an encoder by its own `encode`, for the modalities in its `mteb_model_meta`, or only texts without one.
 
-    Every item is encoded once, whatever number of tasks use it: `prompt_type` is None and `task_metadata` that of no
-    task, so a prompt that depends on the task or on the role of a text is not used. A late-interaction model, by the
-    similarity that its metadata name, gets texts as queries and images as documents.
+    Every item is encoded once, regardless of how many tasks use it. `prompt_type` is None and `task_metadata` does not
+    describe a real task, so prompts that depend on the task or on a text's role are not used. A late-interaction model,
+    recognised by the similarity in its metadata, gets texts as queries and images as documents.
     """
     meta = getattr(given.model, "mteb_model_meta", None)
     named = getattr(meta, "modalities", None) or ()
@@ -46,7 +47,7 @@ def read(given: Given) -> OwnEncoder:
 
 
 class Rows(list):
-    """The items of one batch as a data set of one column, as far as encoders look into it."""
+    """The items of one batch as a data set with one column, with the attributes that encoders use."""
 
     def __init__(self, column: str, items: Sequence[Any]) -> None:
         import datasets
@@ -60,13 +61,15 @@ class Rows(list):
 
 
 def _encode(model: Any) -> Any:
-    """Returns the protocol's `encode`, private in mteb's wrapper of multi-vector models; None if it is missing."""
+    """Returns the protocol's `encode`, which is private in mteb's wrapper of multi-vector models; None if it is
+    missing.
+    """
     found = (getattr(model, name, None) for name in ("encode", "_encode"))
     return next((encode for encode in found if callable(encode)), None)
 
 
 def _run(encode: Any, modality: str, *, role: str | None) -> Callable[[Sequence[Any]], Any]:
-    """`encode` of one batch, with a task's metadata that says no more than its modality."""
+    """Returns a function that calls `encode` for one batch, with task metadata that states only the modality."""
     from mteb.abstasks.task_metadata import TaskMetadata
     from mteb.types import PromptType
     from torch.utils.data import DataLoader
@@ -85,7 +88,7 @@ def _run(encode: Any, modality: str, *, role: str | None) -> Callable[[Sequence[
         DataLoader(
             Rows(modality, items),
             batch_size=len(items),
-            collate_fn=lambda rows: {modality: [row[modality] for row in rows]},  # images as they are
+            collate_fn=lambda rows: {modality: [row[modality] for row in rows]},  # images unchanged
             shuffle=False,
         ),
         task_metadata=metadata,

@@ -31,10 +31,10 @@ MESSAGES = {
 
 
 class Given(NamedTuple):
-    """The object and what `wrap` was called with."""
+    """The object and the arguments of `wrap`."""
 
     model: Any
-    of: str  # how messages name the object
+    of: str  # the object's name in messages
     hardware: Hardware
     preprocess: Any = None
     tokenizer: Any = None
@@ -42,8 +42,8 @@ class Given(NamedTuple):
     higher_is_better: bool | None = None
 
 
-# One modality of an encoder: what takes a batch of prepared items and gives anything that `as_array` reads, of late
-# interaction item by item; and what prepares an item on the CPU, in many threads.
+# One modality of an encoder: a function from a batch of prepared items to anything that `as_array` reads (for late
+# interaction, item by item), and a function that prepares an item on the CPU, in many threads.
 Side = tuple[Callable[[Sequence[Any]], Any], Callable[[Any], Any]]
 
 
@@ -54,17 +54,17 @@ def as_it_is(item: Any) -> Any:
 
 @dataclass(kw_only=True)
 class OwnEncoder:
-    """Images and texts into vectors by somebody else's code: what it raises and what it gives is checked."""
+    """An encoder by somebody else's code: its exceptions and outputs are checked."""
 
     name: str
     sides: Mapping[str, Side]
     settings: dict[str, Any]
-    parts: Mapping[str, Any] = field(default_factory=dict)  # what is digested besides the arguments, by its role
-    late_interaction: bool = False  # gives many vectors per item
+    parts: Mapping[str, Any] = field(default_factory=dict)  # digested in addition to the arguments, by role
+    late_interaction: bool = False  # returns many vectors per item
     remark: str = ""
 
     def prepare(self, modality: str, item: Item) -> Any:
-        """Returns an item made ready. Raises BadInput if the preparation fails."""
+        """Prepares an item. Raises BadInput if the preparation fails."""
         return _prepared(self.sides[modality][1], item)
 
     def embed(self, modality: str, prepared: Sequence[Any]) -> np.ndarray | list[np.ndarray]:
@@ -83,7 +83,7 @@ class OwnEncoder:
                 raise BadInput(
                     f"{self.name} gave an array of shape {array.shape} for {count} items, not ({count}, d){hint}"
                 )
-            # Of an array (n, longest, d) that is filled up with zeros, these are taken off.
+            # For a zero-padded array (n, longest, d), the padding is removed.
             parts = [as_array(part, of=self.name).astype(np.float32) for part in output]
         if len(parts) != count or any(part.ndim != 2 or not part.size for part in parts):
             shapes = ", ".join(str(part.shape) for part in parts[:3])
@@ -93,20 +93,20 @@ class OwnEncoder:
 
 @dataclass(kw_only=True)
 class OwnComparer:
-    """Pairs of images into scores by somebody else's function: of two PIL images, or with `preprocess` of two batches
-    of tensors."""
+    """A comparer by somebody else's function: of two PIL images or, with `preprocess`, of two batches of tensors."""
 
     given: Given
     settings: dict[str, Any]
 
     @property
     def sign(self) -> float:
-        """-1 if lower is nearer."""
+        """Returns -1 if lower is nearer, otherwise 1."""
         return 1.0 if self.given.higher_is_better else -1.0
 
     def compare(self, first: Sequence[Item] | None, second: Sequence[Item]) -> np.ndarray:
-        """(n,) float64, higher is nearer. Raises CannotDo for single images, BadInput for another number of values, and
-        what the function raises."""
+        """Returns (n,) float64, higher is nearer. Raises CannotDo for single images, BadInput for a wrong number of
+        values, and the function's exceptions.
+        """
         import torch
 
         model, of, hardware, preprocess, *_ = self.given
@@ -125,20 +125,21 @@ class OwnComparer:
 
 @dataclass(kw_only=True)
 class OwnJudge:
-    """A function `ask(messages) -> text`: it gets questions one by one, and its answers go to a log as those of others.
+    """A judge by a function `ask(messages) -> text`: it gets questions one by one, and its answers are logged like
+    those of other judges.
 
-    `messages` are a list in the form of OpenAI's chat API, with one message of the user; images are data URLs.
+    `messages` is a list in the format of OpenAI's chat API, with one user message; images are data URLs.
     """
 
     ask: Callable[[list[dict[str, Any]]], str]
     settings: dict[str, Any]
-    answers: AnswerLog | None = None  # its settings hold the digest, which tells functions of one name apart
+    answers: AnswerLog | None = None  # its settings include the digest, which distinguishes functions of the same name
 
     def reply(self, questions: Sequence[Question]) -> list[Reply]:
-        """One reply a question, in order; what has been answered before is not asked.
+        """Returns one reply per question, in order; answered questions are not asked again.
 
-        A question whose answer is not a text, or that makes the function raise an error, comes back with an `error`.
-        Raises NotHere after many of these in a row, and BadItem for an image that cannot be read.
+        If an answer is not a text, or the function raises an exception, the reply has an `error`. Raises NotHere after
+        many consecutive errors, and BadItem for an unreadable image.
         """
         return self.answers.answered(questions, lambda asked: enumerate(map(self._reply, asked)))
 
@@ -157,8 +158,9 @@ class OwnJudge:
 
 
 def encoder_of(given: Given, *, image: Callable[..., Any] | None, text: Callable[..., Any] | None) -> OwnEncoder:
-    """Returns the encoder of two functions: `image` gets a list of PIL images, or with `preprocess` the batch that its
-    outputs are stacked to; `text` a list of texts, or with `tokenizer` the batch of their tokens."""
+    """Returns the encoder of two functions. `image` gets a list of PIL images or, with `preprocess`, a stacked batch of
+    its outputs. `text` gets a list of texts or, with `tokenizer`, a batch of their tokens.
+    """
     read = None if given.tokenizer is None else tokens_of(given.tokenizer)
     settings, sides = {}, {}
     for modality, function, ready, items, made in (
@@ -173,17 +175,17 @@ def encoder_of(given: Given, *, image: Callable[..., Any] | None, text: Callable
 
 
 def of_towers(towers: Towers, **parts: Any) -> OwnEncoder:
-    """Returns the encoder of a library's own model, whose items go through towers."""
+    """Returns the encoder of a library's model through towers."""
     has = [modality for modality in ("image", "text") if getattr(towers, modality) is not None]
     sides = {side: (partial(towers.embed, side), partial(towers.prepare, side)) for side in has}
     return OwnEncoder(name=towers.name, sides=sides, settings=towers.settings, parts=parts)
 
 
 def tokens_of(tokenizer: Callable[..., Any]) -> Callable[[str], Any]:
-    """Returns a text's tokens, padded to one length: by a tokenizer of transformers as a mapping, by another as a
+    """Returns a function for a text's tokens, padded to one length: a mapping for a transformers tokenizer, otherwise a
     tensor.
 
-    A tokenizer of transformers pads to its `model_max_length`; another gets a list of one text and gives (1, length).
+    A transformers tokenizer pads to its `model_max_length`; any other gets a list of one text and returns (1, length).
     """
     longest = getattr(tokenizer, "model_max_length", None)
     if longest is None:
@@ -195,12 +197,12 @@ def tokens_of(tokenizer: Callable[..., Any]) -> Callable[[str], Any]:
         tokens = tokenizer(text, padding="max_length", truncation=True, max_length=longest, return_tensors="np")
         return {name: value[0] for name, value in tokens.items()}
 
-    ready("")  # settles truncation and padding, which would not be safe to change among threads
+    ready("")  # sets truncation and padding, which are not safe to change in threads
     return ready
 
 
 def stacked(items: Sequence[Any], *, hardware: Hardware) -> Any:
-    """(n, ...) on the device, of n tensors or arrays of one shape; for n mappings, a mapping of them."""
+    """Stacks n tensors or arrays of one shape into (n, ...) on the device; n mappings become a mapping of stacks."""
     if isinstance(items[0], Mapping):
         return {name: stacked([item[name] for item in items], hardware=hardware) for name in items[0]}
     import torch
@@ -210,8 +212,9 @@ def stacked(items: Sequence[Any], *, hardware: Hardware) -> Any:
 
 
 def as_array(output: Any, *, of: str) -> np.ndarray:
-    """The numbers of whatever a model gives: an array, a tensor on any device and in any precision, or a list of such.
-    Raises BadInput."""
+    """Returns a model's output as an array: from an array, a tensor on any device and in any precision, or a list of
+    these. Raises BadInput.
+    """
 
     def plain(part: Any) -> Any:
         if hasattr(part, "detach"):  # a tensor
@@ -221,7 +224,7 @@ def as_array(output: Any, *, of: str) -> np.ndarray:
 
     try:
         array = np.asarray(plain(output))
-    except (ValueError, TypeError):  # lists of unequal length
+    except (ValueError, TypeError):  # lists of different lengths
         array = np.asarray(None)
     if array.dtype.kind not in "fiub":
         raise BadInput(f"{of} gave a {type(output).__name__}, not an array of real numbers")
@@ -229,13 +232,13 @@ def as_array(output: Any, *, of: str) -> np.ndarray:
 
 
 def worded(error: BaseException) -> str:
-    """Returns an error of the caller's own code in one line: its class and what it says."""
+    """Returns an error of the caller's code in one line: its class and message."""
     text = " ".join(str(error).split())[:300]
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
 def modules_of(model: Any) -> list[Any]:
-    """Returns the torch modules that an object is or holds as its attributes."""
+    """Returns the torch modules that an object is or has as attributes."""
     torch = sys.modules.get("torch")
     if torch is None:
         return []
@@ -244,14 +247,17 @@ def modules_of(model: Any) -> list[Any]:
 
 
 def weight_of(model: Any) -> torch.Tensor | None:
-    """The largest floating-point weight, which tells where a model is and in what precision; None if none is."""
+    """Returns the largest floating-point weight, whose device and precision stand for the model's; None if there is
+    none.
+    """
     weights = (weight for module in modules_of(model) for weight in module.parameters() if weight.is_floating_point())
     return max(weights, key=lambda weight: weight.numel(), default=None)
 
 
 def inputs_of(function: Callable[..., Any]) -> int | None:
-    """Returns the number of inputs without a default, which tells a metric from a judge; None if the function does not
-    say, as with *args."""
+    """Returns the number of inputs without a default, which distinguishes a metric from a judge; None if it is unknown,
+    as with *args.
+    """
     try:
         parameters = inspect.signature(getattr(function, "forward", function)).parameters.values()
     except (TypeError, ValueError):
@@ -262,7 +268,7 @@ def inputs_of(function: Callable[..., Any]) -> int | None:
 
 
 def _run(function: Callable[..., Any], hardware: Hardware | None, items: Sequence[Any]) -> Any:
-    """What the function gives for a list of items, or for the batch on the hardware that they are stacked to."""
+    """Calls the function with a list of items, or with the batch of stacked items on the hardware."""
     batch = list(items) if hardware is None else stacked(items, hardware=hardware)
     return function(**batch) if isinstance(batch, Mapping) else function(batch)
 

@@ -1,5 +1,6 @@
-"""What an object is checked for before anything long begins: three images or texts in a batch, and the last of them
-once more, prepared again and by itself. A sound model gives it the same vector."""
+"""Checks of an object before anything long begins: three images or texts in a batch, then the last of them again,
+prepared again and in a batch of one. A correct model returns the same vector for it.
+"""
 
 from __future__ import annotations
 
@@ -19,17 +20,17 @@ if TYPE_CHECKING:
 
     from compute.models.adapter import Hardware
 
-# Largest difference between two vectors of the same item, as a share of the vector's length, in full precision and in
-# half. Batches of another size are summed in another order: 1e-6 in float32, 1e-3 with TensorFloat-32; a wrong vector
-# differs by tenths.
+# Largest relative difference between two vectors of the same item, in full precision and in half. Batches of another
+# size are summed in another order, which changes 1e-6 in float32 and 1e-3 with TensorFloat-32; a wrong vector differs
+# by tenths.
 EXACT, HALF = 5e-3, 5e-2
-CONSTANT = 1e-6  # the largest difference between vectors of different items that are taken for one and the same
-COMPARED = 1e-2  # the same of a metric's values, as a share of the largest
+CONSTANT = 1e-6  # vectors of different items that differ by less are considered equal
+COMPARED = 1e-2  # the same for a metric's values, relative to the largest
 TEXTS = ("two small dogs under the old red table near the water", "a red photo of a dog", "near water")  # longest first
 
 
 def images() -> list[Image.Image]:
-    """Coloured slopes, RGB, of different shapes: the largest first."""
+    """Returns RGB images with colour gradients in different shapes, the largest first."""
     from PIL import Image, ImageOps
 
     ends = {(90, 70): ("navy", "orange"), (40, 65): ("white", "green"), (55, 50): ("black", "pink")}
@@ -39,13 +40,13 @@ def images() -> list[Image.Image]:
 def vectors(
     encoder: OwnEncoder, *, advice: str, hardware: Hardware, most: int | None
 ) -> tuple[dict[str, np.ndarray], str]:
-    """(n, d) by modality of those that the encoder takes, and what is odd about them and no reason to refuse it.
+    """Returns vectors (n, d) for each modality of the encoder, and anomalies that are not a reason to refuse it.
 
-    Raises BadInput for vectors that are not finite, or of another length for images than for texts, and where an item
-    gets another one the second time.
+    Raises BadInput for vectors that are not finite, for different dimensions of images and texts, and if the second
+    vector of an item differs from the first.
     """
     of, found = encoder.name, {}
-    if encoder.late_interaction and "image" not in encoder.sides:  # a query is encoded otherwise than a document
+    if encoder.late_interaction and "image" not in encoder.sides:  # queries and documents are encoded differently
         raise BadInput("A late-interaction model of texts alone has no scores here: evaluate it with mteb.evaluate")
     for modality in encoder.sides:
         items: Sequence[Any] = images() if modality == "image" else TEXTS
@@ -83,8 +84,9 @@ def vectors(
 
 
 def values(comparer: OwnComparer, *, advice: str) -> None:
-    """Compares a few images. Raises BadInput if that fails, for NaN, for values that depend on more than their own
-    pair, and where an image is nearer to another one than to itself."""
+    """Compares a few images. Raises BadInput if that fails, for NaN, for values that depend on other pairs, and if an
+    image is nearer to another image than to itself.
+    """
     of, pictures = comparer.given.of, images()
     others = [*pictures[1:], pictures[0]]
     try:
@@ -107,7 +109,7 @@ def values(comparer: OwnComparer, *, advice: str) -> None:
 
 
 def ask(judge: OwnJudge, *, of: str) -> None:
-    """Asks one question with an image, through the log of answers: it is not asked again by a later check."""
+    """Asks one question with an image, through the answer log, so that a later check does not ask it again."""
     stream = io.BytesIO()
     images()[0].save(stream, "PNG")
     data = stream.getvalue()
@@ -128,7 +130,7 @@ def _embedded(encoder: OwnEncoder, modality: str, items: Sequence[Any], *, most:
 
 
 def _distance(expected: np.ndarray, other: np.ndarray) -> float:
-    """Returns the largest difference of two vectors of the same item, as a share of the expected vector's length."""
+    """Returns the largest difference between two vectors of the same item, relative to the expected vector's length."""
     if expected.shape[1] != other.shape[1]:
         return float("inf")
     lengths = np.linalg.norm(expected, axis=1)

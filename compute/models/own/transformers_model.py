@@ -1,5 +1,5 @@
-"""A transformers model in memory: with `get_image_features` or `get_text_features`, as CLIP and SigLIP have them, or of
-images or texts alone, where its kind leaves no doubt about its vector.
+"""A transformers model in memory: one with `get_image_features` or `get_text_features`, such as CLIP and SigLIP, or one
+of images or of texts alone if its kind determines its vector.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from compute.models.own.objects import Given, OwnEncoder, of_towers
 from compute.types import BadInput
 
 METHODS = {"image": "get_image_features", "text": "get_text_features"}
-# Their last states are pooled as the catalogue's models of these families are, by their mean.
+# Their last states are mean-pooled, as for the catalogue's models of these families.
 MEAN = ("bert", "roberta", "xlm-roberta", "albert", "modernbert", "distilbert", "mpnet", "t5")
-# What prepares a modality: an attribute of a processor, one that it has itself, the library's loader, its files.
+# Sources of a modality's preprocessing: an attribute of a processor, a method of it, the library's loader, its files.
 PARTS = {
     "image": ("image_processor", "to_json_string", "AutoImageProcessor", weights.PROCESSOR),
     "text": ("tokenizer", "model_max_length", "AutoTokenizer", weights.TOKENIZER),
@@ -34,16 +34,16 @@ def matches(model: Any) -> bool:
 
 
 def read(given: Given) -> OwnEncoder:
-    """Images and texts into the pooled outputs, projected where the model projects them, and not normalised.
+    """Returns an encoder of the pooled outputs, projected if the model projects them, and not normalised.
 
-    A model of both whose processor or folder prepares one of them alone embeds that one. Raises BadInput if no
-    preprocessing is known, and where the model's kind does not say which vector it gives.
+    A model of both modalities embeds only one if its processor or folder prepares only that one. Raises BadInput if no
+    preprocessing is known, and if the model's kind does not determine its vector.
     """
     model, of = given.model, given.of
     kind, pooling = getattr(model.config, "model_type", ""), "pooler"
     has = [modality for modality, name in METHODS.items() if callable(getattr(model, name, None))]
     if has:
-        # A class of user may read its texts otherwise.
+        # A user's class may read its texts differently.
         known = "text" in has and type(model).get_text_features.__module__.startswith("transformers.models.")
         families = (each for each in (library.CLIP, library.SIGLIP) if known and kind in each.kinds)
         family = next(families, library.TwoTowers())
@@ -88,10 +88,12 @@ def _transformed(preprocess: Any) -> Any:
 
 
 def _pooling(model: Any) -> tuple[str, str]:
-    """A model's modality, and how the catalogue pools a model of this kind; empty for a head, and for unknown kinds."""
+    """Returns a model's modality, and the pooling of this kind of model in the catalogue; empty for a model with a
+    head, and for unknown kinds.
+    """
     config, kind = model.config, getattr(model.config, "model_type", "")
     modality = {"pixel_values": "image", "input_ids": "text"}.get(model.main_input_name, "")
-    if model.base_model is not model or (kind == "vit_mae" and config.mask_ratio):  # a head, or patches skipped
+    if model.base_model is not model or (kind == "vit_mae" and config.mask_ratio):  # a head, or masked patches
         return modality, ""
     if modality == "image" and (kind in library.SETTLED or not hasattr(config, "num_attention_heads")):
         return modality, library.usual_pooling(config)
@@ -99,7 +101,9 @@ def _pooling(model: Any) -> tuple[str, str]:
 
 
 def _passed(given: Given, modality: str) -> Any:
-    """Returns what the caller passed to prepare a modality, alone or in `processor=`; None for nothing."""
+    """Returns what the caller passed to prepare a modality, separately or in `processor=`; None if nothing was
+    passed.
+    """
     attribute, method, *_ = PARTS[modality]
     passed = given.preprocess if modality == "image" else given.tokenizer
     own = given.processor if hasattr(given.processor, method) else None
@@ -107,7 +111,7 @@ def _passed(given: Given, modality: str) -> Any:
 
 
 def _is_prepared(given: Given, modality: str) -> bool:
-    """Returns whether the modality's preprocessing is passed, or lies with the checkpoint."""
+    """Returns whether the modality's preprocessing was passed or is stored with the checkpoint."""
     name = getattr(given.model.config, "_name_or_path", "") or ""
     if _passed(given, modality) is not None:
         return True
@@ -117,8 +121,9 @@ def _is_prepared(given: Given, modality: str) -> bool:
 
 
 def _part(given: Given, modality: str) -> Any:
-    """Returns what prepares a modality: what is passed; else read from the model's own folder, or from the hub's files
-    on this machine. Raises BadInput."""
+    """Returns what prepares a modality: what was passed, else what is in the model's folder or in the hub's files on
+    this machine. Raises BadInput.
+    """
     import transformers
 
     if (passed := _passed(given, modality)) is not None:

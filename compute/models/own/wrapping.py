@@ -1,4 +1,4 @@
-"""An object in memory as a model: recognised by its type, identified, and checked once on a few images and texts."""
+"""An object in memory as a model: recognised by its type, identified, and checked once with a few images and texts."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from compute.types import BadInput, Model, shortened
 def hardware_of(model: Any, *, device: str = "", dtype: str = "") -> Hardware:
     """Returns the device and precision of an object's parameters; those of `compute.models.hardware` if it has none.
 
-    Raises BadInput if another device or precision is named than the object's: nothing is moved, and to change it is
-    the caller's to do.
+    Raises BadInput if `device` or `dtype` differs from the object's: nothing is moved, and changing it is up to the
+    caller.
     """
     dtype, of = model_rows.DTYPES.get(dtype, dtype), type(model).__name__
     weight = weight_of(model)
@@ -48,14 +48,14 @@ def wrap(
 ) -> OwnModel:
     """Returns the object as a model, ready for the engine, after a check on a few images or texts.
 
-    `name`: what its key is made of, by default its class or function. `version`: for an object whose content does not
-    identify it, such as a function; it then decides with the weights whose results these are. `preprocess`: from an RGB
-    PIL image to a tensor, called in several threads. `tokenizer`: from texts to tokens. `processor`: that of a
-    transformers model. `higher_is_better`: of a function `distance(a, b)`. `hardware`: as `hardware_of` gives it.
-    `batch_size`: the most items that the model is given at once.
+    `name`: the basis of its key, by default the name of its class or function. `version`: for an object whose content
+    does not identify it, such as a function; version and weights then identify its results. `preprocess`: maps an RGB
+    PIL image to a tensor, called in several threads. `tokenizer`: maps texts to tokens. `processor`: that of a
+    transformers model. `higher_is_better`: for a function `distance(a, b)`. `hardware`: as returned by `hardware_of`.
+    `batch_size`: the maximum number of items per call of the model.
 
-    Raises BadInput with the remedy: for an object of no known kind, for arguments that it needs or does not take, for
-    one that fails its check, and for one that needs a version.
+    Raises BadInput with the remedy for an object of unknown kind, for arguments that it needs or does not take, for an
+    object that fails its check, and for one that needs a version.
     """
     of = shortened(str(getattr(model, "__name__", "") or type(model).__name__))
     given = Given(model, of, hardware, preprocess, tokenizer, processor, higher_is_better)
@@ -71,7 +71,7 @@ def wrap(
         if getattr(given, argument) is not None and argument not in kind.takes:
             raise BadInput(f"{of} is {kind.title}, which takes no {argument}=. Omit it")
     read, modules = kind.read(given), modules_of(model)
-    # Before the model is run: some modules change an attribute as they run.
+    # Identified before the model is run, because some modules change an attribute while running.
     known = identity(
         given,
         parts=getattr(read, "parts", {}),
@@ -112,6 +112,6 @@ def wrap(
 
     if isinstance(read, OwnJudge):
         probing.ask(load(row, hardware=hardware), of=of)
-    # What has no parameters may run anywhere: neither device nor precision is known, nor decides anything.
+    # An object without parameters may run anywhere: device and precision are unknown and have no effect.
     known["device"], known["dtype"] = (hardware.device.split(":")[0], hardware.dtype) if modules else ("", "")
     return OwnModel(row=row, load=load, identity=lambda row, *, hardware: dict(known), remark=remark)

@@ -1,1 +1,1 @@
-"""What several procedures use."""
+"""Parts shared by several procedures."""

@@ -1,8 +1,7 @@
-"""The instructions of a judge before it rates a pair: PairBench's ten prompt templates and its conditions (Appendices
-A, C.1).
+"""Instructions for a judge that rates a pair: PairBench's ten prompt templates and its conditions (Appendices A, C.1).
 
-The templates are as printed, line breaks and lists as the examples of Appendix A set them. Those of image and text name
-a scale of 0 to 10 and then ask for "<1-10>": a 0 is not a valid score (section 3.2), and is counted as invalid.
+The templates are as printed, with line breaks and lists as in the examples of Appendix A. Those for image and text
+state a scale of 0 to 10 and then ask for "<1-10>": a 0 is not a valid score (section 3.2) and counts as invalid.
 """
 
 from __future__ import annotations
@@ -16,13 +15,14 @@ from compute.tasks.data import RatedPairs
 from compute.types import CannotDo
 
 FORMAT = "Score: <1-10>\nReason: <reason for score>"
-# Tokens that a score with its reason may take: a paragraph. At a judge's usual few most reasons would be cut, and the
-# answer without a score where that comes last.
+# Tokens for a score with its reason, which is a paragraph. With a judge's default limit most reasons would be
+# truncated, and an answer that ends with the score would have none.
 ANSWER_TOKENS = 256
 _FIRST, _SECOND, _CONDITIONS = '"data1"', '"data2"', "{conditions}. "
 
 
-# `{conditions}` stands for the conditions, "data1" and "data2" for the pair. The first name a scale of 1 to 10.
+# `{conditions}` stands for the conditions, "data1" and "data2" for the pair. The first templates state a scale of 1 to
+# 10.
 IMAGE_IMAGE = (
     "You are tasked with evaluating the similarity between two images while paying attention to the following "
     "conditions: {conditions}. Your goal is to judge the similarity of the images overall, where satisfying the "
@@ -93,7 +93,7 @@ IMAGE_TEXT = (
     "image pair will be provided below. Provide your evaluation using the following format:\n\n"
     f'{FORMAT}\n\nWhat score would you assign? "data1" "data2".',
 )
-# Without a condition, where the templates leave open what counts as similar; the words are ours.
+# Prompts without a condition, which do not specify what counts as similar; the wording is ours.
 PLAIN = {
     "image-image": 'Here are two images: "data1" and "data2". How similar are they, from 1 (nothing in common) to 10 '
     "(the same)? Answer with one number only.",
@@ -102,7 +102,7 @@ PLAIN = {
 }
 TEMPLATES = {"image-image": IMAGE_IMAGE, "image-text": IMAGE_TEXT}
 
-# The texts of Appendix A. It prints these five, in the examples of A.1 to A.6.
+# The texts of Appendix A, which prints these five in the examples of A.1 to A.6.
 PRINTED = {
     ("image-image", "invariant", "colorjitter"): (
         "Be invariant to color jittering while evaluating images. Even if one image has been modified with random "
@@ -130,7 +130,7 @@ PRINTED = {
         "images are identical and have matching elastic transformations, the similarity score should remain high."
     ),
 }
-# The others, which the paper does not print, in the same form; the words are ours.
+# The other texts, which the paper does not print, in the same form; the wording is ours.
 OURS = {
     ("image-image", "invariant", "perspective"): (
         "Be invariant to perspective shifts while evaluating images. For example, if one image shows the other from "
@@ -187,7 +187,7 @@ TEXTS = PRINTED | OURS
 
 
 def questions(pairs: RatedPairs) -> list[Question]:
-    """Two questions a pair: all pairs in their own order, then all in reverse.
+    """Returns two questions per pair: all pairs in their order, then all in reverse.
 
     Images are read when the model answers.
     """
@@ -208,17 +208,18 @@ def questions(pairs: RatedPairs) -> list[Question]:
 
 
 def pairing(first: Column, second: Column) -> str:
-    """Returns what a pair is of: `image-image`, `image-text` in either order, `text-text`."""
+    """Returns the modalities of a pair: `image-image`, `image-text` in either order, `text-text`."""
     return "-".join(sorted((first.modality, second.modality)))
 
 
 def prompt(kind: str, *, template: int, condition: str, transformations: tuple[str, ...]) -> str:
-    """Returns a template of a kind of pair (a key of TEMPLATES) with its conditions; "data1" and "data2" still stand
-    for the pair. Raises CannotDo for a condition that no text is written for."""
+    """Returns a template for a kind of pair (a key of TEMPLATES) with its conditions; "data1" and "data2" still stand
+    for the pair. Raises CannotDo for a condition without a text.
+    """
     if not condition:
         return PLAIN[kind]
     listed = "\n".join(f"- {text(kind, condition=condition, transformation=name)}" for name in transformations)
-    # As Appendix A sets them: its own list, each text with its full stop.
+    # As in Appendix A: a separate list, with a full stop after each text.
     return TEMPLATES[kind][template].replace(_CONDITIONS, f"\n\n{listed}\n\n")
 
 
@@ -231,12 +232,12 @@ def text(kind: str, *, condition: str, transformation: str) -> str:
 
 
 def parts(prompt: str, first: Column, second: Column, row: int) -> Iterator[str | Picture]:
-    """Yields the prompt with the pair's contents where it says data1 and data2, neighbouring texts joined."""
+    """Yields the prompt with the pair's contents in place of data1 and data2; adjacent texts are joined."""
     written = ""
     for piece in re.split(f"({_FIRST}|{_SECOND})", prompt):
         column = {_FIRST: first, _SECOND: second}.get(piece)
         if column is not None and column.modality == "image":
-            if written.strip():  # nothing but a space between two images is not a part
+            if written.strip():  # a mere space between two images is not a part
                 yield written
             written = ""
             yield picture(column, row)

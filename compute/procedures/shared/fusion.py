@@ -1,4 +1,4 @@
-"""One embedding for items that have an image, a text, or both."""
+"""Embeddings of items that have an image, a text, or both."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ from compute.features.subject import Subject
 from compute.tasks.data import Mixed
 from compute.types import BadInput, CannotDo
 
-# Of image and text: plain sum of both embeddings, not normalised; or embedded as one, which is the default of families
-# that have a prompt for both (engine.plan.defaults). MIEB's public code does either by the model's family.
+# For image and text: the plain sum of both embeddings, not normalised, or a joint embedding, which is the default for
+# families with a prompt for both (engine.plan.defaults). MIEB's public code uses either, depending on the model's
+# family.
 WAYS = ("sum", "joint")
 
 
 def embed(subject: Subject, mixed: Mixed, *, how: str) -> Floats32 | Many:
-    """(n, d) an item's embedding; `how`, one of WAYS, for items that have both image and text. Of a late-interaction
-    model all vectors, of those that have both those of both, as in MIEB's public code.
+    """Returns embeddings (n, d) of items; `how`, one of WAYS, applies to items with both image and text. For a
+    late-interaction model it returns all vectors; items with both have the vectors of both, as in MIEB's public code.
 
-    Raises BadInput for an item that has neither, CannotDo where the model cannot embed what is there.
+    Raises BadInput for an item that has neither, CannotDo if the model cannot embed the items.
     """
     image, text = (np.full(len(mixed), -1) if at is None else at for at in (mixed.image_at, mixed.text_at))
     both = (image >= 0) & (text >= 0)
@@ -52,7 +53,7 @@ def embed(subject: Subject, mixed: Mixed, *, how: str) -> Floats32 | Many:
 
 
 def _strung(parts: Sequence[tuple[Many, Ints]]) -> Many:
-    """Items with the vectors of every part that has them: at (n,), -1 if it does not."""
+    """Concatenates the vectors of each item over the parts that have them: at (n,), -1 if a part does not."""
 
     def read(items: Ints) -> list[Floats32]:
         found: list[list[Floats32]] = [[] for _ in items]

@@ -1,7 +1,7 @@
-"""Reads a judge's answer to a question with options: one clear option, or nothing.
+"""Parsing of a judge's answer to a question with options: one clear option, or nothing.
 
-Nothing is ever guessed: an answer that names two options, none, or hedges is unread and counted as such, not given to
-one side (FACTS, Known faults of the published evaluation).
+Nothing is guessed: an answer that names two options, names none, or hedges counts as unread rather than for either side
+(FACTS, Known faults of the published evaluation).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _JSON = re.compile(r"\{[^{}]*\}")
 _FENCE = re.compile(r"```(?:[a-z]{2,}(?=\s))?")
 _MARKS = str.maketrans("", "", '*_`"“”«»#$')
 
-# What may stand before an option in a line that is nothing but an answer.
+# What may precede an option in a line that is only an answer.
 _LEAD = (
     r"((?:(?:so|thus|hence|therefore),?\s++)?"
     r"(?:(?:the|my)\s++)?(?:(?:correct|right|final|best)\s++)?(?:answer|option|choice)?(?:\s+(?:is|would be))?"
@@ -28,22 +28,22 @@ _LEAD = (
 _LETTER = r"(\(\s*[A-Za-z]\s*\)|\[{1,2}\s*[A-Za-z]\s*\]{1,2}|(?<![A-Za-z])[A-Za-z](?![A-Za-z]))"
 _ANSWER = re.compile(rf"{_LEAD}{_LETTER}\s*+[.:,)-]?\s*+([A-Za-z]+\s+\d+)?\s*+[.!]?", re.IGNORECASE)
 _LABEL = re.compile(rf"{_LEAD}([A-Za-z]+\s+\d+)\s*[.!]?", re.IGNORECASE)
-# An answer and its explanation in one line; a sentence about the letter is read as a sentence.
+# An answer and its explanation on one line; a sentence about the letter is read as a sentence.
 _HEAD = re.compile(
     rf"((?i:{_LEAD})(?:\([A-H]\)|[A-H][.)])(?:\s+[A-Za-z]+\s+\d+)?)[.,:;]?\s++"
     r"((?:because|since|as|due|it|its|the|this)\b.+|(?![A-Za-z]+\s+\d)[^a-z].+)"
 )
 
-# Letters that stand alone in a sentence, in brackets or not.
+# Single letters in a sentence, with or without brackets.
 _LETTERS = re.compile(r"(?<![A-Za-z’'])[A-H](?![A-Za-z’'])")
 _ARTICLE = re.compile(r"(?:^|(?<=[.:!?]\s))A(?=\s+(?!(?:is|has|looks|appears|seems)\b)[a-z]{2})")
 
-# What says of an option (`@`) that it is the one. A sentence that only describes it chooses nothing.
+# Phrases that choose an option (`@`). A sentence that only describes an option chooses nothing.
 _BETTER = (
     r"(?:(?:more|most) )?(?:similar|alike|aligned|consistent|accurate)|more like|better|best|closer|closest|nearer"
     r"|nearest|correct|answer|choice"
 )
-_SEEN = (  # no answer where similarity to a reference is asked for
+_SEEN = (  # not an answer if similarity to a reference is asked for
     r"(?:sharp|bright|clear)(?:er|est)|(?:more|most) (?:sharp|bright|colou?rful|contrasted|vivid|saturated)"
     r"|(?:more|most|higher|highest|greater) (?:contrast|quality|colou?rs?|details?|sharpness|brightness)"
     r"|odd[- ]one|outlier"
@@ -60,14 +60,14 @@ _CHOOSES = re.compile(
     re.IGNORECASE,
 )
 
-# Words that take an answer back, turn it round or say there is none: a sentence with one of them is not read.
+# Words that retract or reverse an answer, or say that there is none: a sentence with any of them is not read.
 _DOUBT = re.compile(
     r"\b(?:not?|nor|neither|none|never|both|either|or|cannot|can['’]?t|unable|sorry|unclear|unsure|uncertain|maybe|perhaps|"
     r"possibly|might|impossible|difficult|hard to|equal(?:ly)?|same|tie|identical|less|least|worse|worst|lower|lowest|"
     r"poor\w*|except|but|while|whereas|although|though|however|rather than|instead|incorrect|wrong)\b|\wn['’]t\b",
     re.IGNORECASE,
 )
-# Those of them that an explanation after a clear answer has only when it takes the answer back.
+# The subset of these words that, in an explanation after a clear answer, retracts it.
 _TURN = re.compile(
     r"\b(?:actually|wait|however|correction|on second thought|instead|sorry|cannot|can['’]?t|unable|"
     r"not sure|unclear|both|neither|none of|equal(?:ly)?|identical|incorrect|wrong)\b",
@@ -76,12 +76,12 @@ _TURN = re.compile(
 
 
 def read(text: str, choices: Sequence[str], *, finish: str = "") -> int | None:
-    """Returns which of `choices` (`(A) Image 2`, ...; a bare letter too) a text answers, or None.
+    """Returns the index of the option in `choices` (`(A) Image 2`, ..., or a bare letter) that a text chooses, or None.
 
-    Read are: a line that is only an answer (`A`, `(A)`, `a.`, `Answer: (B)`, `**B**`, `B) Image 3`, `{"answer": "B"}`,
-    `Image 2` where an option is called so), alone or with an explanation that does not answer otherwise; or one line
-    that names just one option, says that it is the one, and has no word of doubt, negation or reversal. Thinking is
-    skipped. Of an answer that was cut (`finish`, as Reply.finish) only the option it begins with is read.
+    These are read: a line that is only an answer (`A`, `(A)`, `a.`, `Answer: (B)`, `**B**`, `B) Image 3`, `{"answer":
+    "B"}`, `Image 2` if an option has this name), alone or with an explanation that does not contradict it; or one line
+    that names exactly one option, chooses it, and has no word of doubt, negation or reversal. Thinking is skipped. If
+    an answer was truncated (`finish`, as Reply.finish), only an option at its beginning is read.
     """
     offered, said = _offered(choices), final(text, finish=finish)
     if not offered or said is None or finish == REFUSAL:
@@ -98,7 +98,7 @@ def read(text: str, choices: Sequence[str], *, finish: str = "") -> int | None:
 
 
 def _chosen(line: str, option: int | None, offered: dict[str, tuple[int, str]]) -> int | None:
-    """Returns the only option that a line names, where the line says that it is the one."""
+    """Returns the only option that a line names, if the line chooses it."""
     names = {index: rf"{letter}|(?i:{re.escape(label or letter)})" for letter, (index, label) in offered.items()}
     if option is None:
         return None
@@ -109,7 +109,9 @@ def _chosen(line: str, option: int | None, offered: dict[str, tuple[int, str]]) 
 
 
 def _of_json(match: re.Match[str]) -> str:
-    """Returns an object's answer as its own line; what is not JSON, or does not give one answer, as it is."""
+    """Returns an object's answer as a separate line; text that is not JSON, or has not exactly one answer, is
+    unchanged.
+    """
     try:
         found = json.loads(match[0])
     except ValueError:
@@ -122,7 +124,7 @@ _NOT_OFFERED = -1
 
 
 def _offered(choices: Sequence[str]) -> dict[str, tuple[int, str]]:
-    """Letter -> index and label, lower case."""
+    """Maps letters to index and lower-case label."""
     options = {}
     for index, choice in enumerate(choices):
         match = _OFFERED.fullmatch(choice.strip())
@@ -132,7 +134,7 @@ def _offered(choices: Sequence[str]) -> dict[str, tuple[int, str]]:
 
 
 def _plain(text: str) -> str:
-    """One spelling of letters and brackets; no emphasis, fences, tags or invisible signs."""
+    """Normalises letters and brackets; removes emphasis, fences, tags and invisible characters."""
     text = unicodedata.normalize("NFKC", _FENCE.sub("", text))
     text = "".join(sign for sign in text if sign == "\n" or unicodedata.category(sign) not in ("Cf", "Cc"))
     text = re.sub(r"\\(?:boxed|text|mathrm)\b|[{}]", "", text)
@@ -140,19 +142,21 @@ def _plain(text: str) -> str:
 
 
 def _split(line: str, offered: dict[str, tuple[int, str]]) -> list[str]:
-    """Returns a line as it is, or the answer that it begins with and the rest."""
+    """Returns a line as it is, or split into the answer at its beginning and the rest."""
     match = _HEAD.fullmatch(line)
     return [match[1], match[3]] if match and _answer(line, offered) is None else [line]
 
 
 def _answer(line: str, offered: dict[str, tuple[int, str]]) -> int | None:
-    """The option that a line consists of; `_NOT_OFFERED` for a letter that is none of them; None for other text."""
+    """Returns the option that makes up a whole line; `_NOT_OFFERED` for a letter outside the options; None for other
+    text.
+    """
     match = _ANSWER.fullmatch(line)
     if match:
         lead, mark, label = match.groups()
         letter = mark.strip("()[] ")
         if mark == "a" and lead.strip() and not lead.rstrip().endswith((":", "=", "-")):
-            return None  # `The answer is a` may be the beginning of a sentence
+            return None  # `The answer is a` may begin a longer sentence
         if letter.isupper() or letter.upper() in offered:
             option = _option_index(letter.upper(), offered)
             right = option != _NOT_OFFERED and (not label or _one_space(label) == offered[letter.upper()][1])
@@ -162,7 +166,7 @@ def _answer(line: str, offered: dict[str, tuple[int, str]]) -> int | None:
 
 
 def _agreed(answers: Sequence[tuple[str, int | None]], offered: dict[str, tuple[int, str]]) -> int | None:
-    """Returns the one option of all answering lines, unless another line answers otherwise or takes it back."""
+    """Returns the single option of all answering lines, unless another line contradicts or retracts it."""
     options = {option for _, option in answers if option is not None}
     for line, option in answers:
         if option is None:

@@ -1,6 +1,6 @@
-"""The questions for generative judges: UniSim-Bench Table 7 as data, and our own wording for more options.
+"""Questions for generative judges: UniSim-Bench Table 7 as data, and our own wording for more options.
 
-Faults of the published evaluation that are not repeated (FACTS, UniSim-Bench): every item has its own caption, and a
+Two faults of the published evaluation are corrected (FACTS, UniSim-Bench): every item has its own caption, and a
 perceptual attribute has its own prompt, never the one for quality.
 """
 
@@ -15,11 +15,11 @@ from compute.procedures.shared.conditions import picture
 from compute.tasks.data import Choices, OddOneOut
 from compute.types import LETTERS, CannotDo
 
-MOST_OPTIONS = 8  # that a question can offer
+MOST_OPTIONS = 8  # in one question
 NUMBERS = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six", 7: "seven", 8: "eight", 9: "nine"}
 
-# As printed, line breaks for \n; the stray quotation mark at the end of the last is skipped. `<image>` stands for the
-# item's next image, {name} for a text of the item.
+# As printed, with line breaks for \n and without the stray quotation mark at the end of the last. `<image>` stands for
+# the item's next image, {name} for a text of the item.
 TABLE_7 = {
     "image": (
         "Answer the following multiple-choice question:\nHere are three images: <image><image><image>. \n"
@@ -51,8 +51,8 @@ TABLE_7 = {
     ),
 }
 
-# Other numbers of options: our own wording, the printed one with the number and the superlative put in. {many} is the
-# number of options, {all} of images, {images} their numbers, {captions} the numbered captions, {options} the list.
+# Other numbers of options: the printed wording with the number and the superlative filled in. {many} is the number of
+# options, {all} of images, {images} their numbers, {captions} the numbered captions, {options} the list.
 MORE = {
     "image": (
         "Answer the following multiple-choice question:\nHere are {all} images: {images}. \n If image 1 is the "
@@ -82,19 +82,19 @@ MORE = {
     ),
 }
 
-# Table 7 leaves the word open; the public code asks for brighter, more colorful, more contrast and sharper in color.
+# Table 7 does not give the word; the public code asks for brighter, more colorful, more contrast and sharper in color.
 ATTRIBUTES = {"brightness": "bright", "colorfulness": "colorful", "contrast": "contrasted", "sharpness": "sharp"}
 
-_PRINTED = {"odd-one-out": 3}  # options of the printed prompt, two for all others
+_PRINTED = {"odd-one-out": 3}  # number of options in the printed prompt; two for all others
 _PLACEHOLDER = re.compile(r"<image>|\{(\w+)\}")
 OPTION = re.compile(r"\([A-H]\) (?:Image|Caption) \d+")
 
 
 def template(kind: str, *, options: int) -> str:
-    """Returns the prompt of a kind of question (a key of TABLE_7) with so many options: the paper's own where it prints
+    """Returns the prompt of a kind of question (a key of TABLE_7) for a number of options: the paper's, if it prints
     one.
 
-    Raises CannotDo beyond 8 options.
+    Raises CannotDo for more than 8 options.
     """
     if options == _PRINTED.get(kind, 2):
         return TABLE_7[kind]
@@ -114,9 +114,9 @@ def template(kind: str, *, options: int) -> str:
 
 
 def questions(data: Choices | OddOneOut) -> list[Question]:
-    """One question per item, in order; an option's index in `choices` is its alternative's number.
+    """Returns one question per item, in order; an option's index in `choices` is the index of its alternative.
 
-    Images are read when the model answers, not here. Raises CannotDo for items no prompt is made for.
+    Images are read when the model answers, not here. Raises CannotDo for items without a prompt.
     """
     if isinstance(data, OddOneOut):
         _must_be(data.members, "image")
@@ -132,7 +132,9 @@ def questions(data: Choices | OddOneOut) -> list[Question]:
 
 
 def _kind(data: Choices) -> tuple[str, tuple[Column, ...], dict[str, Column | str]]:
-    """Which prompt an item takes, the images in its order, and by name its texts, or a word that is every item's."""
+    """Returns the kind of prompt for an item, its images in order, and its texts by name, or a word shared by all
+    items.
+    """
     alternatives, reference = data.alternatives, data.reference
     modality = alternatives[0].modality
     if reference is None:
@@ -163,7 +165,9 @@ def _must_be(columns: Sequence[Column], modality: str) -> None:
 def _parts(
     prompt: str, row: int, *, images: Sequence[Column], words: dict[str, Column | str]
 ) -> Iterator[str | Picture]:
-    """The prompt cut at its images. Only the prompt's own marks count: a caption that holds one is left as it is."""
+    """Yields the prompt split at its images. Only the prompt's placeholders count: one that appears in a caption is
+    unchanged.
+    """
     following, text, done = iter(images), "", 0
     for match in _PLACEHOLDER.finditer(prompt):
         text, done = text + prompt[done : match.start()], match.end()

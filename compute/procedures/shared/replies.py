@@ -1,4 +1,4 @@
-"""Asking a generative judge, and what of its replies could be read."""
+"""Asking a generative judge and parsing its replies."""
 
 from __future__ import annotations
 
@@ -15,19 +15,18 @@ from compute.procedures.shared import conditions, parsing, prompts, ratings
 from compute.tasks.data import Choices, OddOneOut
 from compute.types import LETTERS, Undefined, shortened
 
-READING = 3  # part of the fingerprint of runs in words: raise it with the rules of `parsing` and `ratings`
-QUOTED = 3  # replies in the message of a judge that cannot be read
-LONGEST = 80  # characters of each
+READING = 3  # part of the fingerprint of runs in words: increase it with the rules of `parsing` and `ratings`
+QUOTED = 3  # replies quoted in the message about an unreadable judge
+LONGEST = 80  # characters of each quotation
 
 
 def ask(
     subject: Subject, data: Choices | OddOneOut, *, right: NDArray[np.integer], details: Sequence[dict[str, Any]]
 ) -> Evidence:
-    """Puts every item to the judge. An answer that cannot be read counts neither as right nor as wrong.
+    """Asks the judge about every item. An answer that cannot be read counts as neither right nor wrong.
 
-    `settings` counts questions, unread replies, errors and tokens where the runner counts them; `value` is 1
-    for a right answer and -1 for a wrong one. Raises Undefined
-    with the first replies where none could be read.
+    `settings` counts questions, unread replies, errors and, if reported, tokens. `value` is 1 for a right answer and -1
+    for a wrong one. Raises Undefined with the first replies if none could be read.
     """
     questions = prompts.questions(data)
     answers, read = choices(subject, questions)
@@ -52,7 +51,7 @@ def ask(
 
 
 def problem_of(line: Mapping[str, Any]) -> str:
-    """Why a stored answer (a line of an answer log) cannot be read, by any reader; empty if it can."""
+    """Returns why no reader can read a stored answer (a line of an answer log); empty if one can."""
     prompt, text, finish = line.get("prompt", ""), line["text"], line.get("finish", "")
     if not is_answer(text, finish):
         return "empty"
@@ -65,7 +64,9 @@ def problem_of(line: Mapping[str, Any]) -> str:
 
 
 def choices(subject: Subject, questions: Sequence[Question]) -> tuple[list[Reply], list[int | None]]:
-    """Returns the judge's reply to each question, and the option that it names. Raises Undefined if none came."""
+    """Returns the judge's reply to each question, and the option that it names. Raises Undefined if no reply
+    arrived.
+    """
     answers = received(subject, questions)
     return answers, [
         None if reply.error else parsing.read(reply.text, question.choices, finish=reply.finish)
@@ -74,7 +75,7 @@ def choices(subject: Subject, questions: Sequence[Question]) -> tuple[list[Reply
 
 
 def received(subject: Subject, questions: Sequence[Question]) -> list[Reply]:
-    """Returns the judge's reply to each question. Raises Undefined if none came."""
+    """Returns the judge's reply to each question. Raises Undefined if no reply arrived."""
     answers = subject.choose(questions)
     if answers and all(reply.error for reply in answers):
         raise Undefined(unreadable(subject.row.key, answers))
@@ -82,11 +83,10 @@ def received(subject: Subject, questions: Sequence[Question]) -> list[Reply]:
 
 
 def totals(answers: Sequence[Reply]) -> dict[str, Any]:
-    """Returns what all replies that came took, where the runner counts it: tokens, seconds of requests, cost in US
-    dollars.
+    """Returns the totals over all replies that arrived, if reported: tokens, seconds of requests, cost in US dollars.
 
-    What only some of them state is not a total: it is under `in_part` as the least it can be, with how many of how
-    many replies it is of, so that no cost of a run is too low unawares.
+    A quantity that only some replies report has no total. `in_part` gives its lower bound and the number of replies
+    that report it, so that a run's cost is never silently too low.
     """
     answered = [reply for reply in answers if not reply.error]
     whole = {}
@@ -101,7 +101,7 @@ def totals(answers: Sequence[Reply]) -> dict[str, Any]:
 
 
 def unreadable(judge: str, replies: Sequence[Reply], wanted: str = "", *, remedy: str = "") -> str:
-    """Why no reply of a judge counts, with the first different ones: what it said, or why it could not be asked."""
+    """Describes why no reply of a judge counts, with its first distinct replies or errors."""
     texts = list(dict.fromkeys(" ".join(reply.text.split()) for reply in replies if not reply.error))
     errors = list(dict.fromkeys(reply.error for reply in replies if reply.error))
     none = f"none of {judge}'s {len(replies):,} replies"

@@ -1,4 +1,4 @@
-"""How similar things are to a model: cosines, MaxSim of late interaction, or the model's own comparison."""
+"""Similarity according to a model: cosines, MaxSim of late interaction, or the model's own comparison."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ if TYPE_CHECKING:
     import torch
 
 
-ROWS = 4096  # rows taken to float64 at a time
-CROWDED = 1000  # the mean's squared length over the variance, above which float32 loses three digits of distances
-LENGTHS = (1e-6, 1e6)  # of vectors that float32 arithmetic and optimisers' tolerances are made for
-COMMON = 0.99  # the squared length of the mean of directions, above which their cosines differ by little
-QUERY_VECTORS, DOCUMENT_VECTORS = 512, 32768  # vectors per side that MaxSim multiplies at once
+ROWS = 4096  # rows converted to float64 at a time
+CROWDED = 1000  # squared norm of the mean over the variance; above it, float32 loses three digits of distances
+LENGTHS = (1e-6, 1e6)  # range of vector norms for which float32 arithmetic and optimisers' tolerances are suitable
+COMMON = 0.99  # squared norm of the mean direction; above it, cosines differ only slightly
+QUERY_VECTORS, DOCUMENT_VECTORS = 512, 32768  # vectors per side that MaxSim multiplies at a time
 
 
 def embeds(subject: Subject, *columns: Column) -> bool:
-    """Returns whether the model has embeddings for all of these."""
+    """Returns whether the model can embed all of these columns."""
     return all(subject.can(ability) for column in columns for ability in ABILITY[column.modality])
 
 
 def against(subject: Subject, reference: Column, alternatives: Sequence[Column]) -> Floats:
-    """(n, k): how like the reference of its row each of k alternatives is; higher is nearer.
+    """Returns (n, k): the similarity of each of k alternatives to the reference of its row; higher is nearer.
 
-    By embeddings where the model has them for both sides, else by its comparison of reference and alternative, in that
+    Uses embeddings if the model can embed both sides, otherwise its comparison of reference and alternative, in this
     order. Raises CannotDo if it has neither.
     """
     if embeds(subject, reference, *alternatives):
@@ -48,10 +48,10 @@ def against(subject: Subject, reference: Column, alternatives: Sequence[Column])
 
 
 def symmetric(subject: Subject, first: Column, second: Column) -> Floats:
-    """(n,): how similar the two items of each row are, in either order; higher is nearer.
+    """Returns (n,) the symmetric similarity of the two items of each row; higher is nearer.
 
-    Cosine where the model embeds both, else the mean of its own comparison in both orders. Raises CannotDo as
-    `against`.
+    It is the cosine if the model embeds both, otherwise the mean of its own comparison over both orders. Raises
+    CannotDo as `against`.
     """
     if embeds(subject, first, second):
         return alike(subject.embed(first), subject.embed(second))
@@ -59,7 +59,9 @@ def symmetric(subject: Subject, first: Column, second: Column) -> Floats:
 
 
 def compared(subject: Subject, first: Column, second: Column) -> Floats:
-    """The model's own scores (n,), higher is nearer; an infinite one is allowed (PSNR of equal images), NaN is not."""
+    """Returns the model's own scores (n,), higher is nearer. They may be infinite (PSNR of equal images) but not
+    NaN.
+    """
     scores = np.asarray(subject.compare(first, second), dtype=float)
     wrong = np.flatnonzero(np.isnan(scores) | np.isneginf(scores))
     if len(wrong):
@@ -68,7 +70,7 @@ def compared(subject: Subject, first: Column, second: Column) -> Floats:
 
 
 def alike(first: NDArray[np.floating], second: NDArray[np.floating]) -> Floats:
-    """(n,) cosines item by item; a vector of length zero has cosine 0 with everything."""
+    """Returns (n,) cosines item by item; a zero vector has cosine 0 with everything."""
     out = np.empty(len(first))
     for start in range(0, len(first), ROWS):
         rows = slice(start, start + ROWS)
@@ -77,11 +79,12 @@ def alike(first: NDArray[np.floating], second: NDArray[np.floating]) -> Floats:
 
 
 def in_range(vectors: Floats32, *others: Floats32) -> list[Floats32]:
-    """Vectors (n, d), and others compared with them, for arithmetic in float32 on vectors as they are: Euclidean
-    distances, regressions with an intercept.
+    """Prepares vectors (n, d), and others compared with them, for float32 arithmetic that does not normalise them:
+    Euclidean distances, regressions with an intercept.
 
-    Vectors that lie much farther from 0 than from one another are moved to their mean, which changes neither; those of
-    extreme scale are brought to a root mean square length of 1. All others are returned as they are.
+    Vectors that are much farther from 0 than from one another are centred on their mean, which does not affect these
+    computations. Vectors of extreme scale are scaled to a root mean square norm of 1. All others are returned
+    unchanged.
     """
     mean = vectors.mean(axis=0, dtype=np.float64)
     offset, spread = float(mean @ mean), float(vectors.var(axis=0, dtype=np.float64).sum())
@@ -97,21 +100,24 @@ def in_range(vectors: Floats32, *others: Floats32) -> list[Floats32]:
 
 
 class MaxSim:
-    """Scores of late interaction: of each of a query's vectors the best product with one of the document's, summed.
+    """Scores of late interaction: for each vector of a query, the largest dot product with a vector of the document,
+    summed.
 
-    Vectors are taken as the model gives them. Documents are read a few at a time, never all. `base` (n,) is what is to
-    be added to each query's scores.
+    Vectors are not normalised. Documents are read a few at a time, never all. `base` (n,) is to be added to each
+    query's scores.
     """
 
     def __init__(self, queries: Many, documents: Many) -> None:
         self.queries, self.documents, self.device = queries, documents, _device()
-        self.rows, self.block = slice(0, 0), []  # the queries of the last call
+        self.rows, self.block = slice(0, 0), []  # queries of the last call
 
     def base(self, rows: slice) -> Floats:
         return np.zeros(rows.stop - rows.start)
 
     def __call__(self, rows: slice, columns: slice) -> torch.Tensor:
-        """Returns a block, made in smaller ones: padded vectors are multiplied, padding never wins and never counts."""
+        """Returns a block, computed in smaller parts. Padded vectors are multiplied, but padding never wins and never
+        counts.
+        """
         import torch
 
         if rows != self.rows:
@@ -127,8 +133,9 @@ class MaxSim:
         return out
 
     def _parts(self, many: Many, rows: slice, most: int) -> Iterator[tuple[slice, torch.Tensor, torch.Tensor]]:
-        """Some items after others, about `most` vectors at once: where among `rows`, their vectors (n, longest, d), and
-        which of them are not padding (n, longest)."""
+        """Yields items in parts of about `most` vectors: their positions among `rows`, their vectors (n, longest, d),
+        and which are not padding (n, longest).
+        """
         import torch
 
         step = max(1, most // int(many.lengths[rows].max(initial=1)))
@@ -144,10 +151,9 @@ class MaxSim:
 class Cosines:
     """Cosines of queries (n, d) and documents (m, d), as exact as in float64 at the cost of float32.
 
-    Where nearly all of the documents' directions is common to them, float32 does not tell their cosines apart. Then
-    their mean is taken off: a . b = a . mean + a . (b - mean); the first is the same for all documents of a
-    query. A block has the second, in float32, whose rounding is that of small numbers; `base` (n,) is the first, in
-    float64.
+    If the documents' directions are nearly equal, float32 cannot distinguish their cosines. Then their mean is
+    subtracted: a . b = a . mean + a . (b - mean). The first term is the same for all documents of a query. A block
+    holds the second term in float32, whose rounding error is then small; `base` (n,) holds the first term in float64.
     """
 
     def __init__(self, queries: Floats32, documents: Floats32) -> None:
@@ -157,7 +163,7 @@ class Cosines:
         self.mean = self._directions(documents[:: -(-len(documents) // ROWS) or 1]).mean(dim=0)
         if self.mean @ self.mean < COMMON:
             self.mean.zero_()
-        self.rows, self.block = slice(0, 0), torch.empty(0)  # the queries of the last call
+        self.rows, self.block = slice(0, 0), torch.empty(0)  # queries of the last call
         self.room = torch.empty(0, device=self.device)  # of a block, used again: fresh memory costs a tenth of it
 
     def base(self, rows: slice) -> Floats:
@@ -175,7 +181,9 @@ class Cosines:
         return torch.mm(self.block, documents.T, out=self.room[:size].view(len(self.block), len(documents)))
 
     def _directions(self, vectors: Floats32) -> torch.Tensor:
-        """As `unit`: squares of float32 numbers are within the range of float64, so none need be scaled."""
+        """Scales rows to unit length, as `unit`; float64 can hold the squares of all float32 numbers, so no scaling is
+        needed.
+        """
         import torch
 
         rows = torch.from_numpy(np.ascontiguousarray(vectors)).to(self.device).double()
