@@ -1,11 +1,11 @@
 """Scores that the rest of the evidence contradicts: each is predicted from the model's other scores by other models.
 
 A ridge regression on the other models predicts every score of a model from its other tasks. The residual is divided by
-the larger of two robust scales, one of the task and one of the model relative to the median model. Scores that are
-wrong by themselves (one class for every image, a value outside the metric's range) are set aside first because they
-would distort the predictions that should expose them. Then the worst score is set aside and all scores are predicted
-again, until no residual exceeds LIMIT. A score at chance is no error if chance is expected: a model whose images and
-texts share no space classifies at chance everywhere. RULES define the kinds of doubtful scores.
+a robust scale of its task, times a factor of at least 1 for how unusual its model is. Scores that are wrong by
+themselves (one class for every image, a value outside the metric's range) are set aside first because they would
+distort the predictions that should expose them. Then the worst score is set aside and all scores are predicted again,
+until no residual exceeds LIMIT. A score at chance is no error if chance is expected: a model whose images and texts
+share no space classifies at chance everywhere. RULES define the kinds of doubtful scores.
 """
 
 from __future__ import annotations

@@ -53,7 +53,7 @@ OUTSIDE = "outside what this model was calibrated on"
 class Reference:
     """One model's scores for one pairing, as evenly spaced quantiles from the lowest score to the highest.
 
-    Raises BadInput if there is only one quantile, or quantiles are not finite or not ascending.
+    Raises BadInput for quantiles that are not finite or not ascending, or fewer than two.
     """
 
     model: str
@@ -153,14 +153,14 @@ def separation(*, unrelated: ArrayLike, matching: ArrayLike) -> float:
 
 
 def place(reference: Reference, score: float) -> Place:
-    """Places a score in a reference distribution. Shares are interpolated linearly between quantiles; ties count half.
+    """Places a score in a reference distribution. Shares are linear between quantiles, 0 and 1 at the ends.
 
     The reading follows from two limits: `low`, which 97.5% of the matching pairs reach, and `high`, which 97.5% of the
     unrelated pairs do not exceed. "as matching pairs": at or above `low` and above `high`. "as unrelated pairs": below
     `low` and at or below `high`. "either": at or above `low` and at or below `high`, where the distributions overlap.
     "between": below `low` and above `high`, where they leave a gap. For single images the reading is "above", "below"
-    or "as the reference images", by the middle 95% of those. An infinite score is above or below all. Raises Undefined
-    for NaN.
+    or "as the reference images", by the middle 95% of those. Ties count half. An infinite score is above or below all.
+    Raises Undefined for NaN.
     """
     if np.isnan(score):
         raise Undefined(f"{reference.model} gave no number: it cannot be compared with its scores")

@@ -35,7 +35,7 @@ class Judged(NamedTuple):
 
     judge: str
     accuracy: Figure  # on the questions that people and the judge decided
-    decided: Figure  # the same, balanced over sides
+    decided: Figure  # the same share, balanced over sides
     all: Figure  # balanced, on the questions that people decided; ties and unreadable answers are wrong
     exact: Figure  # share of all questions with the identical answer, including the kind of tie
     readable: Figure

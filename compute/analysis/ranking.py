@@ -424,7 +424,7 @@ def _by_mean(found: Ranking, enough: Bools, groups: Sequence[Ints], *, tested: b
             f"There is no mean: {unlike}. Choose tasks of one kind ({argument('only')}), or give one kind weight 0"
         )
     higher = table.higher_is_better
-    lowest, highest = table.lower[counted].min(), table.upper[counted].max()  # no mean lies beyond its metrics' bounds
+    lowest, highest = table.lower[counted].min(), table.upper[counted].max()  # of the metrics and so of their means
     mean = np.where(enough, means.mean_of_blocks(found.scores, blocks), np.nan)
     sets = int(counted.sum()) if table.clusters is None else len(np.unique(table.clusters[counted]))
     unknown, classes, fixed = list(found.unknown), list(found.classes), ()

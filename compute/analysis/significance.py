@@ -65,7 +65,7 @@ def decisions(*, scores: Floats, blocks: Sequence[Block], clusters: Ints | None,
 
 
 def decisions_on_items(*, means: Floats, errors: Floats, higher: bool) -> Bools:
-    """Returns the decisions if there are too few data sets, about other items of these tasks: bool [models, models].
+    """Returns the decisions of boards with too few data sets, about other items of these tasks: bool [models, models].
 
     means [models]; errors [models] > 0, their standard errors, taken as independent and normal.
     """

@@ -73,15 +73,15 @@ class ScoreTable:
     codes: Ints = None  # type: ignore[assignment]  # [tasks], category of each, len(categories) in none; 0
     higher: Bools = None  # type: ignore[assignment]  # [tasks], whether higher is better; True
     values: Floats  # [models, tasks], NaN: missing
-    stderr: Floats = None  # [models, tasks], NaN if unknown; NaN
-    bias: Floats = None  # [models, tasks], finite-sample bias of the values, NaN if unknown; NaN
+    stderr: Floats = None  # type: ignore[assignment]  # [models, tasks], NaN if unknown; NaN
+    bias: Floats = None  # type: ignore[assignment]  # [models, tasks], finite-sample bias, NaN if unknown; NaN
     aggregate: str = CATEGORY_MEAN  # the rule of the mean: one of AGGREGATES
     weights: Floats = None  # type: ignore[assignment]  # [categories] >= 0; 1
     task_weights: Floats = None  # type: ignore[assignment]  # [tasks] >= 0, 0: not in the mean; 1
     clusters: Ints | None = None  # [tasks], equal for tasks that share their data; None: none do
     least: float = 1.0  # share of the counted tasks that a model needs for a rank
     fewest: int = 0  # models of one origin with that share, below which none is ranked
-    scales: tuple[str, ...] = None  # [tasks], equal if scores may be averaged; equal
+    scales: tuple[str, ...] = None  # type: ignore[assignment]  # [tasks], equal if scores may be averaged; equal
     lower: Floats = None  # type: ignore[assignment]  # [tasks], bounds of the scores; infinite
     upper: Floats = None  # type: ignore[assignment]
     printed: Floats = None  # type: ignore[assignment]  # [models, categories], means as the source prints them; NaN

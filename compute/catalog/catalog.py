@@ -157,7 +157,7 @@ def load(folder: Path = CATALOG) -> Catalog:
 
 @lru_cache(maxsize=1)
 def shipped() -> Catalog:
-    """Returns the catalogue that is part of the repository."""
+    """Returns the shipped catalogue."""
     return load()
 
 

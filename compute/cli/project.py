@@ -33,7 +33,7 @@ def project(
     """Computes the maps that the app shows: of tasks and models (UMAP, HDBSCAN)."""
     from compute.analysis import maps
 
-    if not to and not suites and paths.IS_INSTALLED:  # what is written among packages is lost at their next update
+    if not to and not suites and paths.IS_INSTALLED:  # the next update of the package would replace the file
         raise BadInput(f"{paths.PROJECTIONS.name} comes with the installed package. Name a path to write to: --to PATH")
     to = to or ("-" if suites else str(paths.PROJECTIONS))
     if suites:

@@ -112,7 +112,7 @@ def webp_size(data: bytes) -> tuple[int, int] | None:
 
 
 def rgb(image: Image.Image, *, ground: str | None = None) -> Image.Image:
-    """Decodes an opened image to RGB, 8 bits a channel, by the rules above. Raises BadInput.
+    """Decodes an opened image to RGB, 8 bits per channel, by the rules above. Raises BadInput.
 
     ground: the colour that transparent parts are composited on; None drops the transparency.
     """

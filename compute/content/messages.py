@@ -78,7 +78,7 @@ class Reply:
     finish: str = ""  # STOP, LENGTH or REFUSAL; empty if the runner does not report it
     input_tokens: int | None = None  # this and the next three are set if the runner counts them
     output_tokens: int | None = None
-    seconds: float | None = field(default=None, compare=False)  # of its request, or its share of a batch; no waiting
+    seconds: float | None = field(default=None, compare=False)  # of its request or share of a batch, without waiting
     cost: float | None = None  # US dollars
 
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from compute.models.adapter import Hardware
 
 OBJECT_STORE = 128 << 20  # bytes: only keys and scores pass between processes, never vectors
-SETTLED = ("HF_HUB_OFFLINE", "LIKENESS_ANSWERS", "HF_HOME", "HF_HUB_CACHE")  # what this process has decided for all
+SETTLED = ("HF_HUB_OFFLINE", "LIKENESS_ANSWERS", "HF_HOME", "HF_HUB_CACHE")  # settings that all workers share
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")  # of the libraries that compute on a CPU
 RETRIES = 3  # of a call whose worker was lost
 WAITING = 60.0  # seconds without a worker, after which this is reported

@@ -24,7 +24,7 @@ from compute.procedures.evidence import Evidence
 from compute.procedures.shared.similarity import embeds
 from compute.types import WHOLE, BadInput, Metric, Task, Undefined
 
-FEWEST, SAME, VARIED = 20, 0.99, 0.9  # items; the share of one answer from which on, of one label up to which it is odd
+FEWEST, SAME, VARIED = 20, 0.99, 0.9  # items; share of one answer that is odd, below this share of one label
 EQUAL, FEW = 0.01, 3  # share of items, and their number, above which one vector for all of them is odd
 SAMPLE = 5000  # items per column whose vectors are read
 FEATURES = "features that are all equal"
@@ -190,7 +190,7 @@ def doubts(job: Job, subject: Subject, columns: Sequence[Column], evidence: Mapp
 
 def _one_answer(job: Job, evidence: Mapping[str, Evidence]) -> Iterator[str]:
     key = job.task.procedure
-    if key not in LIKELY or (key == "judging" and job.way != "choose"):  # a model's numbers are rounded to few scores
+    if key not in LIKELY or (key == "judging" and job.way != "choose"):  # numeric scores are rounded to few values
         return
     for subset, part in evidence.items():
         n, labels = len(part.items), part.items["expected"].value_counts()

@@ -16,7 +16,7 @@ from compute.types import Task
 VARIANTS = {"quality": ("prompt", "clip-iqa")}
 COMPARED = tuple(f"{option}={value}" for option, values in VARIANTS.items() for value in values)
 QUALITY_CATEGORIES = ("IQA", "PAA")
-QUALITY_BENCHMARKS = ("unisim", "mini")  # elsewhere these names of categories say nothing: a user's are freely chosen
+QUALITY_BENCHMARKS = ("unisim", "mini")  # elsewhere users choose category names freely
 
 
 def main_runs(stored: Iterable[StoredRun], *, tasks: Iterable[Task]) -> dict[tuple[str, str], StoredRun]:

@@ -35,7 +35,7 @@ NEIGHBOURS = 10  # of a reference: one alternative is among them, and in half of
 TRIES = 20  # draws per requested question
 STEP, CHUNK = 4, 8  # images and questions per step
 DECODED = 100  # reduced images in memory, 0.4 MB each
-MODES: dict[Kind, tuple[str, tuple[str, ...]]] = {  # of compute.live.questions, with the inputs' modalities
+MODES: dict[Kind, tuple[str, tuple[str, ...]]] = {  # modes of compute.live.questions, with input modalities
     "image": ("choice", ("image", "image", "image")),
     "text": ("choice", ("text", "image", "image")),
     "quality": ("quality", ("image", "image")),

@@ -30,7 +30,7 @@ NOT_FINITE = "the model gave values that are not finite (NaN or infinite), which
 PIECE = 4  # items a thread takes at once: enough for a low overhead, few enough that order does not block others
 GROWTH = 8  # factor by which a batch may grow
 GAIN = 0.05  # share of an item's time that doubling must save
-SPENT = ("out of memory", "alloc_failed", "can't allocate memory", "not enough memory")  # as devices word it
+SPENT = ("out of memory", "alloc_failed", "can't allocate memory", "not enough memory")  # messages of devices
 
 
 def workers(wanted: int | None = None) -> int:

@@ -257,7 +257,7 @@ class FeatureStore:
     def identity_record(self, home: Path) -> dict[str, Any] | None:
         """Returns what `record_identity` wrote, or None."""
         path = home / "identity.json"
-        with contextlib.suppress(FileNotFoundError, NotHere, ValueError):  # the latter: damaged, and written again
+        with contextlib.suppress(FileNotFoundError, NotHere, ValueError):  # the latter: damaged, so rewritten
             if (remote := self._beside(home)) and not path.exists():
                 remote.get("identity.json", path)
             return json.loads(path.read_text())

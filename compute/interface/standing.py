@@ -44,7 +44,7 @@ class RankedModel:
     rank_low: int | None = None  # best rank of the interval, which covers at least 95%
     rank_high: int | None = None
     of: int = 0  # ranked models, including this one
-    others: Mapping[str, int] | None  # the other ranked ones, counted by origin; None: nobody else was looked at
+    others: Mapping[str, int] | None  # the other ranked ones, counted by origin; None: no comparison
     tie_class: str = ""  # letter, empty if unknown
     better: tuple[str, ...] = ()  # models that are significantly better
     worse: tuple[str, ...] = ()  # models that are significantly worse

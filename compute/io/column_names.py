@@ -32,7 +32,7 @@ PLACES = {  # as patterns, {0}: the phrase, {1}: a filler
     "last": r"(?:.* )?{0}(?: {1}| \d+)*",
     "whole": "(?:{1} )*{0}(?: {1})*",
     "whole with numbers": r"(?:{1} |\d+ )*{0}(?: {1}| \d+)*",
-    "pair": "(?!)",  # only where a column is there whose errors they are
+    "pair": "(?!)",  # only next to the column whose errors they are
 }
 
 

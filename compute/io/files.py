@@ -341,7 +341,7 @@ def check_inside(path: Path, *, root: Path) -> None:
 
 
 def is_inside(path: Path, root: Path) -> bool:
-    """Returns whether a path, with links resolved, is a folder or below it."""
+    """Returns whether a path, with links resolved, is `root` or below it."""
     return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(root))
 
 

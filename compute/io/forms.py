@@ -25,7 +25,7 @@ NEAR = 0.8  # similarity of an unknown column to a known one, from which it coun
 NAMED = 10  # wrong cells that an error names
 # Kinds of cells. TEXT is never empty, BLANK may be; SHARE is 0.8 or 80%.
 TEXT, BLANK, NUMBER, COUNT, WHOLE, SHARE = "text", "blank", "number", "count", "whole", "share"
-WRONG: dict[str, tuple[Callable[[Floats], np.ndarray], str]] = {  # numbers that are no such kind, and why
+WRONG: dict[str, tuple[Callable[[Floats], np.ndarray], str]] = {  # numbers that are not of the kind, and why
     NUMBER: (lambda values: ~np.isfinite(values), "is not a finite number"),
     COUNT: (lambda values: ~(np.isfinite(values) & (values >= 0)), "is not a count: it is negative, or not a number"),
     WHOLE: (lambda values: ~(np.floor(values) == values) | (values < 0), "is not a whole number from 0"),

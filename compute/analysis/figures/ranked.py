@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 from compute.analysis.figures.style import LINES, PALETTE, TEXT, plain, unmarked
 from compute.arrays import Bools, Floats
 
-ROW = 20  # pixels a row
+ROW = 20  # pixels per row
 MARGIN = 90  # pixels above and below the rows
 LEVEL = 0.45  # bars' distance, in rows
 

@@ -93,8 +93,8 @@ def complete(cells: ArrayLike) -> tuple[Bools, Bools]:
 def effects(cells: pd.DataFrame, *, draws: ArrayLike | None = None) -> BackboneEffects:
     """Splits the agreement [images, texts] between both sides.
 
-    The half width of a gap's interval is the 95% quantile over draws of the largest deviation, in standard errors, of
-    any pair's difference of the side.
+    A gap's interval extends by its standard error times the 95% quantile, over draws, of the largest standardised
+    deviation of any pair of the side.
     """
     values = cells.to_numpy(float)
     drawn = values[None] if draws is None else np.asarray(draws, float)

@@ -66,7 +66,7 @@ class OwnSuite:
     data: tuple[OwnFile, ...]  # one per task, its shape one of KNOWN; tasks may share a file
     models: tuple[Model, ...] = ()  # user generators, which the catalogue does not list
     synthetic: bool | None = None  # whether a program drew the images; None if unknown
-    name: str = ""  # of a suite's file, which tells suites of the same data apart; empty: known by its data alone
+    name: str = ""  # of a suite's file, to distinguish suites of the same data; empty: identified by its data
     shared: tuple[str, ...] = ()  # keys of catalogue tasks that are part of it
 
     @property

@@ -73,11 +73,11 @@ class ListedTask(StrictRecord):
 class SuiteFile(StrictRecord):
     """What the file states, before any data is read."""
 
-    title: Line = ""  # the file's name, where it states none
+    title: Line = ""  # default: the file's name
     description: Annotated[str, StringConstraints(max_length=own_suite.MAX_TEXT // 2), AfterValidator(_line)] = ""
     aggregate: Literal[own_suite.AGGREGATES] = own_suite.AGGREGATES[0]
     synthetic: bool | None = None
-    weights: dict[str, Weight] = {}  # of a category in the mean; of others 1
+    weights: dict[str, Weight] = {}  # of a category in the mean; default: 1
     tasks: Annotated[list[ListedTask], Field(min_length=1)]
     _name: str = PrivateAttr()
     _roots: tuple[Path, ...] = PrivateAttr()  # the folder of the file, and the folders that the user names

@@ -28,7 +28,7 @@ from compute.types import NotHere, first_line
 
 FILE = "check.txt"  # next to the answers of the same model with the same settings
 PAIRS, RATED = 20, 10  # per task of TASKS, and per type of rated pairs
-TASKS = {  # indices of items whose wrong option is another scene, or of another scene
+TASKS = {  # indices of items whose wrong option is another scene, or its caption
     "image-for-text": np.arange(1, 2 * PAIRS, 2),
     "text-for-image": np.arange(0, 2 * PAIRS, 2),
 }

@@ -51,7 +51,7 @@ def doubts(runs: Mapping[str, pd.DataFrame]) -> Doubts:
     rows = rows[rows["model"].isin(models)]
     items = rows.groupby("item").agg(expected=("expected", "first"), own=("right", "sum"), margin=("margin", "mean"))
     found = rows.groupby(["item", "answer"]).size().rename("votes").reset_index("answer").join(items)
-    least = found["answer"].map(items.groupby("expected")["own"].mean()).clip(lower=AGREE)  # NaN: no item's label
+    least = found["answer"].map(items.groupby("expected")["own"].mean()).clip(lower=AGREE)  # NaN: never a label
     found = found[(found["votes"] >= least) & (found["votes"] > found["own"]) & (found["answer"] != found["expected"])]
     found = found.assign(own=found["own"] - found["votes"]).sort_values(["own", "margin"], kind="stable")
     return Doubts(found.loc[~found.index.duplicated(), ["expected", "answer", "votes", "margin"]], models)

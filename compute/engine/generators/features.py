@@ -98,7 +98,7 @@ class Backbones:
         return clip | {metric: PREFERENCE[metric] for metric in self.preference}
 
     def beside(self, saved: Iterable[str]) -> Backbones:
-        """Returns the backbones that are still needed if the reference's statistics on these subsets are saved."""
+        """Returns the backbones with something to compute if the reference is saved statistics of these subsets."""
         keys = [key.partition(JOIN) for key in saved]
         return replace(
             self,

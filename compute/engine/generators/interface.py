@@ -94,17 +94,18 @@ def frechet(
     report: Report = lambda line: None,
     shown: Callable[[GeneratorTable], None] = lambda table: None,
 ) -> GeneratorTable:
-    """Compares generators' images with a reference: Fréchet distances, cFreD and their rivals, in one table.
+    """Compares generators' images with a reference: Fréchet distances, cFreD and other metrics, in one table.
 
     Features are stored, so an interrupted comparison resumes and another metric needs no second pass over the images.
+    `reference` and each of `generated` are one of three kinds: an address as for the command (folder, WebDataset,
+    Parquet, hub); images (Pillow, uint8 arrays, bytes or paths; an iterable is read once); or features, an array
+    (n, d). `reference` may instead be saved statistics (the file or the loaded record) or, with features, their
+    moments. With features, `condition` (n, p) are those of the prompts, row by row.
 
-    `reference` and each of `generated`: an address as the command takes them (folder, WebDataset, Parquet, hub), images
-    (Pillow, uint8 arrays, bytes or paths; an iterable is taken once), or features, an array (n, d). `reference` may be
-    saved statistics instead (the file or the loaded record), or with features their moments. With features, `condition`
-    (n, p) are those of the prompts, row by row. `prompts`: a file, prompts in the order of the images, or
-    by image. `features` is the folder that encodings are stored in, by default that of the `results`, the project's
-    if none is named. `grid` goes with `store`. `report` gets a line for what is read, encoded and stored, `shown`
-    the table before it is stored: a full disk must not cost it. Raises BadInput, BadItem, NotHere with what to fetch.
+    `prompts`: a file, prompts in the order of the images, or a mapping by image. `features`: the folder of encodings,
+    by default in `results`, or else in the project's results. `grid` requires `store`. `report` is called with a line
+    for what is read, encoded and stored, and `shown` with the table before it is stored, so that a full disk does not
+    lose it. Raises BadInput, BadItem, and NotHere with what to fetch.
     """
     if not generated:
         raise BadInput("No generator is named: give generated={name: images}")

@@ -140,7 +140,7 @@ def _pairs(frame: pd.DataFrame, *, title: str) -> Won:
         if names[0] == names[1]:
             raise BadInput(f"{title}, row {at}: {names[0]!r} is compared with itself")
         try:
-            side = names.index(said) if said in names else votes.side(said)  # a name comes before a side's
+            side = names.index(said) if said in names else votes.side(said)  # names take precedence
         except BadInput as error:
             raise BadInput(f"{title}, row {at}: {error}") from error
         yield (*names, weight * (0.5 if side is None else 1 - side))
