@@ -1,4 +1,4 @@
-"""Fewer tasks that order models as a whole suite does: which, how well, what is lost, and what is saved."""
+"""Fewer tasks that rank models like a whole suite: which, how well, what is lost, and what is saved."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One task: how it is run, how its models do, and its single items."""
+"""One task: how it is run, how models score on it, and its single items."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def page(site: Site, *, task: str) -> tuple:
 
 
 def described(task: Mapping[str, Any]) -> str:
-    """How a task is run, in a sentence."""
+    """Describes how a task is run, in a sentence."""
     return protocols.sentence(task["procedure"], task["benchmark"]) or "Our sources do not describe how it is run."
 
 
@@ -150,7 +150,7 @@ def ranked_points(table: BoardTable, index: int) -> pd.DataFrame:
 
 
 def best_scores(points: pd.DataFrame, column: SuiteColumn) -> go.Figure:
-    """Rows of `ranked_points` with their 95% intervals, a colour an origin."""
+    """Plots rows of `ranked_points` with their 95% intervals, a colour per origin."""
     digits = column.digits
     said = [
         (
@@ -169,7 +169,7 @@ def best_scores(points: pd.DataFrame, column: SuiteColumn) -> go.Figure:
 
 
 def verdict(saturation: Saturation) -> str:
-    """One sentence on saturation; it only claims what noise, chance or the ceiling shows."""
+    """Describes saturation in one sentence, which only claims what noise, chance or the ceiling shows."""
     if saturation.at_chance:
         return "Too hard to tell models apart: not even the best is clearly better than guessing."
     if saturation.judged >= FEWEST and saturation.within / saturation.judged >= 0.25:
