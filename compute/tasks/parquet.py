@@ -52,7 +52,7 @@ class Table:
 
     @cached_property
     def schema(self) -> pa.Schema:
-        """The Arrow schema, with the metadata that the hub writes."""
+        """Returns the Arrow schema, with the metadata that the hub writes."""
         return self._parts[0].schema_arrow
 
     def __len__(self) -> int:
@@ -60,7 +60,7 @@ class Table:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names of the columns, in order."""
+        """Returns the names of the columns, in order."""
         return tuple(self.schema.names)
 
     @property

@@ -71,7 +71,7 @@ COSTS = {
 
 
 def costs(table: BoardTable, key: str) -> np.ndarray:
-    """One of COSTS of each row's model [rows], NaN where it is not known: millions of parameters, memory in units of
+    """Returns one of COSTS of each row's model [rows], NaN if unknown: millions of parameters, memory in units of
     2^20 bytes, numbers in a vector (of one vector an item alone), seconds an image, days since the year 1 (a month
     counts as its first).
     """

@@ -92,7 +92,7 @@ MOST, FIRST = 3, 10  # moves that are named; places of which it is said whether 
 
 
 class TaskDoubt(NamedTuple):
-    """Describes doubts about a task in a few words, and says whether its scores should not decide a rank."""
+    """Doubts about a task in a few words, and whether its scores should not decide a rank."""
 
     words: str
     severe: bool

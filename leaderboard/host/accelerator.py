@@ -25,7 +25,7 @@ FAILED = "ZeroGPU worker error"  # the title of whatever else failed within a ca
 
 @dataclass(frozen=True, kw_only=True)
 class RemoteError:
-    """Carries an error out of the process that has the GPU: of an exception raised there, only its class's name
+    """An error passed out of the process that has the GPU: of an exception raised there, only its class's name
     arrives.
     """
 

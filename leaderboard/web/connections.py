@@ -60,7 +60,7 @@ class Connection(H11Protocol):
 
     @property
     def state(self) -> tuple[Any, bool, int]:
-        """Returns the time of the last request, whether none is being answered, and the number of unsent bytes."""
+        """Returns the cycle of the last request, whether none is being answered, and the number of unsent bytes."""
         is_idle = self.cycle is None or self.cycle.response_complete
         return self.cycle, is_idle, self.transport.get_write_buffer_size()
 

@@ -104,7 +104,7 @@ def _grades(table: Table) -> dict[tuple[str, str], int]:
 
 
 def documents(row: Row, source: Source, subset: str) -> Parts:
-    """ViDoRe v1 and v2: questions and pages, numbered separately; only the questions in one language are used."""
+    """Reads ViDoRe v1 and v2: questions and pages, numbered separately; only the questions in one language are used."""
     folder, repo = row.where(source)
     tables = {
         config: parquet.table(folder, repo=repo, config=config, split=row.split)
@@ -124,7 +124,7 @@ def documents(row: Row, source: Source, subset: str) -> Parts:
 
 
 def memes(row: Row, source: Source, subset: str) -> Parts:
-    """Hateful Memes: a single pool of all splits' rows with distinct texts; the answer of a test row is the row
+    """Reads Hateful Memes: a single pool of all splits' rows with distinct texts; the answer of a test row is the row
     itself.
     """
     folder, repo = row.where(source)
@@ -135,7 +135,7 @@ def memes(row: Row, source: Source, subset: str) -> Parts:
 
 
 def memotion(row: Row, source: Source, subset: str) -> Parts:
-    """Memotion: a single pool of all splits' rows with a text; rows are named by split and position."""
+    """Reads Memotion: a single pool of all splits' rows with a text; rows are named by split and position."""
     folder, repo = row.where(source)
     tables = {split: parquet.table(folder, repo=repo, split=split) for split in parquet.splits(folder)}
     texts = [text for table in tables.values() for text in table.values("text_corrected")[0]]
@@ -147,7 +147,7 @@ def memotion(row: Row, source: Source, subset: str) -> Parts:
 
 
 def rows_as_pairs(row: Row, source: Source, subset: str) -> Parts:
-    """SciMMIR: every row of the split is a query, and its other half is the answer."""
+    """Reads SciMMIR: every row of the split is a query, and its other half is the answer."""
     folder, repo = row.where(source)
     table = parquet.table(folder, repo=repo, split=row.split)
     every = range(len(table))
@@ -184,7 +184,7 @@ def _captioned(
 
 
 def captions(row: Row, source: Source, subset: str) -> Parts:
-    """WIT and XM3600: a split per language; every caption of an image is a query for it. XFlickr30k-CO has one caption
+    """Reads WIT and XM3600: a split per language; every caption of an image is a query for it. XFlickr30k-CO has one caption
     per image.
     """
     folder, repo = row.where(source)
@@ -204,7 +204,9 @@ def captions(row: Row, source: Source, subset: str) -> Parts:
 
 
 def choices(row: Row, source: Source, subset: str) -> Parts:
-    """CV-Bench: rows of one question type; a query is an image with a question, and its choices are the candidates."""
+    """Reads CV-Bench: rows of one question type; a query is an image with a question, and its choices are the
+    candidates.
+    """
     folder, repo = row.where(source)
     table = parquet.table(folder, repo=repo, split=row.split)
     kinds, questions, options, answers = table.values("task", "question", "choices", "answer")

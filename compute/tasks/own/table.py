@@ -48,7 +48,7 @@ class OwnTable:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names of the columns."""
+        """Returns the names of the columns."""
         return (*self.values.column_names, *self.stored)
 
     def texts(self, column: str) -> pd.Series | None:

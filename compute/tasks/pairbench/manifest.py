@@ -61,12 +61,12 @@ class Pair:
 
     @property
     def name(self) -> str:
-        """Unique within the split."""
+        """Returns a name that is unique within the split."""
         return f"{self.item}/{self.type}"
 
     @property
     def sides(self) -> tuple[MadeImage, MadeImage | None]:
-        """How each side is made; None for a text."""
+        """Returns how each side is made; None for a text."""
         first = MadeImage(name=self.first, source=self.first_key.encode())
         if not self.second:
             return first, None

@@ -50,7 +50,7 @@ class MadeImage:
 
 
 class ImageMaker:
-    """Makes images and caches recent ones in memory for all models, splits and threads.
+    """A maker of images that caches recent ones in memory for all models, splits and threads.
 
     `read(image)` returns the file of an image that exists already, else None; only one thread calls it at a time.
     """

@@ -20,7 +20,7 @@ PACKAGES = ("gradio", "duckdb", "pandas", "numpy", "scipy", "plotly")
 
 
 def draw(site: Site) -> None:
-    """One page of text; its numbers are those of the database at the time it is opened."""
+    """Draws a page of text; its numbers are those of the database at the time it is opened."""
     component = html("<p class='pg-waiting pg-quiet'>Loading …</p>")
 
     def text() -> Markup:

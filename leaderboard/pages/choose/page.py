@@ -68,7 +68,7 @@ LABELS = {
 
 
 def draw(site: Site) -> None:
-    """The questions, then the shortlist."""
+    """Draws the questions, then the shortlist."""
     static_html(render("pages/choose/ready.html", views=READY))
     canvas = Canvas(site)
     with controls():

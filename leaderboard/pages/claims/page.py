@@ -23,7 +23,7 @@ MOST_ROWS = 15  # before the table is there
 
 
 def draw(site: Site) -> None:
-    """Static words and the table component, which keeps its state in the address itself."""
+    """Draws static text and the table component, which keeps its state in the address itself."""
     mount = "module.mount(target, 'data/claims');"
     scripted(
         site.assets,

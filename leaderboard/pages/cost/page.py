@@ -63,7 +63,7 @@ def draw(site: Site) -> None:
         return (texts.calculator(suite_items(suite), suite=suite, rate=rate, size=size),)
 
     def without_it(**values: Any) -> dict[Any, Any]:
-        """Returns the page without a model that does not exist, with the suites of one that does."""
+        """Returns the list of suites for an unknown suite, else the page without the unknown model."""
         if not values["suite"]:
             return {head: instead("cost?suite=", listed())}
         return dict(zip(canvas.outputs, page(**values | {"model": ""}), strict=True))

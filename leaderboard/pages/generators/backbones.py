@@ -40,7 +40,7 @@ class BackboneSet:
 
 
 def draw(site: Site) -> None:
-    """The control, then the section."""
+    """Draws the control, then the section."""
 
     def listed() -> list[tuple[str, str]]:
         return choices(site.db) or [("No set of generators", "")]

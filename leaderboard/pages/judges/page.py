@@ -57,7 +57,7 @@ def axis(metric: str, values: Sequence[float]) -> tuple[float, float]:
 
 
 def draw(site: Site) -> None:
-    """The answer, the picture, the controls, then one judge in detail, and the judges of pairs of images."""
+    """Draws the answer, the chart, the controls, then one judge in detail, and the judges of pairs of images."""
 
     def judges() -> list[tuple[str, str]]:
         rows = site.db.query("judges").itertuples()

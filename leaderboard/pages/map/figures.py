@@ -93,6 +93,6 @@ def name_points(figure: go.Figure, facts: pd.DataFrame) -> None:
 
 
 def natural(value: str) -> tuple[int, str]:
-    """Numbered names in the order of their numbers."""
+    """Sorts numbered names by their numbers."""
     head = value.split(":")[0].rpartition(" ")[2]
     return (int(head) if head.isdigit() else 10**6, value)

@@ -37,7 +37,7 @@ MEASURED = ("size", "dimension", "mean")  # colours that are numbers
 
 
 def draw(site: Site) -> None:
-    """What the clusters are, the controls, the figure with what was picked in it, the settings, and the table."""
+    """Draws the clusters, the controls, the chart with the selection, the settings, and the table."""
     titles = site.db.keyed("suites")["benchmark_title"]
     offered = [(titles[suites[0]], ",".join(suites)) for suites in SHIPPED.values()]
     usual = Recipe()

@@ -20,7 +20,7 @@ Facts = dict[str, Any]  # what the template shows; values are texts in the unit 
 
 
 def findings(site: Site, suites: Sequence[str]) -> list[Facts]:
-    """One finding for each of the suites of real data."""
+    """Returns one finding per suite of real data."""
     failing = [row for row in site.db.records("claims") if row["verdict"] == "conflict"]
     failing.sort(key=lambda row: SEVERITIES.index(row["severity"]))
     out = []

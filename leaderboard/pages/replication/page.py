@@ -20,7 +20,7 @@ MODEL, DATA, PAIR = "openai/clip-vit-large-patch14", "imagenet-1k", "imported,im
 
 
 def draw(site: Site) -> None:
-    """One model on one data set, then two laboratories on all that they share."""
+    """Draws one model on one data set, then two laboratories on all that they share."""
     db, texts, canvas = site.db, macros("pages/replication/page.html"), Canvas(site)
 
     def models() -> list[tuple[str, str]]:

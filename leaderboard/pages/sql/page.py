@@ -45,7 +45,7 @@ class Written(BaseModel):
 
 
 def draw(site: Site) -> None:
-    """Static words and the component, which keeps the query in the address itself."""
+    """Draws static text and the component, which keeps the query in the address itself."""
     mount = "module.mount(target, {description: 'data/sql', answer: 'data/sql'});"
     scripted(
         site.assets,

@@ -65,7 +65,9 @@ def tasks(site: Site) -> list[tuple[str, str]]:
 
 
 def page(site: Site, *, task: str) -> tuple:
-    """The outputs for one task: heading, who leads, the figure (hidden without a suite), facts and items, the rest."""
+    """Returns the outputs for one task: heading, who leads, the chart (hidden without a suite), facts and items,
+    the rest.
+    """
     db = site.db
     about = db.query("task", key=task).iloc[0]
     suites = db.query("suites_of_task", task=task)

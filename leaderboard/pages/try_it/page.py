@@ -29,7 +29,7 @@ Result = tuple[Markup, LiveQuestion | None, Sequence[str]]
 
 
 def draw(site: Site) -> None:
-    """The tray, the answers below it, two sections for a closer look, and tables of pairs."""
+    """Draws the tray, the answers below it, two sections for a closer look, and tables of pairs."""
     # Its event `compare` carries session, inputs, mode, question, models, judges, pressed, asked and open.
     # `pressed` is true where a visitor's press asks: without one no judge is asked, `models` has no judges, and
     # `judges` alone says which are ticked. `asked` counts the page's questions. `open`: keys of the sections that are.

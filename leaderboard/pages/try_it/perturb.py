@@ -59,7 +59,7 @@ class Section:
 
     @property
     def outputs(self) -> list[Any]:
-        """All that `renewed` has values for."""
+        """Returns the components for which `renewed` has values."""
         return [self.accordion, self.body, self.shown, self.message, *self.components]
 
     def renewed(self, question: LiveQuestion, payload: dict[str, Any]) -> dict[Any, Any]:
