@@ -184,8 +184,8 @@ def _captioned(
 
 
 def captions(row: Row, source: Source, subset: str) -> Parts:
-    """Reads WIT and XM3600: a split per language; every caption of an image is a query for it. XFlickr30k-CO has one caption
-    per image.
+    """Reads WIT and XM3600: a split per language; every caption of an image is a query for it. XFlickr30k-CO has one
+    caption per image.
     """
     folder, repo = row.where(source)
     table = parquet.table(folder, repo=repo, split=subset)
