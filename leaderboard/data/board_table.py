@@ -307,10 +307,10 @@ class BoardTable:
 
 
 def load(db: Database, *, suite: str, scope: Scope = WHOLE) -> BoardTable:
-    """The table of one suite, of one condition and metric or of languages where `scope` names them. Of several
-    languages a task counts that has scores in each; its score is the mean over its subsets in them.
+    """Returns the table of one suite or, if `scope` is given, of one condition and metric or of languages. For several
+    languages, a task counts if it has scores in each; its score is the mean over its subsets in them.
 
-    Raises UnknownKey for a suite that is not there, and as `ScopeChoices.check` does.
+    Raises UnknownKey for a missing suite, and as `ScopeChoices.check`.
     """
     known = db.keyed("suites")
     if suite not in known.index:

@@ -198,11 +198,11 @@ def _of_task(table: BoardTable, rows: Sequence[int], index: int) -> ComparedLine
 def common_ground(
     suite_cache: SuiteCache, models: Sequence[str], *, suite: str, origin: str, by: str = ""
 ) -> tuple[str, str]:
-    """The suite and the origin in which the models share most tasks, of those that are left open (empty); among suites
-    with a column `by`, where there are any.
+    """Returns the suite and the origin in which the models share most tasks, for those not given (empty), among suites
+    with a column `by`, if there are any.
 
-    First come those in which most of the models have scores, of one origin before ALL, of real items before synthetic
-    ones; of equals, the suite with fewest other tasks.
+    Suites in which most of the models have scores come first, then one origin before ALL, then real items before
+    synthetic ones. Ties go to the suite with fewest other tasks.
     """
     found: list[tuple[Any, ...]] = []
     for key in [suite] if suite else suite_cache.suites():

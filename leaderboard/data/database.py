@@ -304,10 +304,10 @@ def _restored(now: OpenDatabase, data: str) -> OpenDatabase:
 
 
 def shared(make: Callable[..., Value], *, most: int | None = None) -> Callable[..., Value]:
-    """`make(owner, *key)` with its last `most` values stored (None: all) as long as the file of `owner.db`, or of the
-    owner itself, is read, for all that call it; one thread makes a value, the others wait for it.
+    """Caches the last `most` values (None: all) of `make(owner, *key)` for all callers, while the file of `owner.db`,
+    or of the owner itself, is read. One thread makes a value, and the others wait for it.
 
-    The value must not depend on which owner of a database asks.
+    The value must be the same for all owners of a database.
     """
     signature = inspect.signature(make)
 

@@ -71,9 +71,9 @@ COSTS = {
 
 
 def costs(table: BoardTable, key: str) -> np.ndarray:
-    """Returns one of COSTS of each row's model [rows], NaN if unknown: millions of parameters, memory in units of
-    2^20 bytes, numbers in a vector (of one vector an item alone), seconds an image, days since the year 1 (a month
-    counts as its first).
+    """Returns one of COSTS of each row's model [rows], NaN if unknown: millions of parameters, memory in units of 2^20
+    bytes, dimension of a vector (only with one vector per item), seconds per image, days since the year 1 (a month
+    counts as its first day).
     """
     facts = table.models[COSTS[key]]
     if key == AGE:

@@ -201,8 +201,8 @@ def plain(frame: pd.DataFrame) -> pd.DataFrame:
 def ranking(
     table: BoardTable, ranked: Ranking | None, estimates: Estimates | None = None, *, with_categories: bool = False
 ) -> dict[str, Any]:
-    """The `standing` as lists, one entry a row, under short names; `with_categories` adds the category means, which the
-    table has where all its tasks count.
+    """Returns the `standing` as lists with one entry per row, under short names. `with_categories` adds the category
+    means, which the table already has if all its tasks count.
 
     They come as cells with their marks. `fixed` names the categories of one task; `front` lists the rows of known size
     that no model that is no larger significantly beats, `front_untested` for each of them how many that are no larger

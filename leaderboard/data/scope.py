@@ -83,8 +83,8 @@ class ScopeChoices:
 def scope_choices(
     tasks: pd.DataFrame, subset_metrics: pd.DataFrame, *, human: bool, parts: pd.DataFrame | None
 ) -> ScopeChoices:
-    """What the ranked of some tasks share. `subset_metrics` says which scores there are: task, metric, subset; `parts`
-    which of them are of which language, as `languages.parts` has it.
+    """Returns the scopes shared by the ranked tasks among some tasks. `subset_metrics` lists existing scores: task,
+    metric, subset; `parts` lists their languages, as `languages.parts`.
 
     A suite that people rank (`human`) has no other ranking.
     """

@@ -146,7 +146,7 @@ def agreements(boards: Mapping[str, Board]) -> list[tuple[str, str, dict[str, fl
     """Returns every two metrics that enough judges have, and Spearman's r over n judges with its 95% interval, low and
     high.
 
-    It is significant where 0 lies outside; NaN: not known.
+    It is significant if the interval excludes 0; NaN: unknown.
     """
     own = {key: board.judges[board.judges["rank"] > 0].set_index(JUDGE)["value"] for key, board in boards.items()}
     found = correlate(scores=pd.DataFrame(own, columns=[*own]).to_numpy(float), method="spearman")

@@ -199,7 +199,7 @@ def beside(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
     """Returns the items that all runs have: `margin` and `apart` for sorting, `right0`, `right1`, `margin0`, ... a run
     each.
 
-    Margins of two models are on unlike scales: they are added and compared in standard deviations of each.
+    Margins of two models are on different scales, so they are added and compared in units of their standard deviations.
     """
     first = frames[0]
     shared = first.index
