@@ -1,4 +1,4 @@
-"""What a visitor sees: reads the database, never writes it.
+"""The pages that visitors see. They read the database and never write it.
 
 From Python: `leaderboard.serve`. Importing this package loads nothing heavy.
 """

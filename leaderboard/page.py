@@ -1,4 +1,4 @@
-"""What a page is and what it gets: its controls tied to the address, its heading, its citation."""
+"""The parts of a page: controls tied to the address, its heading, its citation."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ Listed = Callable[[], list[tuple[str, str]]]  # titles and keys to choose from
 
 @dataclass(frozen=True, kw_only=True)
 class Site:
-    """What a page needs to draw itself."""
+    """Everything that a page needs to draw itself."""
 
     db: Database
     suite_cache: SuiteCache
@@ -54,12 +54,15 @@ class Site:
     ahead: list[Callable[[], Any]] = field(default_factory=list)  # what is made before the first visitor needs it
 
     def guard(self, answer: Handler) -> Handler:
-        """A route's handler whose errors are sentences, and whose answer comes from one file of the database."""
+        """Returns a route's handler whose errors are sentences, and whose answer comes from one file of the
+        database.
+        """
         return guarded(answer, snapshot=self.db.snapshot)
 
     def packed(self, make: Callable[..., dict[str, Any]], *, key: str = "") -> Handler:
-        """Returns a route's handler that answers with what is made and compressed once a database file, ahead of the
-        first visitor unless it takes a `key`: the query parameter that `make` is called with."""
+        """Returns a route's handler that answers with a result made and compressed once per database file. It is made
+        before the first visitor unless the handler takes a `key`: the query parameter that `make` is called with.
+        """
         packed = partial(shared(lambda db, *keys: compress(encode(make(*keys))), most=256), self.db)
         if not key:
             self.ahead.append(packed)
@@ -115,7 +118,7 @@ class View:
 
 
 def subject_heading(view: View) -> gr.HTML:
-    """Returns the heading of a page about one thing, to be filled with that thing's; the tab is named after it."""
+    """Returns the heading of a page about one thing, which fills it later and also names the tab."""
     name = f"const own = {json.dumps(f'{view.title} · {SITE}')};"
     return html(macro("heading")(view.title, view.sentence), js_on_load=f"{name}{TITLE}{NAMED}")
 
@@ -143,7 +146,7 @@ new MutationObserver(() => {
 
 
 def static_html(markup: str, *, js: str | None = None) -> gr.HTML:
-    """Markup that never changes. Data in it must be escaped already; template signs are defused here."""
+    """Static markup. Data in it must already be escaped; template syntax is neutralised here."""
     safe = str(markup)
     for sign, escaped in ESCAPED:
         safe = safe.replace(sign, escaped)
@@ -151,12 +154,12 @@ def static_html(markup: str, *, js: str | None = None) -> gr.HTML:
 
 
 def payload_of(event: gr.EventData) -> dict[str, Any]:
-    """Returns what a script sent with its event; empty for anything but an object."""
+    """Returns what a script sent with its event; empty if it is not an object."""
     return event._data if isinstance(event._data, dict) else {}
 
 
 def script_json(facts: Mapping[str, Any]) -> str:
-    """Returns a component's value as JSON for its script, in which Gradio reads no markup."""
+    """Returns a component's value as JSON for its script, in a form that Gradio does not read as markup."""
     return json.dumps(facts, ensure_ascii=False).replace("<", "\\u003c")
 
 
@@ -196,7 +199,7 @@ def fill(
 
 
 def _on_opening(site: Site, load: Callable[..., Any], outputs: Sequence[gr.components.Component]) -> Any:
-    """Has `load` fill the outputs whenever the page is opened; says so to the first screen."""
+    """Makes `load` fill the outputs whenever the page is opened, and registers this with the first screen."""
     opened = site.blocks.load(load, outputs=outputs, queue=False, **QUIET)
     for over in (opened.success, opened.failure):
         over(None, js=FILLED, **QUIET)
@@ -204,7 +207,7 @@ def _on_opening(site: Site, load: Callable[..., Any], outputs: Sequence[gr.compo
 
 
 def _by_output(values: list[Any]) -> Any:
-    """Returns what a handler returns for its outputs: a single one's value stands alone."""
+    """Returns a handler's result in the form for its outputs: a single value is not wrapped."""
     return values[0] if len(values) == 1 else values
 
 
@@ -264,7 +267,7 @@ def catalogue(
 
 
 def remember(parameters: Sequence[Parameter], *, presets: bool = False) -> str:
-    """JavaScript that writes the controls' values to the address, without defaults, and passes them on.
+    """Returns JavaScript that writes the controls' values to the address, without defaults, and passes them on.
 
     With `presets`, the preset that the page was opened with is replaced by the values themselves.
     """
@@ -307,7 +310,9 @@ def _text(parameter: Parameter, value: Any) -> str:
 
 
 def instead(address: str, listed: Sequence[tuple[str, str]]) -> str:
-    """What can be chosen where an address names something that is not there: titles, each key after the address."""
+    """Returns the choices to offer if an address names something that does not exist: titles, each with the key after
+    the address.
+    """
     return macro("index")([("", [(title, f"{address}{quote(key, safe='/:~')}") for title, key in listed])])
 
 
@@ -320,8 +325,9 @@ class PartialRedraw(NamedTuple):
 
 
 class Canvas:
-    """A page while it is built whose controls are tied to its address and redraw its outputs, both in the order in
-    which they are made. An error is shown above the first output."""
+    """A page under construction whose controls are tied to its address and redraw its outputs, both in the order of
+    creation. An error is shown above the first output.
+    """
 
     def __init__(self, site: Site) -> None:
         self.site = site
@@ -332,7 +338,7 @@ class Canvas:
         self.lists: dict[str, Listed] = {}
 
     def output(self, component: gr.components.Component) -> Any:
-        """Returns the component, which is redrawn from now onward."""
+        """Returns the component and registers it to be redrawn."""
         self.outputs.append(component)
         return component
 
@@ -343,15 +349,15 @@ class Canvas:
         return self.output(html(value, **look))
 
     def waiting(self, what: str = "Loading") -> gr.HTML:
-        """Returns an output of markup that the page begins with."""
+        """Returns an output of markup with initial content."""
         return self.html(f"<p class='pg-waiting pg-quiet'>{what} …</p>")
 
     def figure(self, **look: Any) -> gr.Plot:
-        """Returns an output that is a figure."""
+        """Returns an output that is a chart."""
         return self.output(gr.Plot(show_label=False, container=False, **look))
 
     def control(self, parameter: Parameter, component: gr.components.Component) -> Any:
-        """Returns the component, which is the parameter's control from now onward."""
+        """Returns the component and registers it as the parameter's control."""
         self.parameters.append(parameter)
         self.controls.append(component)
         return component
@@ -367,8 +373,10 @@ class Canvas:
         rule: Mapping[str, Any] = {},  # noqa: B006 (never changed)
         **look: Any,
     ) -> Any:
-        """Returns a control that chooses among titles and keys. A function gives those of the database: a page built on
-        an older file opens with today's. `noun` and `rule` are facts of the parameter, `look` of the component."""
+        """Returns a control that chooses among titles and keys. A function returns those of the current database, so
+        that a page built on an older file shows them. `noun` and `rule` are facts of the parameter, `look` of the
+        component.
+        """
         if callable(listed):
             self.lists[key] = listed
         offered = listed() if callable(listed) else list(listed)
@@ -412,7 +420,7 @@ class Canvas:
             return [gr.update(value=macro("message")(note) if note else "", visible=bool(note)), *drawn]
 
         def today() -> dict[str, list[tuple[str, str]]]:
-            """Returns what lists offer, by parameter, where the file is newer than the page."""
+            """Returns the choices of lists, by parameter, if the file is newer than the page."""
             return {} if site.db.version == built else {key: listed() for key, listed in self.lists.items()}
 
         def read(query: Mapping[str, str], lists: Mapping[str, list[tuple[str, str]]]) -> tuple[dict[str, Any], str]:

@@ -1,4 +1,4 @@
-"""The app: where pages, routes, middleware and warm-up meet."""
+"""The app: pages, routes, middleware and warm-up come together here."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ log = logging.getLogger(__name__)
 
 
 def theme() -> gr.themes.Base:
-    """Calm and typographic: one typeface, one accent, square-ish corners; the rest is look.css."""
+    """Calm and typographic: one typeface, one accent, nearly square corners; the rest is in look.css."""
     return gr.themes.Base(
         primary_hue="teal",
         neutral_hue="slate",
@@ -82,12 +82,12 @@ def build(
     study: StudyFolder | None = None,
     study_key: str = "",
 ) -> tuple[gr.Blocks, dict[str, Any]]:
-    """The app and what `launch` needs to serve it; a rebuild, and `data`, renew its database while it runs.
+    """Returns the app and what `launch` needs to serve it; a rebuild, and `data`, update its database while it runs.
 
     `source` is the database's file, or the database where the caller closes it, after the app. `opens_on` is the
     address of the page that a visitor who opens the app comes to, in place of the front page: `board?suite=...`.
-    `own_models` are the host's own, which visitors can try besides the catalogue's. `study`: what /eyes asks
-    about, with `study_key` only those whose address has it.
+    `own_models` are the host's own, which visitors can try besides the catalogue's. `study`: what /eyes asks about,
+    with `study_key` only those whose address has it.
 
     Without `access` it answers under any host, and no other site may frame it.
 
@@ -164,8 +164,9 @@ def build(
 
 
 def guarded(lifespan: Lifespan, wrap: Callable[[ASGIApp], ASGIApp]) -> Lifespan:
-    """`lifespan` of an app that from then on is wrapped as a whole: Gradio puts its own middleware around what it is
-    handed, which would answer some requests first."""
+    """Returns a `lifespan` that wraps the whole app, because Gradio puts its own middleware around the given one, which
+    would answer some requests first.
+    """
 
     @asynccontextmanager
     async def run(app: Starlette) -> AsyncIterator[Any]:
@@ -177,7 +178,7 @@ def guarded(lifespan: Lifespan, wrap: Callable[[ASGIApp], ASGIApp]) -> Lifespan:
 
 
 def serve(blocks: gr.Blocks, launch: dict[str, Any]) -> None:
-    """Serves the app until it is interrupted. `launch`: what `build` returns, with the address to listen on."""
+    """Serves the app until it is interrupted. `launch` is the result of `build`, with the address to listen on."""
     start(blocks, launch)
     print(f"* Running on local URL:  {blocks.local_url.rstrip('/')}", flush=True)
     Thread(target=return_freed_regularly, daemon=True).start()
@@ -185,18 +186,20 @@ def serve(blocks: gr.Blocks, launch: dict[str, Any]) -> None:
 
 
 def start(blocks: gr.Blocks, launch: dict[str, Any]) -> None:
-    """Serves the app in the background. Raises OSError where the port is taken."""
+    """Serves the app in the background. Raises OSError if the port is taken."""
     blocks.launch(**launch, prevent_thread_lock=True, quiet=True)  # its lines advise to set share=True
     connections.bound(blocks.server)
 
 
 def page_titles() -> list[tuple[str, str]]:
-    """The titles and keys of the pages that can be opened without a choice of what to show."""
+    """Returns the titles and keys of the pages that can be opened without choosing what to show."""
     return [(view.title, view.key) for view in VIEWS if view.listed]
 
 
 def routes(site: Site) -> list[Route]:
-    """What the browser fetches outside Gradio's events: static files, the search's index, what each page hands over."""
+    """Returns the routes that the browser fetches outside Gradio's events: static files, the search's index, and each
+    page's data.
+    """
     return [
         *static.routes(),
         site.table("search", lambda: search.index(site.suite_cache, pages=page_titles())),
@@ -207,7 +210,7 @@ def routes(site: Site) -> list[Route]:
 
 
 def _warm(site: Site) -> None:
-    """Makes what the first visitors need, while nobody waits; what fails fails again when it is needed."""
+    """Prepares what the first visitors need, while nobody waits; a failure recurs when the result is needed."""
     time.sleep(WARM_AFTER)
     if not site.db.is_closed:
         POOL.start()

@@ -1,4 +1,4 @@
-"""`leaderboard.serve`: the app with a user model on its board, from a script or a notebook."""
+"""`leaderboard.serve`: the app with a user's model on its board, from a script or a notebook."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class ServedBoard:
 def serve(
     scores: Evaluation, *, port: int | None = None, open_browser: bool = True, block: bool | None = None
 ) -> ServedBoard:
-    """Serves the board with the evaluated model in its place among all other rows, selected.
+    """Serves the board with the evaluated model in its position among all other rows, selected.
 
     The database is made next to the evaluation's results; nothing shipped is changed. It is brought up to date before,
     so that later evaluations in the same folder are shown too. `port`: by default the first free one from 7860. `block`

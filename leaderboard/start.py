@@ -1,4 +1,4 @@
-"""Starts the app: what `python app.py` and `likeness` do."""
+"""Starts the app, as `python app.py` and `likeness` do."""
 
 from __future__ import annotations
 
@@ -22,8 +22,9 @@ STARTED = "STARTED_ANEW_BY"  # the process that did so
 
 
 def start(chosen: Options) -> None:
-    """Fetches the database, or builds it when it is missing or out of date, then serves the app. An error that a user
-    can fix is one line and exit code 1."""
+    """Fetches the database, or builds it if it is missing or out of date, then serves the app. An error that a user can
+    fix prints one line and exits with code 1.
+    """
     remarks: list[str] = []
     accelerator.claim()
     tune_malloc()
@@ -68,13 +69,14 @@ def start(chosen: Options) -> None:
 
 
 def _tell(remarks: list[str]) -> None:
-    """Prints the remarks, each once."""
+    """Prints the distinct remarks."""
     while remarks:
         print(remarks.pop(0), flush=True)
 
 
 def start_anew() -> None:
-    """Does not return: the same command restarts in this process. A second call, or another system, does nothing.
+    """Restarts the same command in this process and does not return. On a second call, or on another system, it does
+    nothing.
 
     For a server that has built its database: the build leaves 50 MB of libraries that no page needs.
     """

@@ -53,7 +53,7 @@ class SharedRuns:
 
     @property
     def hub_id(self) -> str:
-        """The repository of the model's weights; empty for a model whose weights are elsewhere."""
+        """Returns the repository of the model's weights; empty for a model whose weights are elsewhere."""
         weights = self.model.weights
         return weights if HUB_ID.fullmatch(weights) and not (paths.ROOT / weights).is_dir() else ""
 

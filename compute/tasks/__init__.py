@@ -1,4 +1,4 @@
-"""Items of tasks: a loader is looked up by the task's benchmark and procedure; `data.py` has the shapes of items."""
+"""Items of tasks: the task's benchmark and procedure select a loader; `data.py` defines the shapes of items."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ __all__ = (
     "without",
 )
 
-# Each has PROCEDURES, which it has items for; load(task, source=, options=), the items a subset; needs(task, source=);
-# identity(task, source=), part of the fingerprint; and options_of(task), where there is something to choose.
+# Each has PROCEDURES, the procedures it has items for; load(task, source=, options=), the items per subset; needs(task,
+# source=); identity(task, source=), part of the fingerprint; and, if there are options, options_of(task).
 LOADERS: dict[str, ModuleType] = {
     "unisim": unisim,
     "mieb": mieb,
@@ -37,7 +37,7 @@ LOADERS: dict[str, ModuleType] = {
 
 
 def load(task: Task, *, source: Source, options: Mapping[str, Any] | None = None) -> dict[str, Data]:
-    """A task's items, a subset at a time. Raises NotHere for files that are not on this machine.
+    """Returns a task's items by subset. Raises NotHere for files that are not on this machine.
 
     `options` may name any of `options_of(task)`; the others have their defaults.
     """
@@ -46,24 +46,25 @@ def load(task: Task, *, source: Source, options: Mapping[str, Any] | None = None
 
 
 def options_of(task: Task) -> Mapping[str, tuple[Any, ...]]:
-    """The options of how a task's items are made: name -> allowed values, the first is the default."""
+    """Returns the options for making a task's items: name -> allowed values; the first is the default."""
     loader = _loader(task)
     return loader.options_of(task) if hasattr(loader, "options_of") else {}
 
 
 def needs(task: Task, *, source: Source) -> Need:
-    """What a task's items take to fetch, without fetching or reading them."""
+    """Returns the cost of a task's items, without fetching or reading them."""
     return _loader(task).needs(task, source=source)
 
 
 def identity(task: Task, *, source: Source) -> dict[str, Any]:
-    """What decides a task's items besides its catalogue row: versions of loaders and generators, seeds, and the files
-    themselves where no pinned revision identifies them."""
+    """Returns what determines a task's items besides its catalogue row: versions of loaders and generators, seeds, and
+    the files themselves if no pinned revision identifies them.
+    """
     return _loader(task).identity(task, source=source)
 
 
 def computable(task: Task) -> bool:
-    """Whether a loader makes items of the task's benchmark for its procedure."""
+    """Returns whether a loader makes items of the task's benchmark for its procedure."""
     try:
         _loader(task)
     except NotHere:
@@ -72,7 +73,7 @@ def computable(task: Task) -> bool:
 
 
 def is_import_only(task: Task) -> bool:
-    """Whether a task's data set is private, or holds the text that OCR read from its pages, which no loader reads."""
+    """Returns whether a task's data set is private or holds OCR text of its pages, which no loader reads."""
     return task.benchmark == "vidore" and (task.dataset.startswith("mteb-private/") or "OCR" in task.dataset)
 
 

@@ -1,4 +1,5 @@
-"""The shapes of tasks' items: one class a kind of question, and what all share. A loader gives one of these a subset.
+"""The shapes of tasks' items: one class per kind of question, and what all share. A loader returns one of these per
+subset.
 
 `names` (n,) are the items' names within the data set, unique within a subset; all columns have a row per item unless
 stated otherwise.
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 from compute.content.items import Column, joined, paired
 from compute.types import BadInput
 
-CONDITIONS = ("sensitive", "invariant")  # how a judge is to take a transformation
+CONDITIONS = ("sensitive", "invariant")  # how a judge is to treat a transformation
 POSITION = "position"  # the transformation of What's Up's pairs: the same objects in another spatial relation
 PAIR_TYPES = ("identical", "transformed", "transformed-2", "irrelevant")
 QUESTIONS = ("reference", "quality", "brightness", "colorfulness", "contrast", "sharpness")
@@ -24,7 +25,9 @@ QUESTIONS = ("reference", "quality", "brightness", "colorfulness", "contrast", "
 
 @dataclass(frozen=True, kw_only=True)
 class Choices:
-    """Which of k alternatives is nearest to the reference, or has more of a quality (UniSim-Bench 2AFC, IQA, PAA)."""
+    """Questions of which of k alternatives is nearest to the reference, or has more of a quality (UniSim-Bench 2AFC,
+    IQA, PAA).
+    """
 
     names: tuple[str, ...]
     alternatives: tuple[Column, ...]  # k columns, k in 2..8
@@ -35,7 +38,7 @@ class Choices:
 
 @dataclass(frozen=True, kw_only=True)
 class OddOneOut:
-    """Which of k images does not belong (k = 3 in UniSim-Bench)."""
+    """Questions of which of k images does not belong (k = 3 in UniSim-Bench)."""
 
     names: tuple[str, ...]
     members: tuple[Column, ...]  # k columns
@@ -64,17 +67,17 @@ class Probe:
 
 @dataclass(frozen=True, kw_only=True)
 class Clusters:
-    """Items to be grouped; the labels are for the comparison only."""
+    """Items to be clustered; the labels are only for comparison."""
 
     test: Labelled
 
 
 @dataclass(frozen=True, kw_only=True)
 class ZeroShot:
-    """Items to be given one of the classes by its prompt."""
+    """Items to be classified by class prompts."""
 
     test: Labelled
-    prompts: Column  # one text a class
+    prompts: Column  # one text per class
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,9 +92,9 @@ class Sentences:
 
 @dataclass(frozen=True, kw_only=True)
 class Matches:
-    """Images and captions of one row that belong together: a images and c captions a row.
+    """Rows of matching images and captions: a images and c captions per row.
 
-    With one image, the first caption is right; with one caption, the first image; with two and two, i goes with i.
+    With one image, the first caption is correct; with one caption, the first image; with two of each, i matches i.
     """
 
     names: tuple[str, ...]
@@ -108,18 +111,18 @@ class RatedPairs:
     second: Column  # its counterpart: an image, or a text
     expected: np.ndarray  # (n,) int: 10, 8 or 1
     types: np.ndarray  # (n,) str, of PAIR_TYPES
-    sources: np.ndarray  # (n,) str: the source item, which a bootstrap draws
+    sources: np.ndarray  # (n,) str: the source item, the unit of the bootstrap
     templates: np.ndarray  # (n,) int 0..4: which prompt template
-    condition: str  # one of CONDITIONS; empty: similarity is left to the judge
+    condition: str  # one of CONDITIONS; empty: the judge decides what counts as similar
     transformations: tuple[str, ...]  # keys of PERTURBATIONS, and POSITION
-    # k random applications of the transformation to each side, for models without a prompt; none where the condition
-    # is sensitive, a side is a text, or the transformation is the position alone.
+    # k random applications of the transformation to each side, for models without a prompt. Empty if the condition is
+    # sensitive, a side is a text, or the only transformation is the position.
     first_variants: tuple[Column, ...] = ()
     second_variants: tuple[Column, ...] = ()
 
     @classmethod
     def of_one(cls, first: Column, second: Column) -> RatedPairs:
-        """One pair under no condition; each column has one row."""
+        """Makes one pair without a condition; each column has one row."""
         nothing = np.array([""])
         return cls(
             names=("live",),
@@ -136,7 +139,7 @@ class RatedPairs:
 
 @dataclass(frozen=True, kw_only=True)
 class Mixed:
-    """Queries or documents that have an image, a text, or both: `image_at` (n,) are rows of `image`, -1 for none."""
+    """Queries or documents with an image, a text, or both. `image_at` (n,) holds rows of `image`, -1 for none."""
 
     names: tuple[str, ...]
     image: Column | None = None
@@ -148,7 +151,7 @@ class Mixed:
         return len(self.names)
 
     def take(self, positions: np.ndarray) -> Mixed:
-        """The items at these positions, of the same columns."""
+        """Returns the items at these positions, with the same columns."""
         return replace(
             self,
             names=tuple(self.names[at] for at in positions),
@@ -157,9 +160,9 @@ class Mixed:
         )
 
     def joined(self) -> list[tuple[np.ndarray, Column]]:
-        """The items as a model is shown them that takes image and text at once: which items, and their column.
+        """Returns the items as inputs of a model that embeds image and text jointly: which items, and their column.
 
-        Pairs of those that have both, then images alone, then texts alone; no empty column.
+        Pairs for items with both come first, then single images, then single texts; there is no empty column.
         """
         image, text = (
             np.full(len(self), -1) if column is None else np.asarray(at)
@@ -178,13 +181,13 @@ class Mixed:
 
 @dataclass(frozen=True, kw_only=True)
 class Retrieval:
-    """Queries, documents and which belong together, as parallel arrays of positions.
+    """Queries, documents and relevance judgements, as parallel arrays of positions.
 
-    `relevant` is (query, document, grade). A query whose grades are all 0 scores 0, one that is not there has no score.
-    `ignored` (query, document) are removed from a query's ranking before it is
-    scored (the junk images of revisited Oxford and Paris); `candidates` (query, document) restricts each query's choice
-    (multiple choice). `missing` (query, grade) are right answers outside the documents: never retrieved, yet counted.
-    `skip_first` drops every query's first hit, whatever it is.
+    `relevant` is (query, document, grade). A query whose grades are all 0 scores 0; a query without grades has no
+    score. `ignored` (query, document) are removed from a query's ranking before scoring (the junk images of revisited
+    Oxford and Paris). `candidates` (query, document) restricts the choices per query (multiple choice). `missing`
+    (query, grade) are relevant documents outside the collection: never retrieved, but counted. `skip_first` drops the
+    first hit of every query.
     """
 
     queries: Mixed
@@ -198,13 +201,13 @@ class Retrieval:
 
 @dataclass(frozen=True, kw_only=True)
 class CalibrationPairs:
-    """Pairs that belong together and pairs that do not, or single images: a model's scores of them are its scale."""
+    """Matching and unrelated pairs, or single images: a model's scores of them calibrate its scale."""
 
     names: tuple[str, ...]
     first: Column
     second: Column | None = None  # None: single images
-    human: np.ndarray  # (n,) float: 1 together, 0 not; of a single image, how much of what is asked was added
-    scenes: np.ndarray  # (n,) int: what pairs that belong together, or single images, are of
+    human: np.ndarray  # (n,) float: 1 matching, 0 unrelated; for a single image, how much of the attribute was added
+    scenes: np.ndarray  # (n,) int: the scene of matching pairs or single images
     domain: str = ""  # drawn, photographs or sentences
     pairing: str = ""  # the modalities of both sides, or one of QUESTIONS
 
@@ -212,7 +215,7 @@ class CalibrationPairs:
     def of(
         cls, *, matching: tuple[Column, Column], unrelated: tuple[Column, Column], scenes: np.ndarray
     ) -> CalibrationPairs:
-        """Pairs that belong together, each of a scene, then pairs that do not."""
+        """Makes it from matching pairs, one per scene, followed by unrelated pairs."""
         sizes = [len(side[0]) for side in (matching, unrelated)]
         first, second = (joined(parts) for parts in zip(matching, unrelated, strict=True))
         return cls(
@@ -230,10 +233,10 @@ Data = (
 
 
 def columns(data: Data | Labelled | Mixed, *, joint: bool = False, variants: bool = True) -> list[Column]:
-    """Every column of images or texts in `data`, nested ones too; a probe's training items are left to its samples.
+    """Returns every column of images or texts in `data`, including nested ones, but not a probe's training items.
 
-    With `joint`, an image and a text of one item are one pair, as a model is shown them that embeds both at once.
-    Without `variants`, no random applications of rated pairs.
+    With `joint`, image and text of an item form one pair, for a model that embeds both jointly. Without `variants`,
+    random applications of rated pairs are excluded.
     """
     if not variants and isinstance(data, RatedPairs):
         return [data.first, data.second]
@@ -251,12 +254,12 @@ def columns(data: Data | Labelled | Mixed, *, joint: bool = False, variants: boo
 
 
 def every_column(data: Mapping[str, Data], *, joint: bool = False, variants: bool = True) -> list[Column]:
-    """The columns of all subsets, as `columns` gives them."""
+    """Returns the columns of all subsets, as `columns` does."""
     return [column for part in data.values() for column in columns(part, joint=joint, variants=variants)]
 
 
 def size(data: Data) -> int:
-    """How many items are scored."""
+    """Returns the number of scored items."""
     match data:
         case Probe() | Clusters() | ZeroShot():
             return len(data.test.names)
@@ -267,7 +270,7 @@ def size(data: Data) -> int:
 
 
 def take(data: Any, positions: np.ndarray) -> Any:
-    """The items at these positions: names, columns and arrays."""
+    """Returns the items at these positions: names, columns and arrays."""
 
     def taken(value: Any) -> Any:
         if isinstance(value, Column):
@@ -281,9 +284,10 @@ def take(data: Any, positions: np.ndarray) -> Any:
 
 
 def without(data: Data, bad: Collection[bytes]) -> Data:
-    """`data` less every item that needs a content of `bad`; a document so lost is also no longer a right answer.
+    """Returns `data` without the items that need a content of `bad`. A document removed this way is no longer relevant
+    either.
 
-    Raises BadInput when nothing is left, or when a class's prompt is bad: then every item would be.
+    Raises BadInput if nothing is left, or if a class's prompt is bad, because every item needs it.
     """
     keys = np.array(sorted(bad), dtype="S32")
     match data:
@@ -336,7 +340,7 @@ def _retrieval(data: Retrieval, bad: np.ndarray) -> Retrieval:
 
 
 def _answerable(relevant: tuple[np.ndarray, ...], missing: tuple[np.ndarray, np.ndarray] | None) -> NDArray[np.integer]:
-    """The queries that have a right answer, each once."""
+    """Returns the distinct queries that have a relevant document."""
     parts = [relevant[0][relevant[2] > 0]] + ([] if missing is None else [missing[0][missing[1] > 0]])
     return np.unique(np.concatenate(parts)).astype(np.int64)
 
@@ -345,7 +349,7 @@ def _good_mixed(mixed: Mixed, bad: np.ndarray) -> np.ndarray:
     is_bad = np.zeros(len(mixed), dtype=bool)
     for column, at in ((mixed.image, mixed.image_at), (mixed.text, mixed.text_at)):
         if column is not None and len(column):
-            is_bad |= np.append(np.isin(column.keys, bad), False)[at]  # -1, none, reads the appended False
+            is_bad |= np.append(np.isin(column.keys, bad), False)[at]  # -1 (none) reads the appended False
     for at, column in mixed.joined():
         if column.modality == "pair":
             is_bad[at] |= np.isin(column.keys, bad)
@@ -353,7 +357,7 @@ def _good_mixed(mixed: Mixed, bad: np.ndarray) -> np.ndarray:
 
 
 def renumbered(positions: np.ndarray, total: int) -> np.ndarray:
-    """(total,) int: the index of each of `total` rows among `positions`, -1 for rows that are not among them."""
+    """Returns (total,) int: the index of each row among `positions`, -1 for rows not in it."""
     out = np.full(total, -1, dtype=np.int64)
     out[positions] = np.arange(len(positions))
     return out

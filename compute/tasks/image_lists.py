@@ -1,4 +1,4 @@
-"""Lists of images by their address: a folder, WebDataset shards, Parquet, a data set of the hub; or files in memory."""
+"""Lists of images by address: a folder, WebDataset shards, Parquet, a data set on the hub; or files in memory."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ ADDRESSES = "a folder of images, a .tar of WebDataset, Parquet, or hf://datasets
 ADDRESS = re.compile(
     r"hf://datasets/(?P<repo>[\w.-]+/[\w.-]+)(@(?P<revision>[\w./-]+))?(#(?P<config>[\w.-]+)/(?P<split>[\w.-]+))?"
 )
-MAX_FILE = 1 << 30  # bytes of an image's file: above any image within the limit of pixels
+MAX_FILE = 1 << 30  # bytes of an image file; no image within the pixel limit is larger
 MOST_TEXT = 1 << 30  # bytes of the prompts and ids of one Parquet file
-JUNK = ("thumbs.db", "desktop.ini")  # what systems add to a folder, besides hidden files
-NAMED = 3  # files that are not used that a note names
+JUNK = ("thumbs.db", "desktop.ini")  # files that operating systems add to a folder, besides hidden files
+NAMED = 3  # unused files named in a note
 SUCH_AS = ".jpg, .png, .webp, .gif, .tif, .bmp, .ppm, .jp2 or .avif"
 PROMPT = FormField("prompt", ("caption", "text"))
 IMAGES = Form(
@@ -38,20 +38,21 @@ IMAGES = Form(
 
 @dataclass(frozen=True, kw_only=True)
 class Images:
-    """Images (n,), none of them read. `names`, each once, are paths within a folder, or keys of shards, or numbers of
-    rows; `ids` and `prompts` read those that a source stores, None if it stores none."""
+    """Images (n,), none of which has been read yet. `names` are unique: paths within a folder, keys of shards, or row
+    numbers. `ids` and `prompts` read those stored by the source, and are None if it stores none.
+    """
 
     title: str  # for messages
     names: tuple[str, ...]
     read: Callable[[int], bytes]  # raises BadInput
-    label: Callable[[int], str]  # of an image in messages
+    label: Callable[[int], str]  # name of an image in messages
     ids: Callable[[], Sequence[str]] | None = None
     prompts: Callable[[], Sequence[str]] | None = None
-    about: Mapping[str, str] = field(default_factory=dict)  # where they are from
-    notes: tuple[str, ...] = ()  # on what is not used
+    about: Mapping[str, str] = field(default_factory=dict)  # facts about the source
+    notes: tuple[str, ...] = ()  # about unused files
 
     def take(self, rows: Sequence[int]) -> Images:
-        """Some of the images, in that order, without what else the source stores."""
+        """Returns some of the images, in that order, without ids and prompts."""
         return replace(
             self,
             names=tuple(self.names[row] for row in rows),
@@ -148,7 +149,7 @@ def of_table(table: parquet.Table, column: str = "", *, about: Mapping[str, str]
 
 
 def _from_tars(title: str, shards: Sequence[Path], *, about: Mapping[str, str]) -> Images:
-    """Returns the samples of WebDataset shards, with the prompts that they store. Raises BadInput."""
+    """Returns the samples of WebDataset shards, with the prompts stored in them. Raises BadInput."""
     samples, unused = tars.samples(list(shards), suffixes=endings())
     notes = ()
     if unused:
@@ -176,18 +177,20 @@ def _from_tars(title: str, shards: Sequence[Path], *, about: Mapping[str, str]) 
 
 
 def stem(name: str) -> str:
-    """A path without the ending of an image file: `a/0001.png` -> `a/0001`, `v1.5` stays; of Unicode's forms one."""
+    """Removes the extension of an image file from a path: `a/0001.png` -> `a/0001`, `v1.5` is unchanged. Unicode is
+    normalised.
+    """
     name = normalize("NFC", name.replace("\\", "/").removeprefix("./"))
     return name[: -len(PurePosixPath(name).suffix)] if is_image_name(name) else name
 
 
 def natural(name: str) -> list[tuple[int, int, str]]:
-    """Returns a key that sorts numbers within names by their value."""
+    """Returns a sort key that orders numbers within names by value."""
     return [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in re.split(r"(\d+)", name) if part]
 
 
 def content(path: str | Path) -> bytes:
-    """Returns a file's bytes. Raises BadInput for one that cannot be read, or is larger than any image."""
+    """Returns a file's bytes. Raises BadInput for a file that cannot be read or is larger than any image."""
     try:
         with open(path, "rb") as file:
             data = file.read(MAX_FILE + 1)
@@ -198,23 +201,23 @@ def content(path: str | Path) -> bytes:
     return data
 
 
-# ---- which files of a folder are images: the same rule wherever one is read
+# ---- which files of a folder are images: one rule for all readers
 
 
 @dataclass(frozen=True, kw_only=True)
 class ImageFiles:
-    """The files below a folder by their path within it, sorted; hidden ones are neither."""
+    """The sorted files below a folder, by their path within it, without hidden files."""
 
     names: tuple[str, ...]  # images
     unused: tuple[str, ...]  # all others
 
     def notes(self, folder: Path) -> tuple[str, ...]:
-        """Returns a sentence on the files that are not used, if there are any."""
+        """Returns a sentence about the unused files, if there are any."""
         return unused_note(folder.name, self.unused)
 
 
 def unused_note(title: str, unused: Sequence[str]) -> tuple[str, ...]:
-    """Returns how many files of a source are not images, and the first of them."""
+    """Returns a sentence with the number of files that are not images, and the first of them."""
     if not unused:
         return ()
     more = f" and {len(unused) - NAMED:,} more" if len(unused) > NAMED else ""
@@ -225,10 +228,10 @@ def unused_note(title: str, unused: Sequence[str]) -> tuple[str, ...]:
 
 
 def image_files(folder: Path) -> ImageFiles:
-    """Returns the images below a folder: by the ends of their names, in any case of letters; without an end by their
+    """Returns the images below a folder: by their extensions, case-insensitively; files without an extension by their
     content.
 
-    Links to folders are not followed. Raises BadInput for one that cannot be read.
+    Links to folders are not followed. Raises BadInput for a folder that cannot be read.
     """
     names, unused = [], []
     for below, folders, files in os.walk(folder, onerror=_refuse):
@@ -245,7 +248,7 @@ def image_files(folder: Path) -> ImageFiles:
 
 @cache
 def endings() -> tuple[str, ...]:
-    """How names of images end: all that Pillow has for FORMATS."""
+    """Returns the extensions of image files: all that Pillow registers for FORMATS."""
     from PIL import Image
 
     from compute.content.decoding import FORMATS
@@ -254,7 +257,7 @@ def endings() -> tuple[str, ...]:
 
 
 def is_image_name(name: str) -> bool:
-    """Returns whether a text is the name of an image's file, by its end."""
+    """Returns whether a text is the name of an image file, by its extension."""
     return PurePath(name).suffix.lower() in endings()
 
 
@@ -266,7 +269,7 @@ def _is_image(path: Path) -> bool:
     try:
         with Image.open(path, formats=FORMATS):
             return True
-    except Exception:  # whatever a format's reader raises for what is none
+    except Exception:  # readers raise many exceptions for files of another format
         return False
 
 

@@ -1,5 +1,6 @@
-"""Sets of images, of generators and of their reference: each read once for its contents and for what is odd about them,
-and all paired by prompts."""
+"""Sets of images, of generators and of their reference: each is read once for content keys and anomalies, and all are
+paired by prompts.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +28,7 @@ from compute.tasks.image_lists import PROMPT, Images, content, natural, stem
 from compute.tasks.source import Source
 from compute.types import BadInput, BadItem, shortened
 
-NAMED = 3  # items that a sentence names; the rest is counted
+NAMED = 3  # items named in a sentence; the others are counted
 TRANSPARENT = ("RGBA", "LA", "PA", "RGBa", "La")
 GREY = ("1", "L", *decoding.DEEP_GREY)
 REFERENCE = "reference"  # the reference's name among the sets
@@ -44,8 +45,8 @@ PROMPTS = Form(
 class ImageSet:
     """The images of one generator, or of the reference.
 
-    `ids` (n,) name the images within the set, each once; `prompts` (n,) are those that the source itself stores with
-    its images, None if it stores none. `warnings` say what is odd about the images.
+    `ids` (n,) are unique names of the images within the set. `prompts` (n,) are those stored with the images, or None.
+    `warnings` describes anomalies of the images.
     """
 
     name: str
@@ -118,7 +119,7 @@ def _encoded(image: Any, label: str) -> bytes:
 
 
 def scanned(name: str, images: Images, *, skip_bad: bool = False) -> ImageSet:
-    """A set whose images are read once, one at a time, for their content keys and headers.
+    """Returns a set after reading its images once, one at a time, for their content keys and headers.
 
     Raises BadItem for an image that cannot be read, which `skip_bad` skips, and BadInput for ids that repeat or a set
     without images.
@@ -170,8 +171,8 @@ def scanned(name: str, images: Images, *, skip_bad: bool = False) -> ImageSet:
 
 
 def _header(data: bytes) -> tuple[tuple[int, int], str]:
-    """Returns an image's size and what is odd about it, by its header. Raises BadInput."""
-    with warnings.catch_warnings():  # of Pillow, on details that the decoder settles
+    """Returns an image's size and any anomaly, from its header. Raises BadInput."""
+    with warnings.catch_warnings():  # Pillow's, about details that the decoder handles
         warnings.simplefilter("ignore")
         image = decoding.opened(data)
     kind = ""
@@ -187,12 +188,12 @@ def _header(data: bytes) -> tuple[tuple[int, int], str]:
 
 
 def repeated(names: Iterable[str]) -> list[str]:
-    """Those that are there more than once, each once."""
+    """Returns the distinct names that occur more than once."""
     return [name for name, count in Counter(names).items() if count > 1]
 
 
 def some(names: Iterable[str], *, noun: str) -> str:
-    """`2 images (a, b)`; `9 images (a, b, c and 6 more)`."""
+    """Formats `2 images (a, b)`; `9 images (a, b, c and 6 more)`."""
     names = list(names)
     listed = ", ".join(names[:NAMED])
     more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
@@ -200,7 +201,7 @@ def some(names: Iterable[str], *, noun: str) -> str:
 
 
 class Prompts(NamedTuple):
-    """Prompts by the id of their images; `ordered` where they name no images and go by the images' order."""
+    """Prompts by image id; `ordered` if they name no images and follow the order of the images."""
 
     title: str  # for messages
     ids: tuple[str, ...]
@@ -210,9 +211,10 @@ class Prompts(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class PromptedSets:
-    """A reference and the sets of generators. Where they are paired, row i of each was made from prompt i, and all have
-    the same `ids` and `texts`; else both are empty, `prompts` is None, and the numbers of images may differ.
-    `reference` is None if saved statistics stand for its images."""
+    """A reference and the sets of generators. If they are paired, row i of each was made from prompt i, and all have
+    the same `ids` and `texts`. Otherwise both are empty, `prompts` is None, and the numbers of images may differ.
+    `reference` is None if saved statistics replace its images.
+    """
 
     sets: tuple[ImageSet, ...]  # the reference first
     warnings: tuple[str, ...]
@@ -242,7 +244,9 @@ class PromptedSets:
         return items.texts(self.texts, of="prompts") if self.paired else None
 
     def without(self, bad: Collection[bytes]) -> PromptedSets:
-        """Returns the same without the pairs (or images) that hold one of these contents, counted in the warnings."""
+        """Returns the same without the pairs (or images) that contain one of these contents; the warnings count
+        them.
+        """
         hit = [np.isin(part.images.keys, np.array(list(bad), dtype="S32")) for part in self.sets]
         warnings = list(self.warnings)
         for part, rows in zip(self.sets, hit, strict=True):
@@ -258,10 +262,10 @@ class PromptedSets:
 
 
 def prompts_of(prompts: str | Path | Sequence[str] | Mapping[str, str] | None) -> Prompts | None:
-    """Prompts: a file, prompts by image, or in the order of the images.
+    """Reads prompts: from a file, by image, or in the order of the images.
 
-    A table (`compute.io.tables`) has the form PROMPTS; an image goes by its path within its folder without the ending.
-    The lines of a .txt go with the images in the order of their names. Raises BadInput.
+    A table (`compute.io.tables`) has the form PROMPTS, with images named by their path within the folder without the
+    extension. The lines of a .txt correspond to the images in the order of their names. Raises BadInput.
     """
     title, ordered = "prompts", False
     match prompts:
@@ -285,7 +289,7 @@ def prompts_of(prompts: str | Path | Sequence[str] | Mapping[str, str] | None) -
 
 
 def checked(*, title: str, ids: Sequence[str], texts: Sequence[object], ordered: bool = False) -> Prompts:
-    """Raises BadInput for ids that repeat and for prompts that are empty or not text."""
+    """Validates prompts. Raises BadInput for repeated ids and for prompts that are empty or not text."""
     if not ids:
         raise BadInput(f"{title} holds no prompt")
     if twice := repeated(ids):
@@ -297,14 +301,14 @@ def checked(*, title: str, ids: Sequence[str], texts: Sequence[object], ordered:
 
 
 def pair(*, reference: ImageSet | None, generated: Sequence[ImageSet], prompts: Prompts | None) -> PromptedSets:
-    """Pairs the sets by prompt, and counts and names what has no partner.
+    """Pairs the sets by prompt, and counts and names images and prompts without a partner.
 
-    An image goes by its id; the images of a source that stores its own prompts, and whose ids the list does not
-    have, go by their prompt, several of one prompt in their order. Prompts that name no images go by the images' order,
-    and every set must have as many. Only pairs that all sets have are compared, so that every generator answers for
-    the same prompts. Without `prompts` those that a source stores are taken; where none does, nothing is paired.
+    Images are matched by id. If a source stores prompts and its ids are not in the list, its images are matched by
+    prompt; several images of one prompt are matched in order. Prompts that name no images are matched by order, and
+    every set must have the same number. Only pairs in all sets are compared, so that all generators have the same
+    prompts. Without `prompts`, those stored by a source are used; if no source stores prompts, nothing is paired.
     Without `reference`, whose saved statistics are used instead, the generators are paired with each other. Raises
-    BadInput for sets that share no prompt, and for unlike counts where only the order pairs them.
+    BadInput for sets that share no prompt, and for different counts if only the order pairs them.
     """
     sets = (*([] if reference is None else [replace(reference, name=REFERENCE)]), *generated)
     if twice := repeated(part.name for part in sets):
@@ -340,7 +344,7 @@ def pair(*, reference: ImageSet | None, generated: Sequence[ImageSet], prompts: 
         lines.append(
             f"{len(shared):,} of {len(prompts.ids):,} prompts have an image in every set; the others are skipped"
         )
-    if extra := repeated(prompts.texts):  # whose images count as independent, which they are not quite
+    if extra := repeated(prompts.texts):  # their images count as independent, which they are not entirely
         used = some((repr(shortened(text, 40)) for text in extra), noun="prompt")
         own.append(f"{prompts.title}: {used} used more than once; every image counts as its own pair")
     ids, texts = (tuple(each[row] for row in shared) for each in (prompts.ids, prompts.texts))
@@ -349,7 +353,7 @@ def pair(*, reference: ImageSet | None, generated: Sequence[ImageSet], prompts: 
 
 
 def uneven_generators(counts: Mapping[str, int]) -> tuple[str, ...]:
-    """Returns the warning where generators of different numbers of images are compared."""
+    """Returns the warning for generators with different numbers of images."""
     if len(set(counts.values())) < 2:
         return ()
     fewest, most = (choose(counts, key=lambda name: counts[name]) for choose in (min, max))
@@ -361,7 +365,7 @@ def uneven_generators(counts: Mapping[str, int]) -> tuple[str, ...]:
 
 
 def _rows(part: ImageSet, prompts: Prompts) -> np.ndarray:
-    """(prompts,) int64: the row of the set's image for each prompt, -1 if it has none."""
+    """Returns (prompts,) int64: the row of the set's image for each prompt, -1 for none."""
     if prompts.ordered and part.prompts is None:
         if len(part) != len(prompts.ids):
             raise BadInput(
@@ -374,7 +378,7 @@ def _rows(part: ImageSet, prompts: Prompts) -> np.ndarray:
         part.prompts is None
         or (by_id >= 0).any()
         and all(
-            # Row numbers mean nothing: where ids pair them, the source's own prompts must be those of the list.
+            # Row numbers carry no meaning, so a match by ids must agree with the source's own prompts.
             part.prompts[row] == text
             for row, text in zip(by_id.tolist(), prompts.texts, strict=True)
             if row >= 0

@@ -1,4 +1,4 @@
-"""Data sets as the hub keeps them: folders of Parquet, a table a configuration and split, read by row groups."""
+"""Data sets in the hub's layout: folders of Parquet with a table per configuration and split, read by row groups."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-# Row groups of images cached in memory, of all columns together: so many whatever their size, for columns that are read
-# side by side, and more while they are small. Tables of images hold 100 to 1,000 rows a group.
+# Row groups of images cached in memory, over all columns: at least this many of any size, for columns that are read in
+# parallel, and more if they are small. Tables of images have 100 to 1,000 rows per group.
 CACHED_GROUPS, CACHED_BYTES = 12, 512 << 20
-NO_KEY = b""  # of a row without an image
+NO_KEY = b""  # for a row without an image
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Table:
 
     @cached_property
     def schema(self) -> pa.Schema:
-        """The Arrow schema, with the metadata that the hub writes."""
+        """Returns the Arrow schema, with the metadata that the hub writes."""
         return self._parts[0].schema_arrow
 
     def __len__(self) -> int:
@@ -60,12 +60,12 @@ class Table:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names of the columns, in order."""
+        """Returns the names of the columns, in order."""
         return tuple(self.schema.names)
 
     @property
     def in_bytes(self) -> list[str]:
-        """The columns of images' bytes: bare, or as the hub has them, `{bytes, path}`."""
+        """Returns the columns of image bytes: plain, or in the hub's format, `{bytes, path}`."""
         import pyarrow as pa
 
         return [
@@ -77,14 +77,16 @@ class Table:
         ]
 
     def values(self, *names: str) -> list[list[Any]]:
-        """Whole columns as Python lists, in the requested order. Raises BadInput naming a missing column."""
+        """Returns whole columns as Python lists, in the requested order. Raises BadInput with the name of a missing
+        column.
+        """
         for name in names:
             self._need(name)
         tables = [part.read(columns=list(names)) for part in self._parts]
         return [[value for table in tables for value in table.column(name).to_pylist()] for name in names]
 
     def class_names(self, name: str) -> tuple[str, ...] | None:
-        """Returns the names of a label column's classes as the schema's metadata lists them; None if it lists none."""
+        """Returns the names of a label column's classes from the schema's metadata; None if it has none."""
         self._need(name)
         described = json.loads((self.schema.metadata or {}).get(b"huggingface", b"{}"))
         feature = described.get("info", {}).get("features", {}).get(name, {})
@@ -97,12 +99,12 @@ class Table:
         return _ImageRows(self._parts, name, title=self.title)
 
     def images(self, name: str, *, cache: Path | None = None) -> Column:
-        """Returns a column of images, one a row. Rows without an image have the key NO_KEY."""
+        """Returns a column of images, one per row. Rows without an image have the key NO_KEY."""
         (column,) = self.image_columns(name, cache=cache)
         return column
 
     def image_columns(self, name: str, *, cache: Path | None = None) -> list[Column]:
-        """A column of images; where rows are lists of equally many images, one column for each position in them."""
+        """Returns a column of images; if rows are lists of equal length, one column per position."""
         self._need(name)
         rows = _ImageRows(self._parts, name, title=self.title)
         facts = [(str(path.resolve()), path.stat().st_size, path.stat().st_mtime_ns) for path in self.files]
@@ -129,7 +131,7 @@ class Table:
             )
 
     def _keys(self, name: str, rows: _ImageRows) -> np.ndarray:
-        """Content keys of all rows, (n,), or (n, images) where rows are lists."""
+        """Returns content keys of all rows: (n,), or (n, images) if rows are lists."""
         keys = [_key(row) for row in rows]
         if len({len(row) for row in keys if isinstance(row, list)}) > 1:
             raise BadInput(f"{self.title}: rows of {name!r} hold unlike numbers of images")
@@ -144,7 +146,7 @@ def _bytes_of(row: Any) -> int:
     return sum(map(_bytes_of, row)) if isinstance(row, list) else len(row or b"")
 
 
-# The row groups read last, by column and group: columns of a whole suite live at once.
+# The most recently read row groups, by column and group: columns of a whole suite are alive at once.
 _recent: LRUCache[tuple[int, int], list] = LRUCache(
     CACHED_BYTES, getsizeof=lambda rows: min(_bytes_of(rows), CACHED_BYTES // CACHED_GROUPS)
 )
@@ -153,14 +155,14 @@ _numbers = itertools.count()
 
 
 class _ImageRows(Sequence[Any]):
-    """The rows of one image column, decoded a row group at a time; groups read last stay in memory. Thread-safe."""
+    """The rows of one image column, decoded by row group; recent groups are cached. Thread-safe."""
 
     def __init__(self, parts: list[pq.ParquetFile], name: str, *, title: str) -> None:
         self._name, self._title = name, title
         self._groups = [(part, group) for part in parts for group in range(part.metadata.num_row_groups)]
         self._starts = np.cumsum([0, *(part.metadata.row_group(group).num_rows for part, group in self._groups)])
         self._number = next(_numbers)
-        self._lock = threading.Lock()  # a ParquetFile is not made for two readers at once
+        self._lock = threading.Lock()  # a ParquetFile does not support concurrent readers
 
     def __len__(self) -> int:
         return int(self._starts[-1])
@@ -177,7 +179,7 @@ class _ImageRows(Sequence[Any]):
         return rows[row - int(self._starts[group])]
 
     def __iter__(self) -> Iterator[Any]:
-        """Yields every row in order; what is read once need not stay in memory."""
+        """Yields every row in order without caching."""
         for group in range(len(self._groups)):
             with self._lock:
                 rows = self._decoded(group)
@@ -190,7 +192,9 @@ class _ImageRows(Sequence[Any]):
 
 
 def _bytes(value: Any, *, of: str) -> Any:
-    """The bytes of the hub's image value `{bytes, path}`, of bare bytes, or of a list of either; None stays None."""
+    """Returns the bytes of the hub's image value `{bytes, path}`, of plain bytes, or of a list of either; None stays
+    None.
+    """
     if isinstance(value, list):
         return [_bytes(item, of=of) for item in value]
     if isinstance(value, dict):
@@ -201,10 +205,10 @@ def _bytes(value: Any, *, of: str) -> Any:
 
 
 def table(folder: Path, *, repo: str, config: str = "default", split: str) -> Table:
-    """One split of one configuration of the data set in `folder`.
+    """Returns one split of one configuration of the data set in `folder`.
 
-    The card's `configs` list says which files those are; a card without one means the hub's own rule: a folder a
-    configuration, file names that begin with the split. Raises NotHere naming what is missing and which files exist.
+    The card's `configs` list names the files. A card without it follows the hub's rule: a folder per configuration, and
+    file names that begin with the split. Raises NotHere with what is missing and which files exist.
     """
     files = _listed(folder, config=config, split=split)
     files = files or sorted(path for path in _of_config(folder, config) if _split(path) == split)
@@ -233,13 +237,14 @@ def splits(folder: Path, *, config: str = "default") -> tuple[str, ...]:
 
 
 def files_of(folder: Path, *, config: str) -> tuple[str, ...]:
-    """Returns which files hold a configuration, as patterns; empty if the card does not say."""
+    """Returns the files of a configuration as patterns; empty if the card does not list them."""
     return tuple(path for name, _, paths in _data_files(folder) if name == config for path in paths)
 
 
 def patterns(folder: Path, *, splits: Collection[str]) -> tuple[str, ...]:
-    """Returns which files hold these splits of the default configuration, none named: all files that the card lists;
-    empty if it does not say."""
+    """Returns the files of these splits of the default configuration, or all files in the card if no splits are given;
+    empty if the card does not list them.
+    """
     parts = [part for part in _data_files(folder) if part[1]]
     if splits:
         parts = [part for part in parts if part[0] == "default" and part[1] in splits]

@@ -1,8 +1,8 @@
 """PairBench's five image transformations with a strength, the same for the same seed (PairBench section 3.1).
 
-The paper names colour jitter, rotation, Gaussian blur, perspective and elastic transformation, and no parameters; the
-values are ours. A seed decides what is random (directions, corners, the field of an elastic move), the strength how
-far it goes, so that a rising strength follows one path away from the image.
+The paper names colour jitter, rotation, Gaussian blur, perspective and elastic transformation, without parameters; the
+values are ours. The seed determines the random choices (directions, corners, the elastic displacement field), and the
+strength determines the magnitude, so that a rising strength follows one path away from the image.
 """
 
 from __future__ import annotations
@@ -19,33 +19,35 @@ if TYPE_CHECKING:
     import torch
     from PIL import Image
 
-VERSION = 1  # part of what a run records: raise it when the pixels of any transformation change
-FACTOR = 0.6  # most by which brightness, contrast and saturation are scaled, up or down
-HUE = 0.25  # most turns of the hue
+VERSION = 1  # part of a run's record: increase it when the pixels of any transformation change
+FACTOR = 0.6  # maximum change of the factors of brightness, contrast and saturation
+HUE = 0.25  # maximum hue shift, in turns
 DEGREES = 45.0
-BLUR = 0.05  # of the shorter side: the largest standard deviation
-CORNERS = 0.4  # of half a side: how far a corner moves at most
-ELASTIC = 0.08  # of half a side: the longest move of a pixel
-SMOOTH = 0.06  # of the shorter side: standard deviation over which moves are similar
+BLUR = 0.05  # of the shorter side: maximum standard deviation
+CORNERS = 0.4  # of half a side: maximum movement of a corner
+ELASTIC = 0.08  # of half a side: maximum movement of a pixel
+SMOOTH = 0.06  # of the shorter side: standard deviation of the smoothing of movements
 
 
 class Perturbation(NamedTuple):
-    """One transformation. `apply(pixels (3, h, w) uint8, strength, draw)` gives pixels of the same shape."""
+    """One transformation. `apply(pixels (3, h, w) uint8, strength, draw)` returns pixels of the same shape."""
 
-    key: str  # as the splits of PairBench's data sets are called
+    key: str  # as in the names of PairBench's splits
     title: str
-    what: str  # the quantity that a strength stands for; empty if the title says it
+    what: str  # the quantity measured by strength; empty if the title says it
     unit: str  # degrees | pixels | %
-    most: float  # of it at a strength of 1; of pixels, as a share of the image's side
+    most: float  # of the quantity at strength 1; for pixels, as a share of the image's side
     apply: Callable[[torch.Tensor, float, np.random.Generator], torch.Tensor]
-    side: Callable[[tuple[int, int]], int] | None = None  # of pixels: which of (width, height)
+    side: Callable[[tuple[int, int]], int] | None = None  # for pixels: selects from (width, height)
 
     def largest(self, size: tuple[int, int]) -> float:
-        """Returns what a strength of 1 is, in units, for an image of this (width, height)."""
+        """Returns the amount at strength 1, in units, for an image of this (width, height)."""
         return self.most * self.side(size) if self.side else self.most
 
     def amount(self, strength: float, size: tuple[int, int]) -> str:
-        """A strength 0..1 with its unit, for an image of this (width, height): `22.5 degrees`, `6.4 pixels`, `30%`."""
+        """Formats a strength 0..1 in its unit, for an image of this (width, height): `22.5 degrees`, `6.4 pixels`,
+        `30%`.
+        """
         value = f"{strength * self.largest(size):.3g}"
         return f"{value}%" if self.unit == "%" else f"{value} {self.unit}"
 
@@ -71,7 +73,9 @@ def perturb(image: Image.Image, *, kind: str, strength: float, seed: int = 0) ->
 
 
 def _colour_jitter(pixels: torch.Tensor, strength: float, draw: np.random.Generator) -> torch.Tensor:
-    """Brightness, contrast, saturation and hue in turn, each by its own part of the strength, up or down."""
+    """Changes brightness, contrast, saturation and hue in sequence, each by a random part of the strength, up or
+    down.
+    """
     from torchvision.transforms.v2 import functional
 
     parts = draw.choice([-1.0, 1.0], 4) * draw.uniform(0.5, 1.0, 4) * strength
@@ -88,7 +92,9 @@ def _rotate(pixels: torch.Tensor, strength: float, draw: np.random.Generator) ->
 
 
 def _gaussian_blur(pixels: torch.Tensor, strength: float, draw: np.random.Generator) -> torch.Tensor:
-    """As torchvision's, to rounding: it multiplies out the kernel of both sides, which takes seconds an image."""
+    """Equals torchvision's blur up to rounding. torchvision computes the full 2D kernel, which takes seconds per
+    image.
+    """
     import torch
 
     sigma = max(1e-3, strength * BLUR * min(pixels.shape[1:]))
@@ -97,7 +103,7 @@ def _gaussian_blur(pixels: torch.Tensor, strength: float, draw: np.random.Genera
 
 
 def _perspective(pixels: torch.Tensor, strength: float, draw: np.random.Generator) -> torch.Tensor:
-    """Each corner moves inwards by its own part of the strength."""
+    """Moves each corner inwards by a random part of the strength."""
     from torchvision.transforms.v2 import InterpolationMode, functional
 
     height, width = pixels.shape[1:]
@@ -111,7 +117,7 @@ def _perspective(pixels: torch.Tensor, strength: float, draw: np.random.Generato
 
 
 def _elastic(pixels: torch.Tensor, strength: float, draw: np.random.Generator) -> torch.Tensor:
-    """Every pixel moves by a smooth random field, the longest move by the strength's share."""
+    """Moves every pixel by a smooth random field whose longest movement is the strength's share."""
     import torch
     from torchvision.transforms.v2 import InterpolationMode, functional
 
@@ -127,10 +133,11 @@ def _elastic(pixels: torch.Tensor, strength: float, draw: np.random.Generator) -
 
 
 def smoothed(fields: np.ndarray, sigma: float, *, reach: int, kind: int) -> np.ndarray:
-    """Fields (n, h, w) under a Gaussian of `reach` pixels to each side, mirrored at their border.
+    """Smooths fields (n, h, w) with a Gaussian of `reach` pixels to each side, mirrored at the border.
 
     The pixel at the border counts once (kind 1; the kernel then reaches no farther than the field) or twice (kind 2, as
-    scipy's `reflect`). A cosine transform of this kind turns it into a product, whatever the kernel's length.
+    scipy's `reflect`). A cosine transform of this kind turns the convolution into a product, so the kernel's length
+    does not matter.
     """
     from scipy.fft import dct, idct
 
@@ -142,13 +149,13 @@ def smoothed(fields: np.ndarray, sigma: float, *, reach: int, kind: int) -> np.n
         kernel = np.exp(-np.square(np.arange(steps + 1) / sigma) / 2)
         kernel[1:] *= 2
         waves = np.cos(np.pi / period * np.outer(np.arange(side), np.arange(steps + 1)))
-        left = (waves @ (kernel / kernel.sum())).astype(fields.dtype)  # of each frequency
+        left = (waves @ (kernel / kernel.sum())).astype(fields.dtype)  # remaining share of each frequency
         fields = idct(dct(fields, kind, axis=axis) * (left[:, None] if axis == 1 else left), kind, axis=axis)
     return fields
 
 
 def _mean(pixels: torch.Tensor) -> list[float]:
-    """The image's mean colour, for what lies beyond its border: black would be its own change."""
+    """Returns the image's mean colour to fill beyond its border, because black would be a change in itself."""
     return [float(value) for value in pixels.float().mean(dim=(1, 2)).round()]
 
 

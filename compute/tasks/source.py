@@ -1,4 +1,4 @@
-"""Where the files of a data set are: a local folder, or the hub's cache at a pinned revision."""
+"""Location of a data set's files: a local folder, or the hub's cache at a pinned revision."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CARD = "README.md"
 
 @dataclass(frozen=True)
 class Member:
-    """A file: in a folder, at an offset of a tar, or under a name of a zip."""
+    """A file: in a folder, at an offset in a tar, or under a name in a zip."""
 
     container: Path
     offset: int | None = None
@@ -45,63 +45,65 @@ class Member:
 
 @lru_cache(maxsize=8)
 def _archive(path: Path, process: int) -> zipfile.ZipFile:
-    """Left open, for its list of members is read with it; reading one is thread-safe. Each process opens its own:
-    forked ones would share the position in the file."""
+    """Opens a zip and leaves it open, because opening reads its list of members; reading is thread-safe. Each process
+    opens it separately, because forked processes would share the file position.
+    """
     return zipfile.ZipFile(path)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Need:
-    """What a task takes: which data set, how many bytes, how many contents to encode; None: not known."""
+    """The cost of a task: its data set, bytes, and contents to encode; None if unknown."""
 
     repo: str = ""  # empty: made at run time, nothing to fetch
     revision: str = ""
-    bytes: int | None = 0  # counted where the files are downloaded, else estimated
+    bytes: int | None = 0  # exact if the files are downloaded, else estimated
     present: bool = True
-    images: int | None = None  # distinct images to encode, as far as is known without reading; training items too
+    images: int | None = None  # distinct images to encode, as far as known without reading, including training items
     texts: int | None = None
-    shared: str = ""  # tasks with the same name here show the same items
+    shared: str = ""  # equal for tasks with the same items
     comparisons: int | None = None  # pairs, or single images, that a model without vectors compares
-    questions: int | None = None  # that a judge is asked
+    questions: int | None = None  # to a judge
 
 
 @dataclass(frozen=True, kw_only=True)
 class OwnFile:
-    """A file, a folder or a data set of the hub that user items are read from, and how."""
+    """A file, folder or hub data set with user items, and how to read it."""
 
     shape: str  # a key of compute/tasks/own/shapes.py; `pairs`; or of a comparison of generators
-    digest: str  # of all that decides the items: the same content is the same suite
+    digest: str  # of everything that determines the items: equal content is the same suite
     path: Path | None = None  # None: a data set of the hub
     hub: str = ""  # `hub:org/name@commit`
     columns: Mapping[str, str] = field(default_factory=dict)  # the shape's name of a column -> the file's
-    images: tuple[Path, ...] = ()  # further folders that images by path may be in
-    # Those that a record names outside the data's folder: anyone may have written it, so that nothing is read there.
+    images: tuple[Path, ...] = ()  # additional folders for images by path
+    # Folders that a record names outside the data's folder. Anyone may have written the record, so nothing is read
+    # there.
     elsewhere: tuple[Path, ...] = ()
-    title: str = field(default="", compare=False)  # as it was first recorded, for a file that was renamed since
-    data: Any = field(default=None, compare=False, repr=False)  # the OwnData, if it has been read already
+    title: str = field(default="", compare=False)  # as first recorded, for a file that was renamed later
+    data: Any = field(default=None, compare=False, repr=False)  # the OwnData, if it was read already
 
     @property
     def name(self) -> str:
-        """What the file is called, without its folder."""
+        """Returns the name of the file without its folder."""
         return self.title or (self.path.name if self.path else self.hub)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
-    """Finds data sets' files. `root/<org>/<name>/` is looked at first, then the hub's cache, then the hub itself."""
+    """A finder of data sets' files. It looks in `root/<org>/<name>/`, then in the hub's cache, then on the hub."""
 
     root: Path | None = None
     offline: bool = False
-    cache: Path | None = None  # content keys are stored below it, so that a data set is read for them only once
+    cache: Path | None = None  # content keys are stored below it, so that a data set is read only once for them
     own: Mapping[str, OwnFile] = field(default_factory=dict, compare=False)  # user data, by its digest
-    # What loaders open once for all tasks and models of a run, by what identifies it.
+    # Objects that loaders open once for all tasks and models of a run, by their identity.
     opened: dict[Hashable, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
     # Many tasks share a data set.
     _unreachable: list[str] = field(default_factory=list, init=False, compare=False, repr=False)  # where the hub was
     _states: dict[tuple[str, str], str] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     def folder(self, repo: str, *, revision: str, files: tuple[str, ...] = ()) -> Path:
-        """Returns the local folder of a data set, fetched if it must be; `files` are patterns that limit what is
+        """Returns the local folder of a data set, fetched if necessary; `files` are patterns that limit what is
         fetched.
 
         Raises NotHere with the command that fetches it.
@@ -125,24 +127,25 @@ class Source:
             )
         except (LocalEntryNotFoundError, HfHubHTTPError, OSError) as error:
             if isinstance(error, LocalEntryNotFoundError) and not offline:
-                self._unreachable.append(repo)  # the hub itself: each further try would wait as long
+                self._unreachable.append(repo)  # the hub itself: each further attempt would wait as long
             raise self._missing(repo, revision=revision, files=files) from error
         if offline and not _holds(folder, files):
             raise self._missing(repo, revision=revision, files=files)
         return folder
 
     def _missing(self, repo: str, *, revision: str, files: tuple[str, ...]) -> NotHere:
-        listed = () if files == (CARD,) else files  # without the card its list is missing too
+        listed = () if files == (CARD,) else files  # without the card, its list of files is missing too
         return NotHere(
             f"Data set {repo!r} at {revision or 'its newest revision'} is not on this machine. "
             f"Fetch it: {command(repo, revision=revision, files=listed)}"
         )
 
     def state(self, repo: str, *, revision: str) -> str:
-        """Returns which files a run would see, for its fingerprint; empty if the revision alone identifies them.
+        """Returns the identity of the files that a run would see, for its fingerprint; empty if the revision alone
+        identifies them.
 
-        Of a local folder a digest of its files' names, sizes and times of change; of a branch its commit, from the
-        hub where that can be reached. Looked for once.
+        For a local folder, it is a digest of its files' names, sizes and modification times; for a branch, its commit,
+        from the hub if it can be reached. It is determined once.
         """
         if (repo, revision) not in self._states:
             self._states[repo, revision] = self._state(repo, revision=revision)
@@ -163,10 +166,10 @@ class Source:
             folder = self.folder(repo, revision=revision, files=(CARD,))
         except NotHere:
             folder = self.present(repo, revision=revision)  # without a card
-        return f"commit {folder.name}" if folder else ""  # not downloaded: loading it will say so
+        return f"commit {folder.name}" if folder else ""  # not downloaded: loading will report it
 
     def present(self, repo: str, *, revision: str, files: tuple[str, ...] = ()) -> Path | None:
-        """The data set's folder if all of it, or of these patterns, is downloaded already; nothing is fetched."""
+        """Returns the data set's folder if all of it, or of these patterns, is downloaded; nothing is fetched."""
         local = self._local(repo)
         if local is not None:
             return local
@@ -197,8 +200,9 @@ def command(repo: str, *, revision: str, files: tuple[str, ...] = ()) -> str:
 
 
 def _holds(folder: Path, files: tuple[str, ...]) -> bool:
-    """Returns whether a snapshot has files of every pattern, without patterns anything but its card: the hub's library
-    takes a snapshot that was fetched in part for a whole one."""
+    """Returns whether a snapshot has files for every pattern or, without patterns, any file besides its card. The hub's
+    library does not distinguish a partial snapshot from a complete one.
+    """
     names = [str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()]
     if files:
         return all(any(fnmatch(name, pattern) for name in names) for pattern in files)
@@ -206,7 +210,9 @@ def _holds(folder: Path, files: tuple[str, ...]) -> bool:
 
 
 def stored_keys(cache: Path | None, facts: str, count: Callable[[], np.ndarray]) -> np.ndarray:
-    """Content keys that `count` takes from files, stored below `cache` under a digest of `facts`: read only once."""
+    """Returns content keys computed by `count`, stored below `cache` under a digest of `facts`, so that files are read
+    only once.
+    """
     if cache is None:
         return count()
     path = cache / "keys" / f"{content_key(facts).decode()}.npy"
@@ -219,5 +225,5 @@ def stored_keys(cache: Path | None, facts: str, count: Callable[[], np.ndarray])
 
 
 def weight(folder: Path) -> int:
-    """Bytes of all files under a folder, links followed: the hub's cache links to its blobs."""
+    """Returns the bytes of all files under a folder, with links followed: the hub's cache links to its blobs."""
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())

@@ -1,7 +1,7 @@
-"""WebDataset shards: plain tar files whose members of one key are one sample, read without unpacking them.
+"""WebDataset shards: plain tar files in which members with one key form a sample, read without unpacking.
 
-Source: the WebDataset layout. A sample's key is its path up to the first dot of the file's name; the rest says what the
-member is: an image, or a prompt as `.txt`, `.caption`, or `.json` with a field `prompt`, `caption` or `text`.
+Source: the WebDataset layout. A sample's key is its path up to the first dot of the file's name; the rest gives the
+kind of member: an image, or a prompt as `.txt`, `.caption`, or `.json` with a field `prompt`, `caption` or `text`.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ class TarSample:
 
 
 def samples(shards: list[Path], *, suffixes: tuple[str, ...]) -> tuple[list[TarSample], list[str]]:
-    """Returns the samples that have an image, in the order of the shards; and the images that are none for a dot in
-    their name.
+    """Returns the samples that have an image, in the order of the shards, and the images that are not used because of a
+    dot in their name.
 
-    Links, devices and folders in a shard are ignored. Raises BadInput for a file that is not a plain tar, two images of
-    one key, and a key that two shards have.
+    Links, devices and folders in a shard are ignored. Raises BadInput for a file that is not a plain tar, two images
+    with one key, and a key in two shards.
     """
     known = {}
     unused = []
@@ -62,7 +62,7 @@ def members(shard: Path) -> Iterator[tarfile.TarInfo]:
 
 
 def _add(own: dict[str, TarSample], info: tarfile.TarInfo, *, shard: Path, suffixes: tuple[str, ...]) -> bool:
-    """Adds a member to its sample. Returns False for an image whose name has further dots."""
+    """Adds a member to its sample. Returns False for an image with additional dots in its name."""
     path = PurePosixPath(info.name)
     base, _, ending = path.name.partition(".")
     if not base:  # hidden

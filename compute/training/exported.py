@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from compute.training.towers import DualEncoder
 
 OPEN_CLIP_CONFIG, OPEN_CLIP_WEIGHTS = "open_clip_config.json", "open_clip_model.safetensors"
-TO_RUN = {"unisim": "unisim-core", "own": "mini"}  # by whose examples a model was trained on: the suite to run it on
+TO_RUN = {"unisim": "unisim-core", "own": "mini"}  # by source of the training examples: the suite to run on
 # Options of dual encoders that a checkpoint's files do not state. The others locate the base's files.
 BEYOND_FILES = ("text_prefix", "normalise", "max_tokens")
 

@@ -1,1 +1,3 @@
-"""What programs and other sites use: API v1, tools of language models (MCP), and a small table to show in a frame."""
+"""Interfaces for programs and other sites: API v1, tools for language models (MCP), and a small table to embed in a
+frame.
+"""

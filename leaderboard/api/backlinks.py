@@ -28,7 +28,9 @@ PARAMETERS = (
 
 
 def routes(site: Site) -> list[Route]:
-    """`/embed/board`, for frames on the sites that the host lets frame the app; `/embed.js` and `/badge`, for all."""
+    """Returns the routes `/embed/board`, for frames on sites that the host allows, and `/embed.js` and `/badge`, for
+    any site.
+    """
 
     def board(request: Request) -> Response:
         values, _ = parse(PARAMETERS, request.query_params)
@@ -49,8 +51,9 @@ def routes(site: Site) -> list[Route]:
 
 
 def _rows(suite_cache: SuiteCache, suite: str, model: str) -> tuple[list[records.Record], int]:
-    """The rows of a suite, only those of a model that is named, and how many have a rank. Raises BadInput if there
-    are none."""
+    """Returns the rows of a suite, or only those of the given model, and how many have a rank. Raises BadInput if there
+    are none.
+    """
     rows = records.leaderboard(suite_cache, suite)
     records.check_keys(suite_cache, model=model)
     shown = [row for row in rows if model in ("", row["model"])]
@@ -60,7 +63,9 @@ def _rows(suite_cache: SuiteCache, suite: str, model: str) -> tuple[list[records
 
 
 def _badge(site: Site, suite: str, model: str, theme: str) -> bytes:
-    """A model's rank in a suite as its range, of how many, and the month of the data. Raises BadInput."""
+    """Returns a model's range of ranks in a suite, the number of ranked models, and the month of the data. Raises
+    BadInput.
+    """
     (row, *_), ranked = _rows(site.suite_cache, suite, model)
     place = (
         "not ranked"
@@ -75,7 +80,7 @@ def _badge(site: Site, suite: str, model: str, theme: str) -> bytes:
 
 
 def _board(suite_cache: SuiteCache, suite: str, model: str, limit: int, theme: str) -> bytes:
-    """The first rows of a suite, or the one of a model. Raises BadInput for keys that do not exist."""
+    """Returns the first rows of a suite, or a model's row. Raises BadInput for unknown keys."""
     rows, ranked = _rows(suite_cache, suite, model)
     table = suite_cache.table(suite)
     return render(

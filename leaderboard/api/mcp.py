@@ -1,4 +1,4 @@
-"""The functions as tools of language models (MCP), served at gradio_api/mcp and loaded on the first request.
+"""The endpoints as tools for language models (MCP), served at gradio_api/mcp and loaded on the first request.
 
 Once the `mcp` package is installed, Gradio loads it at every start: gradio.mcp imports it where it can. Here that waits
 until it is needed.
@@ -42,7 +42,7 @@ ABSENT = f"MCP is not installed on this server. Its host can install it: {instal
 
 @contextmanager
 def defer_import() -> Iterator[None]:
-    """Code imported within, Gradio above all, behaves as if the package were not installed; it is loaded later."""
+    """Makes the package look uninstalled to code imported in this block, Gradio above all; it is loaded later."""
     if PACKAGE in sys.modules:
         yield
         return
@@ -54,7 +54,9 @@ def defer_import() -> Iterator[None]:
 
 
 class Tools:
-    """The functions as tools: `into` hands them to `launch`. The first request starts the server, in about 1 s."""
+    """The functions as tools: `into` adds them to the arguments of `launch`. The first request starts the server, in
+    about 1 s.
+    """
 
     def __init__(self, functions: Functions) -> None:
         self._functions = functions
@@ -62,7 +64,7 @@ class Tools:
         self._app: ASGIApp | None = None
 
     def into(self, launch: dict[str, Any]) -> None:
-        """Adds the route and what starts and ends with the server to `launch`'s arguments."""
+        """Adds the route, and what starts and ends with the server, to `launch`'s arguments."""
         serve = launch.setdefault("app_kwargs", {})
         serve["routes"] = [Route(PATH, self), *serve.get("routes", ())]
         serve["lifespan"] = self.lifespan
@@ -102,7 +104,7 @@ class Tools:
 
 
 def _manager(functions: Functions) -> Any:
-    """The package's server of the tools. Raises ImportError where the package is not installed."""
+    """Returns the package's server of the tools. Raises ImportError if the package is not installed."""
     from mcp import types
     from mcp.server.lowlevel import Server
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -128,7 +130,7 @@ def _manager(functions: Functions) -> Any:
 def answered(
     functions: Functions, name: str, given: dict[str, Any], request: Request
 ) -> tuple[str, dict[str, Any] | None]:
-    """What a tool answers: as JSON text, and as an object; of an error the sentence, and None."""
+    """Returns a tool's answer as JSON text and as an object; for an error, the sentence and None."""
     try:
         if name not in functions:
             raise BadInput(unknown("tool", name, functions))
@@ -140,8 +142,9 @@ def answered(
 
 
 def described(function: Callable[..., Any]) -> dict[str, Any]:
-    """What a tool does, with the fields of its records, and the schemas of what it takes and answers: an object, or a
-    list of them under `result`."""
+    """Returns what a tool does, with the fields of its records, and the schemas of its arguments and its answer: an
+    object, or a list of objects under `result`.
+    """
     about = schemas.described(function)
     listed = "; ".join(f"{name}: {facts['description']}" for name, facts in about.fields.items())
     answers = about.answers

@@ -1,4 +1,4 @@
-"""Two inputs that a program sends, scored by models, with the published scores for this kind of question."""
+"""Two inputs sent by a program and scored by models, with the published scores for this kind of question."""
 
 from __future__ import annotations
 
@@ -30,8 +30,9 @@ def score_pair(
     *,
     request: Any = None,
 ) -> Rows:
-    """The models' rows with their facts and published scores. Raises BadInput for inputs and models that it cannot
-    take."""
+    """Returns the models' rows with facts and published scores. Raises BadInput for inputs and models that are not
+    accepted.
+    """
     inputs = [_input(value, name) for value, name in ((first, "first"), (second, "second"))]
     keys, listed = keys_of(models), [row["key"] for row in live.roster.records("")]
     for key in keys:
@@ -47,13 +48,13 @@ def score_pair(
 
 
 def keys_of(listed: list[str] | str) -> list[str]:
-    """The keys of a list, or of a text with commas between, each once."""
+    """Returns the distinct keys in a list or in a comma-separated text."""
     texts = listed.split(",") if isinstance(listed, str) else listed
     return list(dict.fromkeys(filter(None, (str(key).strip() for key in texts or ()))))
 
 
 def _input(value: str, name: str) -> LiveInput:
-    """The input in a string. Raises BadInput for an address, the name of a file, and invalid image data."""
+    """Returns the input in a string. Raises BadInput for a URL, a file name, and invalid image data."""
     words = value.strip() if isinstance(value, str) else ""
     if not words:
         raise BadInput(f"{name} is empty. Give a text, example:KEY, or an image as data:image/png;base64,...")

@@ -1,5 +1,6 @@
-"""What programs get: suites, ranked models, a model's scores, choices, comparisons and what a search finds, as plain
-records in shown units."""
+"""Answers for programs: suites, ranked models, a model's scores, choices, comparisons and search results, as plain
+records in shown units.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +40,7 @@ Record = dict[str, Any]
 
 
 class NoSuchKey(BadInput):
-    """A key that is not known; the message has the nearest one that is."""
+    """An unknown key; the message suggests the nearest known one."""
 
     def __init__(self, noun: str, sentence: str) -> None:
         super().__init__(sentence)
@@ -47,13 +48,13 @@ class NoSuchKey(BadInput):
 
 
 def known(noun: str, key: str, keys: Sequence[str], *, lister: str) -> None:
-    """Raises NoSuchKey for a key that is not known."""
+    """Raises NoSuchKey for an unknown key."""
     if key not in keys:
         raise NoSuchKey(noun, f"{unknown(noun, key, keys)} {lister} names them all")
 
 
 def check_keys(suite_cache: SuiteCache, **keys: str) -> None:
-    """Raises NoSuchKey for a key, by its noun, that the database does not have; an empty one is none."""
+    """Raises NoSuchKey for a key that the database does not have, by its noun; an empty key is ignored."""
     for noun, key in keys.items():
         if key:
             lister = "list_suites" if noun == "suite" else "search"
@@ -66,7 +67,7 @@ def _keys(suite_cache: SuiteCache, noun: str) -> list[str]:
 
 
 def check_limit(limit: int) -> None:
-    """Raises BadInput for what is not a number of rows."""
+    """Raises BadInput for an invalid number of rows."""
     if not isinstance(limit, int) or not 1 <= limit <= MOST_ROWS:
         raise BadInput(f"limit is {limit!r}; it is a number of rows from 1 to {MOST_ROWS}")
 
@@ -88,7 +89,7 @@ def suites(suite_cache: SuiteCache) -> list[Record]:
 
 
 def catalogue(suite_cache: SuiteCache, wanted: Conditions) -> list[Record]:
-    """Every model that meets the conditions, with its page, its weights and whether it has scores."""
+    """Returns every model that meets the conditions, with its page, its weights and whether it has scores."""
     rows = [
         {
             **{name: row[name] for name in ("key", "title", "organisation", "kind")},
@@ -102,8 +103,9 @@ def catalogue(suite_cache: SuiteCache, wanted: Conditions) -> list[Record]:
 
 
 def models(suite_cache: SuiteCache, rows: list[Record], wanted: Conditions) -> list[Record]:
-    """The rows of models that can be tried, with their facts; those that meet the conditions. The host's own have no
-    facts, and meet none."""
+    """Returns the rows of models that can be tried and meet the conditions, with their facts. The host's own models
+    have no facts and meet no condition.
+    """
     wanted.check(suite_cache.db.keyed("models")["license"])
     none = dict.fromkeys(("parameters", "dimension", "open_weights"), None) | {"license": "", "released": ""}
     rows = [{**row, **none, **facts(suite_cache).get(row["key"], {})} for row in rows]
@@ -122,7 +124,7 @@ def leaderboard(
     wanted: Conditions = Conditions(),  # noqa: B008 (frozen)
     filters: Mapping[str, str] | None = None,
 ) -> list[Record]:
-    """The rows of one suite and origin that meet the conditions, best first. Raises BadInput."""
+    """Returns the rows of one suite and origin that meet the conditions, best first. Raises BadInput."""
     check_keys(suite_cache, suite=suite)
     check_limit(limit)
     table = suite_cache.table(suite)
@@ -144,13 +146,13 @@ def leaderboard(
 
 
 def _filtered(name: str, row: Record) -> str:
-    """What a filter compares of a row, as on the board."""
+    """Returns the values of a row that a filter compares, as on the board."""
     return (row[name][:4] if name == "released" else row[name]) or "unknown"
 
 
 @shared
 def _ranked(suite_cache: SuiteCache, suite: str, origin: str) -> list[Record]:
-    """The rows of one origin, or of USUAL, best first."""
+    """Returns the rows of one origin, or of USUAL, best first."""
     table, ranked = suite_cache.table(suite), suite_cache.ranked(suite)
     numbers = payload.plain(payload.standing(table, ranked).drop(columns="excess")).to_dict("records")
     every, _ = payload.cells(table, ranked)
@@ -183,7 +185,9 @@ def _ranked(suite_cache: SuiteCache, suite: str, origin: str) -> list[Record]:
         )
 
     def order(record: Record) -> tuple:
-        """As the board opens: by rank, rows without one last; then by mean, coverage and title."""
+        """Returns the rows in the board's default order: by rank, rows without a rank last; then by mean, coverage and
+        title.
+        """
         rank, mean = record["rank"] or np.inf, np.inf if record["mean"] is None else -record["mean"]
         return rank, mean, -record["coverage"], record["title"].lower()
 
@@ -191,7 +195,7 @@ def _ranked(suite_cache: SuiteCache, suite: str, origin: str) -> list[Record]:
 
 
 def _listed(sources: Sequence[str], *, origin: str) -> str:
-    """Sources as text, each once, MOST_SOURCES of them by name; folders of runs are counted."""
+    """Returns distinct sources as text, up to MOST_SOURCES by name; folders of runs are counted."""
     names = sorted(set(sources), key=lambda name: (len(name), name))  # Table 9 before Table 10
     if origin == "computed" and len(names) > 1:
         return f"{len(names)} computed runs"
@@ -203,7 +207,7 @@ def _listed(sources: Sequence[str], *, origin: str) -> str:
 
 
 def model_scores(suite_cache: SuiteCache, model: str, *, suite: str = "", origin: str = "") -> list[Record]:
-    """A model's scores on tasks as the boards have them, each once. Raises BadInput."""
+    """Returns a model's distinct scores on tasks, as on the boards. Raises BadInput."""
     found: dict[tuple[str, str, str], Record] = {}
     for key in [suite] if suite else suite_cache.suites():
         for row in suite_scores(suite_cache, key, model=model, origin=origin):
@@ -213,7 +217,7 @@ def model_scores(suite_cache: SuiteCache, model: str, *, suite: str = "", origin
 
 
 def task_scores(suite_cache: SuiteCache, task: str, *, origin: str = "", metric: str = "") -> Record:
-    """A task's scores, each once, the best of each metric first, and its doubts and faults. Raises BadInput."""
+    """Returns a task's distinct scores, the best of each metric first, and its doubts and faults. Raises BadInput."""
     check_keys(suite_cache, task=task)
     db, doubt = suite_cache.db, ""
     found: dict[tuple[str, str, str], Record] = {}
@@ -245,7 +249,7 @@ def task_scores(suite_cache: SuiteCache, task: str, *, origin: str = "", metric:
 def suite_scores(
     suite_cache: SuiteCache, suite: str, *, model: str = "", task: str = "", origin: str = "", metric: str = ""
 ) -> list[Record]:
-    """The scores of a suite, by model, of one model, task, origin and metric where they are named. Raises BadInput."""
+    """Returns the scores of a suite by model, filtered by model, task, origin and metric if given. Raises BadInput."""
     check_keys(suite_cache, suite=suite, model=model, metric=metric)
     if origin:
         check_origin(origin)
@@ -277,7 +281,9 @@ def suite_scores(
 
 
 def replicated(suite_cache: SuiteCache, *, model: str, task: str) -> list[Record]:
-    """Values of whole tasks that two origins have of the same weights and data, with the causes. Raises BadInput."""
+    """Returns values of whole tasks that two origins have for the same weights and data, with the causes of
+    differences. Raises BadInput.
+    """
     check_keys(suite_cache, model=model, task=task)
     found = replication.pairs(suite_cache.db)
     found = found[found["subset"] == WHOLE].drop(columns=["subset", "same"])
@@ -299,7 +305,7 @@ def _causes(suite_cache: SuiteCache, about: tuple[str, ...]) -> list[Record]:
 
 
 def choice(suite_cache: SuiteCache, need: str, wanted: Conditions, *, suite: str, smallest: bool) -> Record:
-    """The shortlist for a need as a record, with the answer as a sentence. Raises BadInput, UnknownKey."""
+    """Returns the shortlist for a need as a record, with the answer as a sentence. Raises BadInput, UnknownKey."""
     found = shortlist(suite_cache, need=need, conditions=wanted, suite=suite, smallest=smallest)
     models = [_shortlisted(suite_cache, found, each) for each in found.choices]
     return {
@@ -341,8 +347,9 @@ def _rounded(value: float, digits: int) -> float | None:
 
 @shared
 def _entries(suite_cache: SuiteCache) -> list[tuple[Record, list[str], list[str], int]]:
-    """Of everything that the search knows its record, the words of its title, its other words, and whether it has
-    scores."""
+    """Returns the record of everything the search knows, with the words of its title, its other words, and whether it
+    has scores.
+    """
     found = index(suite_cache, pages=())
     out = []
     for kind, title, note, key, others, matters in found["entries"]:
@@ -361,8 +368,9 @@ def _entries(suite_cache: SuiteCache) -> list[tuple[Record, list[str], list[str]
 
 
 def search(suite_cache: SuiteCache, query: str, *, kind: str = "", limit: int = 10) -> list[Record]:
-    """What fits the words of a query, best first; of equals what has scores, then the shortest title, but claims last.
-    Raises BadInput."""
+    """Returns matches of a query, best first. Ties go to entries with scores, then to the shortest title; claims come
+    last. Raises BadInput.
+    """
     check_limit(limit)
     entries, found = _entries(suite_cache), []
     if kind:
@@ -384,8 +392,7 @@ def search(suite_cache: SuiteCache, query: str, *, kind: str = "", limit: int = 
 
 
 def comparison(suite_cache: SuiteCache, models: Sequence[str], *, suite: str, origin: str, tasks: bool) -> Record:
-    """Models compared with the first of them, by the mean, the categories and, where asked for, the tasks. Raises
-    BadInput."""
+    """Compares models with the first one, by the mean, the categories and, if requested, the tasks. Raises BadInput."""
     titles = suite_cache.db.keyed("models")["title"]
     for model in models:
         check_keys(suite_cache, model=model, suite=suite)

@@ -1,4 +1,4 @@
-"""API v1: each function as a route, in JSON, CSV or Parquet, and the document that describes them (OpenAPI)."""
+"""API v1: each function as a route, in JSON, CSV or Parquet, and its OpenAPI document."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ COMMON = {
 
 
 def routes(db: Database, functions: Functions) -> list[Route]:
-    """A route a function, and the document."""
+    """Returns a route per function, and that of the document."""
     document = encode(openapi(functions))
 
     def describe(request: Request) -> Response:
@@ -89,7 +89,7 @@ async def _asked(db: Database, function: Callable[..., Any], request: Request) -
 
 
 def _answer(db: Database, function: Callable[..., Any], request: Request, body: bytes) -> Response:
-    """What the function answers, or a sentence: status 404 where the path names what does not exist."""
+    """Returns the function's answer, or a sentence with status 404 if the path names something that does not exist."""
     name = function.__name__
     try:
         given, asked, form = _given(request, body if name in METHODS else b"{}")
@@ -115,8 +115,9 @@ def _answer(db: Database, function: Callable[..., Any], request: Request, body: 
 
 
 def _given(request: Request, body: bytes) -> tuple[dict[str, Any], str, str]:
-    """The arguments in an address and in the JSON of a body; the version of the data that is asked for, and the form.
-    Raises BadInput."""
+    """Returns the arguments in an address and in a JSON body, the requested version of the data, and the format. Raises
+    BadInput.
+    """
     try:
         given = json.loads(body)
     except (ValueError, RecursionError):
@@ -139,7 +140,7 @@ def _given(request: Request, body: bytes) -> tuple[dict[str, Any], str, str]:
 
 
 def table(function: Callable[..., Any], result: Any) -> pd.DataFrame:
-    """The rows of an answer; what a cell has below it is JSON."""
+    """Returns the rows of an answer; nested cells are JSON."""
     if function.__name__ == "query":
         names, rows = [column["name"] for column in result["columns"]], result["rows"]
     else:
@@ -157,7 +158,7 @@ def table(function: Callable[..., Any], result: Any) -> pd.DataFrame:
 
 
 def openapi(functions: Functions) -> dict[str, Any]:
-    """The routes in OpenAPI 3.1."""
+    """Returns the OpenAPI 3.1 description of the routes."""
     paths: dict[str, dict[str, Any]] = {}
     for name, path in PATHS.items():
         method, address = METHODS.get(name, "get"), f"{ROOT}/{path.replace(':path', '')}"

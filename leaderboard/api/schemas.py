@@ -1,4 +1,4 @@
-"""What programs are told of the functions, from their annotations and docstrings, and how what they send is read."""
+"""Descriptions of the functions for programs, from annotations and docstrings, and parsing of their arguments."""
 
 from __future__ import annotations
 
@@ -50,8 +50,9 @@ Schema = dict[str, Any]
 
 
 class Description(NamedTuple):
-    """What a function does, what it takes, the schemas of the fields of its records, and that of its answer: a record,
-    or a list of them. Any field may be null."""
+    """What a function does, its arguments, the schemas of the fields of its records, and that of its answer: a record,
+    or a list of records. Any field may be null.
+    """
 
     words: str
     takes: type[BaseModel]
@@ -61,7 +62,7 @@ class Description(NamedTuple):
 
 @cache
 def described(function: Function) -> Description:
-    """A function as its docstring and its annotations have it."""
+    """Describes a function by its docstring and annotations."""
     text = PLACEHOLDER.sub(lambda found: SHARED[found[1]], inspect.getdoc(function) or "")
     head, _, returns = text.partition("\nReturns:\n")
     about, _, listed = head.partition("\nArgs:\n")
@@ -85,8 +86,9 @@ def _line(text: str) -> str:
 
 
 def call(function: Function, given: Mapping[str, Any], *, request: Any) -> Any:
-    """What the function answers to a program; null is no value, and a text may stand for a number. Raises BadInput for
-    what it does not take, and what the function does."""
+    """Returns the function's answer to a program; null counts as missing, and a text may stand for a number. Raises
+    BadInput for invalid arguments, and what the function raises.
+    """
     takes = described(function).takes
     for name in given:
         if name not in takes.model_fields:

@@ -1,1 +1,1 @@
-"""The database as the pages see it: queries, suite tables, ranks, and what is made of them once."""
+"""The database as the pages see it: queries, suite tables, ranks, and values derived from them once."""

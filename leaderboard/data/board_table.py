@@ -1,4 +1,6 @@
-"""A suite's table of scores with what a page shows next to it: rows are a model from one origin, columns are tasks."""
+"""A suite's table of scores with what a page shows next to it: each row is a model from one origin, columns are
+tasks.
+"""
 
 from __future__ import annotations
 
@@ -65,23 +67,23 @@ class SuiteColumn(NamedTuple):
 
     @property
     def unit(self) -> str:
-        """`%` or nothing."""
+        """Returns `%` or nothing."""
         return "%" if self.scale == 100 else ""
 
     def shown(self, value: float | None) -> float | None:
-        """A stored value in shown units, for others to round; None for nothing."""
+        """Returns a stored value in shown units, to be rounded elsewhere; None for a missing value."""
         return None if blank(value) else clean(value, scale=self.scale)
 
     def rounded(self, value: float | None) -> float | None:
-        """The same at the digits that are shown."""
+        """Returns the value rounded to the shown digits."""
         return None if blank(value) else float(rounded(value, self.digits, scale=self.scale))
 
     def number(self, value: float | None) -> str:
-        """The same as text with a real minus sign; a dash for nothing."""
+        """Returns the rounded value as text with a real minus sign; a dash for a missing value."""
         return number(value, digits=self.digits, scale=self.scale)
 
     def text(self, value: float, *, more: int = 0) -> str:
-        """A stored value with its unit, at the digits that are shown and some more."""
+        """Returns a stored value with its unit, with more digits than are shown."""
         return f"{rounded(value, self.digits + more, scale=self.scale)}{self.unit}"
 
 
@@ -94,13 +96,13 @@ class SuiteRow(NamedTuple):
 
     @property
     def id(self) -> str:
-        """How the row is named in URLs and exports."""
+        """Returns the name of the row in URLs and exports."""
         return f"{self.model}~{self.origin}"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class BoardTable:
-    """One suite, whole: its scores, and what is known of models, tasks and cells. Arrays are [rows, task columns]."""
+    """One complete suite: its scores, and facts about models, tasks and cells. Arrays are [rows, task columns]."""
 
     scores: ScoreTable  # a row a model and origin
     suite: pd.Series
@@ -121,13 +123,13 @@ class BoardTable:
 
     @cached_property
     def rows(self) -> tuple[SuiteRow, ...]:
-        """The model, its origin and title of every row."""
+        """Returns the model, origin and title of every row."""
         models = self.scores.models
         return tuple(map(SuiteRow, models, self.scores.origins, self.models["title"].reindex(models)))
 
     @cached_property
     def sound(self) -> BoardTable:
-        """The table without its doubtful scores, which are missing."""
+        """Returns the table with its doubtful scores marked as missing."""
         gone, scores = self.marks & SUSPECT > 0, self.scores
         values = np.where(gone, np.nan, scores.values)
         scores = replace(
@@ -140,7 +142,7 @@ class BoardTable:
 
     @property
     def likely(self) -> BoardTable:
-        """The same with what is expected in place of the doubtful scores, where it is known."""
+        """Returns the table with doubtful scores replaced by expected ones, if they are known."""
         values = np.where(np.isnan(self.expected), self.sound.scores.values, self.expected)
         return replace(self.sound, scores=replace(self.sound.scores, values=values))
 
@@ -151,7 +153,7 @@ class BoardTable:
         tasks: frozenset[str] | None = None,
         coverage: float | None = None,
     ) -> Ranking | None:
-        """The ranking of the rows, those of each origin by themselves; None for a suite that people rank.
+        """Returns the ranking of the rows, separately for each origin; None for a suite ranked by people.
 
         weights by category (others have the suite's own), tasks the keys that count (None: all), coverage the least
         share of them. Raises BadInput for weights or tasks that make no mean.
@@ -175,8 +177,9 @@ class BoardTable:
         return Ranking.of(table, apart=True)
 
     def estimates(self, ranked: Ranking, *, only: int | None = None) -> Estimates:
-        """Estimates of rows without a rank, those of each origin by themselves, and why others have none; of `only` one
-        row, in a fraction of the time."""
+        """Returns estimates for rows without a rank, separately for each origin, and why others have none. `only`
+        limits it to one row, which takes a fraction of the time.
+        """
         table, found, reasons = ranked.table, {}, {}
         wanted = ~np.isnan(table.values[:, table.counted]).any(axis=1) | (only is None)
         if only is not None:
@@ -189,12 +192,14 @@ class BoardTable:
         return found, reasons
 
     def next_tasks(self, ranked: Ranking, row: int) -> Order:
-        """What to run of a row in an hour, by the complete rows of the usual origin. Raises as `first_next` does."""
+        """Returns what to run for a row within an hour, by the complete rows of the default origin. Raises as
+        `first_next`.
+        """
         table, can = ranked.table.rows([row, *self.rows_of(USUAL)]), self._possible([row])[0]
         return first_next(table, self.models, possible=can, among=can, budget=1.0)
 
     def _possible(self, rows: Iterable[int]) -> Bools:
-        """Whether the models of some rows can do the tasks [rows, tasks]."""
+        """Returns whether the models of some rows can do the tasks [rows, tasks]."""
         models = self.models.loc[[self.rows[row].model for row in rows]]
         return possible(
             [*map(list, models["abilities"])],
@@ -204,7 +209,7 @@ class BoardTable:
         )
 
     def mean_marks(self, ranked: Ranking) -> np.ndarray:
-        """int [rows, categories]: PARTIAL, a mean without some tasks; PRINTED, the paper's own."""
+        """Returns int [rows, categories]: PARTIAL, a mean without some tasks; PRINTED, the paper's own mean."""
         scores, chosen = self.scores, ranked.table.chosen
         left_out = (scores.task_weights > 0) & ~chosen
         some = (np.isnan(scores.values) & chosen) | left_out
@@ -213,20 +218,20 @@ class BoardTable:
         return np.where(ranked.stands_in, PRINTED, made)
 
     def whole_means(self, ranked: Ranking) -> np.ndarray:
-        """Category means [rows, categories] of those with all tasks, NaN for the others."""
+        """Returns category means [rows, categories] of rows with all tasks, NaN for others."""
         return np.where(self.mean_marks(ranked) & PARTIAL, np.nan, ranked.category_means)
 
     def weights(self, chosen: Mapping[str, float] | None = None) -> dict[str, float]:
-        """The weight of each category in the mean: the chosen, and the suite's own for the others."""
+        """Returns the weight of each category in the mean: the chosen weight, else the suite's."""
         return {**next(iter(self.presets.values()), {}), **(chosen or {})}
 
     @cached_property
     def by_key(self) -> dict[str, SuiteColumn]:
-        """The columns of categories, then of tasks."""
+        """Returns the columns of categories, then of tasks."""
         return {column.key: column for column in (*self.category_columns, *self.columns)}
 
     def row(self, row_id: str) -> int:
-        """The index of a row. Raises UnknownKey."""
+        """Returns the index of a row. Raises UnknownKey."""
         ids = [row.id for row in self.rows]
         if row_id not in ids:
             raise UnknownKey("model", row_id.rpartition("~")[0] or row_id, [row.model for row in self.rows])
@@ -234,11 +239,11 @@ class BoardTable:
 
     @cached_property
     def people(self) -> int | None:
-        """The column of people's votes, if there is one."""
+        """Returns the column of people's votes, if there is one."""
         return next((at for at, column in enumerate(self.columns) if column.group == PEOPLE), None)
 
     def trained(self, row: int) -> str:
-        """Whether a row's model saw a data set of the suite in training: `yes`, `no`, or `unknown`.
+        """Returns whether a row's model saw a data set of the suite in training: `yes`, `no`, or `unknown`.
 
         It is unknown where no source states any of the model's training data: such a model may have seen all of them.
         So may one of the user's own: a card need not name all that it, or its base, was trained on.
@@ -250,39 +255,40 @@ class BoardTable:
         return "no" if len(known) and own_facts(options) is None else "unknown"
 
     def untrained(self, row: int) -> float | None:
-        """The share of the ranked tasks whose data a row's model did not see in training; None where not known."""
+        """Returns the share of ranked tasks whose data a row's model did not see in training; None if unknown."""
         tasks = {column.task for column in self.columns if column.ranked}
         if not tasks or self.trained(row) == "unknown":
             return None
         return sum((self.rows[row].model, task) not in self.trained_tasks for task in tasks) / len(tasks)
 
     def rows_of(self, origin: str) -> list[int]:
-        """Indices of the rows of one origin, or of USUAL or ALL."""
+        """Returns the indices of the rows of one origin, or of USUAL or ALL."""
         return self.scores.rows_of(origin)
 
     def rows_of_model(self, model: str, *, origin: str = "") -> list[int]:
-        """Indices of a model's rows, of one origin or of all."""
+        """Returns the indices of a model's rows, of one origin or of all."""
         return [at for at, row in enumerate(self.rows) if row.model == model and origin in ("", row.origin)]
 
     @cached_property
     def origin(self) -> str:
-        """The origin that is shown first, and where only one can be."""
+        """Returns the origin that is shown first, or alone if there is room for only one."""
         return self.scores.usual_origin
 
     def fullest_rows(self) -> np.ndarray:
-        """Indices of one row a model, its fullest; of equals the one of the usual origin."""
+        """Returns the index of one row per model, its most complete; ties go to the default origin."""
         first: dict[str, int] = {}
         for row in sorted(range(len(self.rows)), key=self._fullest_first(EVERY)):
             first.setdefault(self.rows[row].model, row)
         return np.array(sorted(first.values()), int)
 
     def fullest_row(self, rows: Iterable[int], *, columns: np.ndarray | slice = EVERY) -> int:
-        """Of `rows` the one with most scores in `columns`; of equals as in `rows_of`."""
+        """Returns the row of `rows` with most scores in `columns`; ties are resolved as in `rows_of`."""
         return min(rows, key=self._fullest_first(columns))
 
     def scored_rows(self, column: int) -> tuple[str, list[int]]:
-        """The table's origin, or another where it has no score in a column that is not in doubt, and the origin's rows
-        with one, best first: scores of two origins are never in one order."""
+        """Returns the table's origin, or another one if it has no sound score in a column, and the origin's rows with a
+        score, best first: scores of two origins are never ranked together.
+        """
         scored = np.flatnonzero(~np.isnan(self.scores.values[:, column]) & (self.marks[:, column] & SUSPECT == 0))
         found = {self.rows[row].origin for row in scored}
         origin = next((each for each in (self.origin, *origins_in(found)) if each in found), self.origin)
@@ -291,7 +297,7 @@ class BoardTable:
         return origin, sorted(rows, key=lambda row: sign * self.scores.values[row, column])
 
     def headline(self, task: str) -> int | None:
-        """The index of a task's first column, None where it has none."""
+        """Returns the index of a task's first column, or None."""
         return next((index for index, column in enumerate(self.columns) if column.task == task), None)
 
     def _fullest_first(self, columns: np.ndarray | slice) -> Callable[[int], tuple[int, bool, int]]:
@@ -301,10 +307,10 @@ class BoardTable:
 
 
 def load(db: Database, *, suite: str, scope: Scope = WHOLE) -> BoardTable:
-    """The table of one suite, of one condition and metric or of languages where `scope` names them. Of several
-    languages a task counts that has scores in each; its score is the mean over its subsets in them.
+    """Returns the table of one suite or, if `scope` is given, of one condition and metric or of languages. For several
+    languages, a task counts if it has scores in each; its score is the mean over its subsets in them.
 
-    Raises UnknownKey for a suite that is not there, and as `ScopeChoices.check` does.
+    Raises UnknownKey for a missing suite, and as `ScopeChoices.check`.
     """
     known = db.keyed("suites")
     if suite not in known.index:
@@ -374,12 +380,14 @@ def load(db: Database, *, suite: str, scope: Scope = WHOLE) -> BoardTable:
 
 
 def part_values(db: Database, parts: pd.DataFrame) -> pd.DataFrame:
-    """The scores of the parts of tasks: rows of task, source (the task whose runs have the part) and subset."""
+    """Returns the scores of the parts of tasks: rows of task, source (the task whose runs have the part) and subset."""
     return db.query("part_values", **{f"{name}s": list(parts[name]) for name in ("task", "source", "subset")})
 
 
 def language_rankings(db: Database, *, suite: str) -> dict[str, Ranking]:
-    """The models of a suite by each of its languages alone, as the board opens with the language chosen, by code."""
+    """Returns the models of a suite by each language alone, as on the board with that language chosen, by language
+    code.
+    """
     about = db.keyed("suites").loc[suite]
     rankings = {}
     for code, parts in languages.parts(db.query("scored_subsets", suite=suite)).groupby("language"):
@@ -391,15 +399,16 @@ def language_rankings(db: Database, *, suite: str) -> dict[str, Ranking]:
 
 
 def _frame(columns: Sequence[SuiteColumn]) -> pd.DataFrame:
-    """The columns as `of_long` takes them."""
+    """Returns the columns as `of_long` expects them."""
     return pd.DataFrame(list(columns), columns=SuiteColumn._fields).rename(columns={"group": "category"})
 
 
 def _columns(
     db: Database, suite: str, tasks: set[str], long: pd.DataFrame, *, human: bool = False, ranked_by: str = ""
 ) -> tuple[SuiteColumn, ...]:
-    """A ranked task gives one column, its headline or else the metric `ranked_by`; others one a metric with scores,
-    headed by the metric where there are several."""
+    """Returns a task's columns. A ranked task has one column, its main metric or else `ranked_by`; other tasks have one
+    per metric with scores, headed by the metric if there are several.
+    """
     seen, columns = set(zip(long.task, long.metric, strict=True)), []
     metrics = Counter(task for task, _ in seen)
     for row in db.records("suite_columns", suite=suite):
@@ -416,7 +425,7 @@ def _columns(
 
 
 def _group(metric: str) -> str:
-    """What a metric of generators is grouped under."""
+    """Returns the group of a metric of generators."""
     if metric.endswith("_rank"):
         return "Printed ranks"
     if metric in ("human_rate", "elo"):
@@ -431,8 +440,9 @@ def _group(metric: str) -> str:
 def _category_columns(
     columns: tuple[SuiteColumn, ...], categories: tuple[str, ...], *, own: bool, shown: bool
 ) -> tuple[SuiteColumn, ...]:
-    """A column a category. In a user suite, a category of one task is headed by that task: nobody chose its
-    category, which is that of the data's shape."""
+    """Returns a column per category. In a user suite, a category of one task is headed by that task, because its
+    category comes from the shape of the data and nobody chose it.
+    """
     means = []
     for category in categories:
         tasks = [column for column in columns if column.group == category]
@@ -468,7 +478,7 @@ def _marks(
     trained: set[tuple[str, str]],  # models and tasks
     means: set[str],  # the tasks that stand for the paper's means of others
 ) -> list[int]:
-    """The marks of every score."""
+    """Returns the marks of every score."""
     asked = db.query("disagreements", suite=suite), db.query("notes", suite=suite)
     disputed, suspect = (set(frame.itertuples(index=False, name=None)) for frame in asked)
     marks = []
@@ -485,7 +495,7 @@ def _marks(
 def _reasons(
     db: Database, suite: str, rows: Sequence[tuple[str, str]], columns: tuple[SuiteColumn, ...]
 ) -> tuple[tuple[str, ...], np.ndarray]:
-    """Why cells are empty: what the paper's table leaves blank, else that the source has no such run."""
+    """Returns why cells are empty: the reason in the paper's table, else that the source has no such run."""
     gaps = {(gap.model, gap.task): gap.reason for gap in db.query("gaps", suite=suite).itertuples()}
     reasons, missing = ["No score in this source"], np.zeros((len(rows), len(columns)), int)
     for r, c in np.ndindex(missing.shape):
@@ -498,7 +508,7 @@ def _reasons(
 
 
 def presets(suite: pd.Series, categories: tuple[str, ...]) -> dict[str, dict[str, float]]:
-    """Named weightings of the categories; the first is the suite's own rule."""
+    """Returns named weightings of the categories; the first is the suite's own rule."""
     if not categories:
         return {}
     own = {} if blank(suite["category_weights"]) else json.loads(suite["category_weights"])

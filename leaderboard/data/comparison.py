@@ -1,4 +1,6 @@
-"""Two to six rows of a suite compared by their mean, a category or a task: values, paired differences, sentences."""
+"""Comparison of two to six rows of a suite by their mean, a category or a task: values, paired differences,
+sentences.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,7 @@ SEVERAL = {
 
 
 class ComparedValue(NamedTuple):
-    """One row's value on one line, in shown units; NaN: none, or for the ends not known."""
+    """One row's value on one line, in shown units; NaN for a missing value or an unknown end."""
 
     value: float
     low: float  # of the 95% interval
@@ -48,7 +50,8 @@ class ComparedValue(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class ComparedLine:
-    """A mean, a category or a task: every row's value, and every other row compared with the first, in shown units.
+    """A mean, a category or a task: the value of every row, and every other row compared with the first, in shown
+    units.
 
     The parts of a mean are its categories, those of a category its tasks that count. Tests are read as the board of the
     mean or category decides; those about items of the same tasks, of which no board is made, by Holm's method over the
@@ -65,29 +68,29 @@ class ComparedLine:
 
     @property
     def tasks(self) -> list[ComparedLine]:
-        """The lines of its tasks; of a task its own."""
+        """Returns the lines of its tasks; for a task, its own line."""
         return [self] if self.kind == "task" else [task for part in self.parts for task in part.tasks]
 
     @property
     def place(self) -> str:
-        """Its title within a sentence."""
+        """Returns its title for use within a sentence."""
         return {"Mean": "the mean", "Your mean": "your mean"}.get(self.column.title, self.column.title)
 
     @property
     def widest(self) -> float:
-        """The largest difference to the first row, whatever its sign; −1 where none is known."""
+        """Returns the largest absolute difference to the first row; −1 if none is known."""
         return max((abs(test.difference) for test in self.tests if test.reading != "none"), default=-1.0)
 
     def text(self, value: float) -> str:
-        """A difference with its sign, one digit more than the scores have."""
+        """Formats a difference with its sign and one more digit than the scores have."""
         return number(value, digits=self.column.digits + 1, sign=True)
 
     def of_pair(self, test: Comparison, place: str) -> str:
-        """The sentence of one of its tests."""
+        """Returns the sentence of one of its tests."""
         return test.sentence(place, text=self.text, unit=" points" * bool(self.column.unit), counts=self.kind != "task")
 
     def sentence(self) -> str:
-        """Says which rows are better than the first; of two rows also by how much and with what certainty."""
+        """Describes which rows are better than the first; for two rows, also by how much and with what certainty."""
         if len(self.tests) == 1:
             return self.of_pair(self.tests[0], self.place)
         parts = []
@@ -102,8 +105,9 @@ class ComparedLine:
         return f"Compared with {self.names[0]} in {self.place}, {'; '.join(parts)}."
 
     def ahead(self) -> str:
-        """Says which rows are significantly ahead of the first in which categories, or tasks where only one category
-        is compared. Empty for a task, and where no noise is known."""
+        """Describes which rows are significantly ahead of the first in which categories, or tasks if only one category
+        is compared. Empty for a task, and if no noise is known.
+        """
         lines, noun = self.parts, "category"
         if self.kind != "mean" or len(lines) < 2:
             lines, noun = self.tasks, "task"
@@ -132,12 +136,12 @@ class ComparedLine:
 
 
 def _kind(test: Comparison) -> str:
-    """The key in SEVERAL of a test."""
+    """Returns the key of a test's outcome in SEVERAL."""
     return "alone" if test.reading == "same" and test.p <= ALPHA else test.reading
 
 
 def compare(table: BoardTable, ranked: Ranking | None, rows: Sequence[int], *, by: str = "") -> ComparedLine:
-    """Compares every chosen row with the first. `by` is the key of a column, anything else means the mean.
+    """Compares every chosen row with the first. `by` is the key of a column; anything else means the mean.
 
     Raises BadInput unless two to six different rows are given.
     """
@@ -156,7 +160,7 @@ def compare(table: BoardTable, ranked: Ranking | None, rows: Sequence[int], *, b
 
 
 def of_mean(table: BoardTable, ranked: Ranking, rows: Sequence[int]) -> ComparedLine:
-    """The mean line of some rows of a ranking, by their indices."""
+    """Returns the mean line of some rows of a ranking, by their indices."""
     changed = changed_rule(table, ranked)
     column = table.category_columns[0]._replace(
         key="", title="Your mean" if changed else "Mean", higher=ranked.higher_is_better
@@ -167,7 +171,7 @@ def of_mean(table: BoardTable, ranked: Ranking, rows: Sequence[int]) -> Compared
 
 
 def _category(table: BoardTable, ranked: Ranking, rows: Sequence[int], column: SuiteColumn) -> ComparedLine:
-    """A category with its tasks that count."""
+    """Returns the line of a category, with its tasks that count."""
     code = ranked.table.categories.index(column.key)
     scores = replace(ranked.table, values=ranked.scores).within(column.key)
     own = Ranking.of(replace(ranked.table.within(column.key).rows(rows), least=0.0))
@@ -181,7 +185,9 @@ def _category(table: BoardTable, ranked: Ranking, rows: Sequence[int], column: S
 
 
 def _of_task(table: BoardTable, rows: Sequence[int], index: int) -> ComparedLine:
-    """A task by its items: the rows' own scores, though a category may take a printed mean instead."""
+    """Returns the line of a task, by its items: the rows' own scores, even if a category uses a printed mean
+    instead.
+    """
     column, scores = table.columns[index], table.scores
     rule = {"aggregate": "task-mean", "weights": None, "task_weights": None}  # that of a human suite has no mean
     task = replace(scores.columns([index]), codes=None, categories=(column.title,), printed=None, **rule)
@@ -192,11 +198,11 @@ def _of_task(table: BoardTable, rows: Sequence[int], index: int) -> ComparedLine
 def common_ground(
     suite_cache: SuiteCache, models: Sequence[str], *, suite: str, origin: str, by: str = ""
 ) -> tuple[str, str]:
-    """The suite and the origin in which the models share most tasks, of those that are left open (empty); among suites
-    with a column `by`, where there are any.
+    """Returns the suite and the origin in which the models share most tasks, for those not given (empty), among suites
+    with a column `by`, if there are any.
 
-    First come those in which most of the models have scores, of one origin before ALL, of real items before synthetic
-    ones; of equals, the suite with fewest other tasks.
+    Suites in which most of the models have scores come first, then one origin before ALL, then real items before
+    synthetic ones. Ties go to the suite with fewest other tasks.
     """
     found: list[tuple[Any, ...]] = []
     for key in [suite] if suite else suite_cache.suites():
@@ -218,7 +224,7 @@ def common_ground(
 
 
 def rows_of(table: BoardTable, models: Sequence[str], *, origin: str) -> list[int | None]:
-    """The row of each model: of the origin in its name, else of `origin`; of ALL, its fullest."""
+    """Returns the row of each model: of the origin in its name, else of `origin`; for ALL, its most complete row."""
     at = {row.id: index for index, row in enumerate(table.rows)}
 
     origins = origins_in(table.scores.origins)
@@ -244,7 +250,9 @@ def _line(
     *,
     board: Ranking | None = None,
 ) -> ComparedLine:
-    """Every other row against the first, over the tasks that count in `scores`; `n` counts those with own ones."""
+    """Compares every other row with the first over the tasks that count in `scores`; `n` is the number of tasks with
+    own scores.
+    """
     own = [table.rows[row] for row in rows]
     several = len({row.origin for row in own}) > 1
     names = tuple(f"{row.title}{f' ({row.origin})' * several}" for row in own)

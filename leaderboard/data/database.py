@@ -1,4 +1,4 @@
-"""The database as the pages read it: read-only, from several threads, also while another file replaces it."""
+"""The database as the pages read it: read-only, from several threads, and while another file replaces it."""
 
 from __future__ import annotations
 
@@ -44,13 +44,14 @@ LOCKS = 64  # keys that share one only wait for each other
 
 @cache
 def private_folder() -> Path:
-    """A folder of this process alone for large files, made on first use among the system's temporary ones. It goes with
-    the process, after a kill at the next start. Raises OSError."""
+    """Returns a temporary folder of this process for large files, made on first use. It is removed when the process
+    ends or, after a kill, at the next start. Raises OSError.
+    """
     return _until_the_end.enter_context(temporary_folder())
 
 
 class OpenDatabase:
-    """One file as it was opened: a cursor a thread, and what was made of it, which goes when the file is closed.
+    """One opened file: a cursor per thread, and values derived from it, which are dropped when the file is closed.
 
     What is read is a copy in a private folder. So the file itself can be replaced or deleted at any time on any system,
     and opened again under its path, which DuckDB would take for the one that is open.
@@ -71,18 +72,19 @@ class OpenDatabase:
         self.data = "".join(self.ask(QUERIES["data_version"]).df()["version"])
 
     def ask(self, sql: str, values: list | dict[str, Any] | None = None) -> duckdb.DuckDBPyConnection:
-        """This thread's cursor with the answer to one SELECT, `values` for its question marks, or by name for its
-        parameters."""
+        """Returns this thread's cursor with the result of one SELECT, with `values` for its question marks or named
+        parameters.
+        """
         if not hasattr(self._local, "cursor"):
             self._local.cursor = self._connection.cursor()
         return self._local.cursor.execute(sql, values or [])
 
     def free_later(self) -> None:
-        """What queries have freed goes back to the system, also after another file was closed."""
+        """Returns memory freed by queries to the system, also after another file was closed."""
         store.free_later(self._connection)
 
     def close(self) -> None:
-        """Closes the file, and deletes its copy and the files that were made of it."""
+        """Closes the file, and deletes its copy and the files derived from it."""
         self._connection.close()
         self._remove()
 
@@ -92,12 +94,14 @@ class OpenDatabase:
 
 
 def _connect(path: Path) -> duckdb.DuckDBPyConnection:
-    """The file, opened with the same options each time: DuckDB refuses others for a file that is open."""
+    """Opens the file with the same options each time, because DuckDB refuses different options for a file that is
+    open.
+    """
     return store.connect(path, memory_mb=MEMORY_MB, threads=THREADS, long_lived=True)
 
 
 def _private_copy(path: Path) -> tuple[Path | None, Path, str]:
-    """The copy's folder, the copy in it, and what identifies the content; no folder where none can be written.
+    """Makes a copy and returns its folder, its path, and the content's identity; no folder if none can be written.
 
     Raises DatabaseError for a file that is missing, damaged, or written to at this moment.
     """
@@ -133,7 +137,7 @@ def _private_copy(path: Path) -> tuple[Path | None, Path, str]:
 
 
 class Database:
-    """The read-only database, safe to query from several threads, also while another file replaces it.
+    """A read-only database, safe to query from several threads, even while another file replaces it.
 
     An answer that takes several queries makes them within `snapshot`, and so reads one file throughout.
     """
@@ -153,32 +157,33 @@ class Database:
 
     @property
     def path(self) -> Path:
-        """The file that was opened; another may be there by now."""
+        """Returns the path of the opened file; another file may have replaced it since."""
         return self._read.path
 
     @property
     def copy(self) -> Path:
-        """The private copy of it, which is read."""
+        """Returns the private copy that is read."""
         return self._read.copy
 
     @property
     def version(self) -> str:
-        """What identifies the file among those before and after it."""
+        """Returns the identity of the file among its predecessors and successors."""
         return self._read.version
 
     @property
     def data(self) -> str:
-        """The version of the data that is read."""
+        """Returns the version of the data that is read."""
         return self._read.data
 
     def check_version(self, data: str) -> None:
-        """Raises BadInput for what is not a version of the data that can be read."""
+        """Raises BadInput for a version of the data that cannot be read."""
         if data not in (known := [one["version"] for one in self.records("stored_versions")]):
             raise BadInput(f"{unknown('version of the data', data, known)} There are: {', '.join(known)}")
 
     @contextmanager
     def snapshot(self, data: str | None = None) -> Iterator[OpenDatabase]:
-        """Reads one file within the block, even if another is swapped in meanwhile. Not across an await or a yield.
+        """Reads one file within the block, even if another is swapped in meanwhile. The block must not contain an await
+        or a yield.
 
         `data`: the version of the data that is read, empty for today's; None: the one that the request names (STATE).
         An earlier one is restored when it is first asked for, and the last MOST_EARLIER stay. Raises BadInput.
@@ -196,7 +201,7 @@ class Database:
             self._leave(opening)
 
     def _opened(self, data: str) -> OpenDatabase:
-        """The file with this version of the data, with one user more."""
+        """Returns the file with this version of the data, and counts one more user."""
         with self._lock:
             now = self._now
             now.users += 1
@@ -231,27 +236,27 @@ class Database:
             self._end(opening)
 
     def ask(self, sql: str, values: list | dict[str, Any] | None = None) -> pd.DataFrame:
-        """The answer to one SELECT with `values`, as for `OpenDatabase.ask`."""
+        """Returns the result of one SELECT with `values`, as `OpenDatabase.ask`."""
         with self.snapshot() as opening:
             return opening.ask(sql, values).df()
 
     def query(self, name: str, /, **values: Any) -> pd.DataFrame:
-        """The answer to the statement of queries.sql that has this name, with `values` for its parameters."""
+        """Returns the result of the named statement of queries.sql, with `values` for its parameters."""
         return self.ask(QUERIES[name], values)
 
     def keyed(self, name: str, /, **values: Any) -> pd.DataFrame:
-        """The same, indexed by its column `key`."""
+        """Returns the same, indexed by its column `key`."""
         return self.query(name, **values).set_index("key", drop=False)
 
     def records(self, name: str, /, **values: Any) -> list[dict[str, Any]]:
-        """The same as dictionaries of plain values, None for NULL."""
+        """Returns the same as dictionaries of plain values, with None for NULL."""
         with self.snapshot() as opening:
             cursor = opening.ask(QUERIES[name], values)
             names = [column for column, *_ in cursor.description]
             return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
 
     def swap(self, path: Path, *, check: Callable[[Database], None] = lambda database: None) -> None:
-        """Reads `path` from now on; the file before it is closed after the last request that reads it.
+        """Reads `path` from now on; the previous file is closed after the last request that reads it.
 
         `check` is called with the new file, then `prepare` in a thread that reads it, before anyone else does; a
         failure of `prepare` is logged. Raises DatabaseError, and what `check` raises, and then nothing has changed.
@@ -290,7 +295,7 @@ class Database:
 
 
 def _restored(now: OpenDatabase, data: str) -> OpenDatabase:
-    """The file as it was in an earlier version of the data. Raises BadInput."""
+    """Returns the file of an earlier version of the data. Raises BadInput."""
     with tempfile.TemporaryDirectory(dir=private_folder()) as folder:
         today, path = Path(folder) / "today.duckdb", Path(folder) / now.path.name
         shutil.copyfile(now.copy, today)  # DuckDB opens no file twice
@@ -299,10 +304,10 @@ def _restored(now: OpenDatabase, data: str) -> OpenDatabase:
 
 
 def shared(make: Callable[..., Value], *, most: int | None = None) -> Callable[..., Value]:
-    """`make(owner, *key)` with its last `most` values stored (None: all) as long as the file of `owner.db`, or of the
-    owner itself, is read, for all that call it; one thread makes a value, the others wait for it.
+    """Caches the last `most` values (None: all) of `make(owner, *key)` for all callers, while the file of `owner.db`,
+    or of the owner itself, is read. One thread makes a value, and the others wait for it.
 
-    The value must not depend on which owner of a database asks.
+    The value must be the same for all owners of a database.
     """
     signature = inspect.signature(make)
 

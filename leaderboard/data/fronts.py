@@ -1,4 +1,4 @@
-"""Which rows of a suite are on the front of score and cost: by size, memory, dimension, speed or release date.
+"""Rows of a suite on the front of score and cost: by size, memory, dimension, speed or release date.
 
 On the front by point values alone stands every model that scores higher than all that cost no more: a lead of any size
 counts, luck included. Here a model is off the front only where a model that costs no more is significantly better, by
@@ -25,7 +25,7 @@ ON, OFF, UNKNOWN = "on", "off", "unknown"
 
 @dataclass(frozen=True, kw_only=True)
 class Front:
-    """Where every model stands."""
+    """The state of every model relative to the front."""
 
     states: tuple[str, ...]  # ON, OFF, UNKNOWN: no comparison can be tested; empty: no rank or no cost
     beaten_by: tuple[tuple[int, ...], ...]  # [models], the better ones that cost no more, cheapest first
@@ -34,7 +34,7 @@ class Front:
 
 
 def front(*, cost: ArrayLike, rank: ArrayLike, better: ArrayLike, known: ArrayLike) -> Front:
-    """The front of models [models] where a small `cost` and a small `rank` are good.
+    """Returns the front of models [models], for which small `cost` and small `rank` are good.
 
     cost float [models], NaN unknown; rank int [models], UNRANKED where there is none; better bool [models, models],
     whether the row is significantly better than the column; known bool [models], whether a model's differences can be
@@ -71,9 +71,9 @@ COSTS = {
 
 
 def costs(table: BoardTable, key: str) -> np.ndarray:
-    """One of COSTS of each row's model [rows], NaN where it is not known: millions of parameters, memory in units of
-    2^20 bytes, numbers in a vector (of one vector an item alone), seconds an image, days since the year 1 (a month
-    counts as its first).
+    """Returns one of COSTS of each row's model [rows], NaN if unknown: millions of parameters, memory in units of 2^20
+    bytes, dimension of a vector (only with one vector per item), seconds per image, days since the year 1 (a month
+    counts as its first day).
     """
     facts = table.models[COSTS[key]]
     if key == AGE:
@@ -84,7 +84,9 @@ def costs(table: BoardTable, key: str) -> np.ndarray:
 
 
 def front_of(ranked: Ranking, *, rows: Sequence[int], cost: np.ndarray) -> Front:
-    """The front among `rows`, which must be of one origin; `cost` [rows of the table]. Its indices are into `rows`."""
+    """Returns the front among `rows`, which must be of one origin; `cost` [rows of the table]. Its indices refer to
+    `rows`.
+    """
     chosen = np.asarray(rows, int)
     return front(
         cost=cost[chosen],
@@ -95,8 +97,9 @@ def front_of(ranked: Ranking, *, rows: Sequence[int], cost: np.ndarray) -> Front
 
 
 def size_front(table: BoardTable, ranked: Ranking) -> dict[int, int]:
-    """The rows on the front of score and parameters among the rows of their origin, in order; of each how many of no
-    larger size have a higher mean and cannot be tested."""
+    """Returns the rows on the front of score and parameters among the rows of their origin, in order, and for each the
+    number of models of no larger size that have a higher mean and cannot be tested.
+    """
     cost, out = costs(table, SIZE), {}
     for origin in {row.origin for row in table.rows}:
         rows = table.rows_of(origin)

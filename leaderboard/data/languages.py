@@ -1,4 +1,4 @@
-"""Languages by their ISO 639-3 codes: names, other spellings, and which one a subset of a task is in.
+"""Languages by their ISO 639-3 codes: names, other spellings, and the language of a task's subset.
 
 `languages.csv` next to this file has the languages of the catalogue's tasks: the code, its name in English, and the
 other codes of the same language (ISO 639-1, and those of its written standards) that tasks and result files use.
@@ -22,35 +22,36 @@ WHOLE = ("default", "average")  # subsets that are not part of their task
 
 
 def code_of(spelling: str) -> str:
-    """The code of a language from any of its codes, with or without a script, or its name: `swh`, `sw`, `swa-Latn` and
-    `Swahili` are `swa`."""
+    """Returns the code of a language from any of its codes, with or without a script, or its name: `swh`, `sw`,
+    `swa-Latn` and `Swahili` become `swa`.
+    """
     bare = spelling.strip().partition("-")[0].lower()
     return _CODES.get(bare, bare)
 
 
 def codes_in(spellings: str) -> str:
-    """The codes of languages with commas between, each once, in their order."""
+    """Returns the distinct codes of comma-separated languages, in order."""
     return ",".join(sorted({code_of(each) for each in spellings.split(",") if each.strip()}))
 
 
 def name_of(code: str) -> str:
-    """The name of a language, or of several with commas between; the code where the list above has none."""
+    """Returns the name of a language, or of several separated by commas; the code if no name is known."""
     *names, last = (NAMES.get(each, each) for each in code.split(","))
     return f"{', '.join(names)} and {last}" if names else last
 
 
 def codes_of(spellings: Iterable[str]) -> frozenset[str]:
-    """The languages that some codes name."""
+    """Returns the languages of some codes."""
     return frozenset(map(code_of, spellings))
 
 
 def spellings_of(code: str) -> tuple[str, ...]:
-    """The other codes of a language."""
+    """Returns the other codes of a language."""
     return tuple(other for other, own in SPELLINGS.items() if own == code)
 
 
 def languages_of(subset: str, *, subsets: Collection[str], languages: Collection[str]) -> frozenset[str]:
-    """The languages that a score is of: one, or both of a pair (`en-de`); none for a mean over several languages.
+    """Returns the languages of a score: one, or both of a pair (`en-de`); none for a mean over several languages.
 
     subset: of the score; subsets and languages: those of its task.
     """
@@ -67,10 +68,11 @@ def languages_of(subset: str, *, subsets: Collection[str], languages: Collection
 
 
 def parts(scored: pd.DataFrame) -> pd.DataFrame:
-    """What counts for each language of a suite: language, task, source, subset; `source` is the task with the score.
+    """Returns what counts for each language of a suite: language, task, source, subset; `source` is the task with the
+    score.
 
-    scored: as the query `scored_subsets` has it. Another task of the same sentences replaces
-    one of the suite, in the subsets that both have: result files give an aggregate's languages under its parts.
+    scored: as the query `scored_subsets` has it. Another task of the same sentences replaces one of the suite, in the
+    subsets that both have: result files give an aggregate's languages under its parts.
     """
     rows = [
         (code, row.task, row.source, row.subset)

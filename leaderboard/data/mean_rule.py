@@ -1,4 +1,4 @@
-"""How a board's mean is made: by the suite's own rule, or by what a visitor changed of it, in words."""
+"""The rule of a board's mean in words: the suite's own, or with a visitor's changes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MOST_NAMES = 3  # tasks that are named; of more the number is given
 
 
 class RankChoice(NamedTuple):
-    """What a visitor changed of how a suite is ranked; equal choices are equal."""
+    """A visitor's changes of a suite's ranking; equal choices compare equal."""
 
     weights: tuple[tuple[str, float], ...] = ()  # by category, sorted
     tasks: frozenset[str] | None = None  # that count; None: all
@@ -34,7 +34,7 @@ class RankChoice(NamedTuple):
 
 
 def choice(query: str) -> RankChoice:
-    """The choice of a query string. Raises BadInput."""
+    """Returns the choice of a query string. Raises BadInput."""
     params = {key: values[-1] for key, values in parse_qs(query[:8000]).items()}
     weights = []
     for part in filter(None, params.get("w", "").split(",")):
@@ -50,12 +50,14 @@ def choice(query: str) -> RankChoice:
 
 
 def with_estimates(query: str) -> bool:
-    """Whether a query string asks for estimates of incomplete models."""
+    """Returns whether a query string asks for estimates of incomplete models."""
     return parse_qs(query[:8000]).get("estimates") == ["show"]
 
 
 def suite_rule(table: BoardTable) -> str:
-    """The suite's own rule, such as `Mean of 10 category means`; narrower: `Mean of 24 tasks, sensitive condition`."""
+    """Returns the suite's own rule, such as `Mean of 10 category means`; for a scope: `Mean of 24 tasks, sensitive
+    condition`.
+    """
     ranked = sum(column.ranked for column in table.columns)
     weights = _weights(table.weights())
     rules = {
@@ -67,7 +69,9 @@ def suite_rule(table: BoardTable) -> str:
 
 
 def description(table: BoardTable) -> str:
-    """What a suite is; narrower: what it shows instead, such as `Sensitive condition. The judge is told that ...`."""
+    """Describes a suite; for a scope, what it shows instead, such as `Sensitive condition. The judge is told that
+    ...`.
+    """
     words = scope_in_words(table)
     if not words:
         return str(table.suite["description"] or "")
@@ -76,7 +80,7 @@ def description(table: BoardTable) -> str:
 
 
 def scope_in_words(table: BoardTable) -> str:
-    """The scope of a table, such as `Smoothness, sensitive condition`; empty for the whole suite."""
+    """Returns the scope of a table, such as `Smoothness, sensitive condition`; empty for the whole suite."""
     scope = table.scope
     parts = (
         next((column.metric_title for column in table.columns if column.metric == scope.metric), ""),
@@ -87,8 +91,9 @@ def scope_in_words(table: BoardTable) -> str:
 
 
 def changed_rule(table: BoardTable, ranked: Ranking | None) -> str:
-    """What a ranking changes of the suite's own rule, such as `Retrieval 1, Clustering 1; 12 of 130 tasks`; empty where
-    nothing."""
+    """Returns a ranking's changes of the suite's rule, such as `Retrieval 1, Clustering 1; 12 of 130 tasks`; empty if
+    there are none.
+    """
     if ranked is None:
         return ""
     own, least = table.weights(), ranked.table.least
@@ -102,20 +107,22 @@ def changed_rule(table: BoardTable, ranked: Ranking | None) -> str:
 
 
 def rule(table: BoardTable, changed: str) -> str:
-    """The rule behind a mean, `changed` being what `changed_rule` gives."""
+    """Returns the rule behind a mean; `changed` is the result of `changed_rule`."""
     if not changed:
         return suite_rule(table)
     return f"Your mean: {'; '.join(filter(None, [changed, scope_in_words(table)]))}"
 
 
 def _same(weights: Mapping[str, float], others: Mapping[str, float]) -> bool:
-    """Whether two weightings make the same mean: in the same proportions."""
+    """Returns whether two weightings give the same mean because they are proportional."""
     first, second = (sum(each.values()) for each in (weights, others))
     return all(abs(weight * second - others[name] * first) < 1e-9 * first * second for name, weight in weights.items())
 
 
 def _weights(weights: Mapping[str, float]) -> str:
-    """The weights that differ: all that count, or the few that do not; empty where all are equal."""
+    """Returns the weights that differ: all that count, or only the deviating ones if they are few; empty if all are
+    equal.
+    """
     counting = {name: weight for name, weight in weights.items() if weight > 0}
     left_out = [name for name in weights if name not in counting]
     equal = len(set(counting.values())) < 2

@@ -1,4 +1,4 @@
-"""A table as the bytes the browser gets: compact JSON."""
+"""A table as bytes for the browser: compact JSON."""
 
 from __future__ import annotations
 
@@ -46,7 +46,9 @@ ESTIMATED_WORDS = (
 
 
 def board(db: Database, table: BoardTable, ranked: Ranking | None) -> dict[str, Any]:
-    """Everything the table component needs to draw, sort and filter one suite. Numbers are in shown units."""
+    """Returns everything that the table component needs to draw, sort and filter one suite. Numbers are in shown
+    units.
+    """
     columns = (*table.category_columns, *table.columns)
     values, marks = cells(table, ranked)
     shown, of_means = values * [column.scale for column in columns], len(table.category_columns)
@@ -95,7 +97,7 @@ def board(db: Database, table: BoardTable, ranked: Ranking | None) -> dict[str, 
 
 
 def suite_facts(table: BoardTable, *notes: str) -> dict[str, Any]:
-    """What a suite is, with `notes` after its description, how its mean is made, and how to cite it."""
+    """Describes a suite, with `notes` after its description, the rule of its mean, and how to cite it."""
     about = table.suite
     return {
         **about[["key", "title", "benchmark", "benchmark_title", "aggregate", "url"]],
@@ -115,8 +117,9 @@ def suite_facts(table: BoardTable, *notes: str) -> dict[str, Any]:
 def cells(
     table: BoardTable, ranked: Ranking | None, estimates: Estimates | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Values in stored units and marks [rows, columns of `by_key`]: the means of categories, with how each was made and
-    the marks of the scores behind it, then the tasks."""
+    """Returns values in stored units and marks [rows, columns of `by_key`]: first category means, with how each was
+    computed and the marks of its scores, then tasks.
+    """
     shape = len(table.rows), len(table.category_columns)
     means, of_means = np.full(shape, np.nan), np.zeros(shape, int)
     if ranked is not None:
@@ -131,7 +134,7 @@ def cells(
 
 
 def standing(table: BoardTable, ranked: Ranking | None, estimates: Estimates | None = None) -> pd.DataFrame:
-    """How each row of the table ranks, in shown units; the columns are STANDING, blank where something is not known.
+    """Returns the standing of each row, in shown units; the columns are STANDING, blank if unknown.
 
     Of a suite that people rank (`ranked` None) the order they gave, without intervals. `why` says why a row has no
     rank, `interval_unknown` why a ranked row's intervals and class are not known, `few_tasks` that they rest on few
@@ -180,7 +183,7 @@ def standing(table: BoardTable, ranked: Ranking | None, estimates: Estimates | N
 
 
 def estimate_facts(table: BoardTable, ranked: Ranking, one: Estimated) -> dict[str, Any]:
-    """What an estimate says, in words and shown units."""
+    """Describes an estimate in words and shown units."""
     return {
         "tasks": one.tasks,
         "of": int(ranked.table.counted.sum()),
@@ -191,15 +194,15 @@ def estimate_facts(table: BoardTable, ranked: Ranking, one: Estimated) -> dict[s
 
 
 def plain(frame: pd.DataFrame) -> pd.DataFrame:
-    """The frame with None in place of what is blank, as JSON has it."""
+    """Returns the frame with None in place of blanks, as in JSON."""
     return frame.astype(object).where(frame.notna(), None)
 
 
 def ranking(
     table: BoardTable, ranked: Ranking | None, estimates: Estimates | None = None, *, with_categories: bool = False
 ) -> dict[str, Any]:
-    """The `standing` as lists, one entry a row, under short names; `with_categories` adds the category means, which the
-    table has where all its tasks count.
+    """Returns the `standing` as lists with one entry per row, under short names. `with_categories` adds the category
+    means, which the table already has if all its tasks count.
 
     They come as cells with their marks. `fixed` names the categories of one task; `front` lists the rows of known size
     that no model that is no larger significantly beats, `front_untested` for each of them how many that are no larger
@@ -223,12 +226,12 @@ def ranking(
 
 
 def encode(data: dict[str, Any]) -> bytes:
-    """Compact JSON; a NaN that slipped through is an error here, not in the browser."""
+    """Returns compact JSON. A remaining NaN raises an error here rather than in the browser."""
     return json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
 
 
 def _choices(db: Database, table: BoardTable) -> dict[str, Any]:
-    """The scopes of a suite, each with the words for it. A metric names the conditions that it has scores of."""
+    """Returns the scopes of a suite, each in words. A metric lists the conditions with scores."""
     offered, metrics, spoken = table.choices, db.keyed("metrics"), table.scope.language
     return {
         "conditions": [
@@ -269,7 +272,7 @@ def _column(
 
 
 def _rows(db: Database, table: BoardTable) -> list[dict[str, Any]]:
-    """What the browser shows and filters of every row."""
+    """Returns what the browser shows and filters for every row."""
     known = {row.pop("key"): row for row in db.records("board_models")}
     return [
         {
@@ -288,7 +291,7 @@ def _rows(db: Database, table: BoardTable) -> list[dict[str, Any]]:
 
 
 def _cells(shown: np.ndarray, columns: Sequence[SuiteColumn]) -> list[list[int | None]]:
-    """Values [rows, columns] as whole numbers of their last shown digit."""
+    """Returns values [rows, columns] as integers in units of their last shown digit."""
     return [
         [
             None if math.isnan(value) else int(rounded(value, column.digits).replace(".", ""))
@@ -299,5 +302,5 @@ def _cells(shown: np.ndarray, columns: Sequence[SuiteColumn]) -> list[list[int |
 
 
 def _nonzero(cells: np.ndarray) -> dict[str, int]:
-    """What is not 0 of an array [rows, columns], by `row,column`."""
+    """Returns the nonzero entries of an array [rows, columns], by `row,column`."""
     return {f"{r},{c}": int(cells[r, c]) for r, c in np.argwhere(cells)}

@@ -1,4 +1,4 @@
-"""Published scores that answer the same kind of question as a live comparison; `related_figures.toml` lists which."""
+"""Published scores for the same kind of question as a live comparison; `related_figures.toml` lists them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ RelatedFigure = dict[str, Any]
 def related_figures(
     suite_cache: SuiteCache, *, models: Sequence[str], mode: str, kinds: Sequence[str], question: str = ""
 ) -> dict[str, list[RelatedFigure]]:
-    """Up to three scores a model: published before imported before computed, then in the file's order.
+    """Returns up to three scores per model: published before imported before computed, then in the file's order.
 
     `kinds` are the inputs' modalities in their order, of a choice the reference first. Models without a score have an
     empty list.
@@ -37,7 +37,7 @@ def related_figures(
 
 
 def kind_of_question(*, mode: str, kinds: Sequence[str], question: str) -> str:
-    """The key in QUESTIONS, empty where inputs of these modalities make no such question."""
+    """Returns the key in QUESTIONS; empty if inputs of these modalities form no such question."""
     first, others = kinds[:1], sorted(set(kinds[1:]))
     sides = [*first, *others] if mode == "choice" else sorted([*first, *others])
     key = {"quality": f"quality:{question or 'quality'}", "odd": mode}.get(mode, f"{mode}:{'-'.join(sides)}")
@@ -46,7 +46,7 @@ def kind_of_question(*, mode: str, kinds: Sequence[str], question: str) -> str:
 
 @shared
 def _by_model(suite_cache: SuiteCache, key: str) -> dict[str, list[RelatedFigure]]:
-    """Every model's scores for a key of QUESTIONS, the first to be shown first; of a column one origin a model."""
+    """Returns every model's scores for a key of QUESTIONS, in display order; each column has one origin per model."""
     figures = [pair for name in QUESTIONS.get(key, ()) for pair in _of_column(suite_cache, **COLUMNS[name])]
     first: dict[str, dict[str, RelatedFigure]] = {}  # by model and title
     order = origins_in(figure["origin"] for _, figure in figures)
@@ -58,7 +58,8 @@ def _by_model(suite_cache: SuiteCache, key: str) -> dict[str, list[RelatedFigure
 def _of_column(
     suite_cache: SuiteCache, *, title: str, suite: str, category: str = "", task: str = "", metric: str = ""
 ) -> Iterator[tuple[str, RelatedFigure]]:
-    """The model and score of every row of the board with a value in one column; none in a database without such scores.
+    """Returns the model and score of every row of the board with a value in one column; empty if the database has no
+    such scores.
 
     It is the whole mean of a category, or a task, by a metric if that is not its first.
     """

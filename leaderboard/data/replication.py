@@ -1,4 +1,4 @@
-"""What several laboratories measured for the same weights and data, as pages show it."""
+"""Scores of several laboratories for the same weights and data, as pages show them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from leaderboard.html.labels import origin_title
 
 
 class Unlike(NamedTuple):
-    """That the order of models on a task is another with another laboratory."""
+    """A task on which the order of models differs between laboratories."""
 
     data: str
     origins: tuple[str, str]
@@ -30,7 +30,7 @@ SAME = 0.05  # points, below which two scores are printed alike
 
 
 class Others(NamedTuple):
-    """One origin's value of a model on a data set beside another's, in points."""
+    """One origin's value of a model on a data set next to another's, in percentage points."""
 
     who: str
     value: float
@@ -44,7 +44,7 @@ class Others(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """The value, how far it is from the first's, whether that is usual, and why."""
+        """Returns the value, its distance from the first, whether that is usual, and why."""
         value = f"{self.value:.1f}{f' ({self.metric})' if self.metric else ''}"
         if abs(self.difference) < SAME:
             return f"{value}, the same."
@@ -56,7 +56,7 @@ class Others(NamedTuple):
 
 
 def reasons(causes: Sequence[Cause]) -> str:
-    """Why two laboratories may differ, in sentences."""
+    """Describes why two laboratories may differ."""
     each = [
         f"{'Cause' if cause.certainty == 'known' else 'Likely cause'}: {cause.aspect} ({cause.a}; {cause.b})."
         for cause in causes
@@ -66,7 +66,9 @@ def reasons(causes: Sequence[Cause]) -> str:
 
 @shared
 def pairs(db: Database) -> pd.DataFrame:
-    """Every two origins' values of a model on the same data, as `replication.pairs`, with the `title` of the data."""
+    """Returns every two origins' values of a model on the same data, as `replication.pairs`, with the `title` of the
+    data.
+    """
     found = replication.pairs(db.query("measured_by_several"))
     titles = db.keyed("tasks")["title"]
     named = found[found["task_b"].str.startswith("datacomp/")].drop_duplicates("data").set_index("data")
@@ -76,7 +78,9 @@ def pairs(db: Database) -> pd.DataFrame:
 
 @shared
 def agreement(db: Database) -> pd.DataFrame:
-    """How every two origins agree on each data set, as `replication.agreement`, with the `title` of the data."""
+    """Returns how every two origins agree on each data set, as `replication.agreement`, with the `title` of the
+    data.
+    """
     found = pairs(db)
     titles = found.drop_duplicates("data").set_index("data")["title"]
     rows = replication.agreement(found)
@@ -85,13 +89,13 @@ def agreement(db: Database) -> pd.DataFrame:
 
 @shared
 def means(db: Database) -> pd.DataFrame:
-    """How every two origins agree in the mean over their shared data sets, as `replication.means`."""
+    """Returns how every two origins agree in the mean over their shared data sets, as `replication.means`."""
     return replication.means(pairs(db))
 
 
 @shared
 def failing(db: Database) -> dict[str, Unlike]:
-    """The tasks whose order another laboratory does not replicate."""
+    """Returns the tasks whose order another laboratory does not replicate."""
     rows = agreement(db)
     found = rows[(rows["verdict"] == replication.FAILS) & (rows["subset"] == WHOLE)]
     tasks = pairs(db)
@@ -109,15 +113,16 @@ def failing(db: Database) -> dict[str, Unlike]:
 
 
 def sensitivity(db: Database, table: BoardTable, ranked: Ranking | None) -> str:
-    """Whether another model leads a suite without the tasks whose order another laboratory does not replicate, as a
-    sentence; empty where it has none."""
+    """Says whether another model leads a suite without the tasks whose order another laboratory does not replicate;
+    empty if there are none.
+    """
     tasks = {task for task, unlike in failing(db).items() if table.origin in unlike.origins}
     said = without(table, ranked, tasks)
     return f"Another laboratory does not replicate the order of models on {said}." if said else ""
 
 
 def without(table: BoardTable, ranked: Ranking | None, tasks: Collection[str]) -> str:
-    """Which of some tasks count in a ranking, by name, and who leads it without them; empty where none does."""
+    """Says which of some tasks count in a ranking, and who leads without them; empty if none counts."""
     counted = [] if ranked is None else [table.columns[at] for at in np.flatnonzero(ranked.table.chosen)]
     gone = [column for column in counted if column.task in tasks]
     kept = frozenset(column.task for column in counted) - {column.task for column in gone}
@@ -136,12 +141,12 @@ def without(table: BoardTable, ranked: Ranking | None, tasks: Collection[str]) -
 
 
 def causes(db: Database, row: Any) -> list[Cause]:
-    """Why the two origins of a row of `pairs` may differ, by the register of protocols."""
+    """Returns why the two origins of a row of `pairs` may differ, from the register of protocols."""
     return replication.causes(row, protocols=db.query("protocols"), laboratories=db.query("laboratories"))
 
 
 def others(db: Database, *, model: str, origin: str, task: str, metric: str) -> list[Others]:
-    """What other origins measured of a model on the data of a task, beside one origin's score of it by a metric."""
+    """Returns other origins' scores of a model on the data of a task, next to one origin's score by a metric."""
     found, sizes, titles = pairs(db), agreement(db), db.keyed("metrics")["title"]
     mine = found[(found["model"] == model) & (found["subset"] == WHOLE)]
     out = {}
@@ -166,8 +171,9 @@ def others(db: Database, *, model: str, origin: str, task: str, metric: str) -> 
 
 
 def measured(db: Database, *, model: str, data: str) -> list[dict[str, Any]]:
-    """Everyone's value of a model on a data set: who, value (points; of several subsets their mean), metric and its
-    title, source, task, harness."""
+    """Returns all values of a model on a data set: who, value (points; the mean of several subsets), metric and its
+    title, source, task, harness.
+    """
     rows = db.query("measured")
     rows = rows[(rows["model"] == model) & (rows["data"] == data)]
     rows = rows[rows["subset"].eq(WHOLE) | ~rows["subset"].eq(WHOLE).any()]

@@ -1,4 +1,4 @@
-"""Which scores of a suite's tasks a table shows: one language, or one metric and condition that its tasks share."""
+"""The scope of a table: one language, or one metric and condition that the suite's tasks share."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MOST_SUBSETS = 4  # more are languages or sizes of items, which nobody ranks by
 
 @dataclass(frozen=True, kw_only=True)
 class Scope:
-    """A subset of every task, a metric and languages; empty: the whole task, its headline, and all languages.
+    """A subset of every task, a metric and languages; empty: the whole task, its main metric, and all languages.
 
     Raises BadInput for more than MOST_LANGUAGES.
     """
@@ -38,7 +38,7 @@ class Scope:
 
     @property
     def suffix(self) -> str:
-        """What it adds to a name, such as `-relax_sym-sensitive`; empty for the whole."""
+        """Returns a suffix for names, such as `-relax_sym-sensitive`; empty for the whole."""
         return "".join(f"-{part}" for part in (self.metric, self.subset, self.language) if part)
 
 
@@ -46,7 +46,7 @@ WHOLE = Scope()
 
 
 def scope_of(query: str) -> Scope:
-    """The condition, metric and language of a query string; whether the suite has them is the table's to say."""
+    """Returns the condition, metric and language of a query string; the table checks whether the suite has them."""
     params = {key: values[-1][:LONGEST_KEY] for key, values in parse_qs(query[:8000]).items()}
     languages = codes_in(params.get("language", ""))
     return Scope(subset=params.get("condition", ""), metric=params.get("metric", ""), language=languages)
@@ -54,7 +54,7 @@ def scope_of(query: str) -> Scope:
 
 @dataclass(frozen=True, kw_only=True)
 class ScopeChoices:
-    """The scopes that a suite has; empty where its tasks do not share several.
+    """The scopes of a suite; empty if its tasks do not share several.
 
     `metrics` are those with scores, the headline first, each with the subsets that it has scores of; `splits` have a
     key, a title and the tasks that ask the same of other data; `languages` is the number of tasks with scores of a
@@ -83,8 +83,8 @@ class ScopeChoices:
 def scope_choices(
     tasks: pd.DataFrame, subset_metrics: pd.DataFrame, *, human: bool, parts: pd.DataFrame | None
 ) -> ScopeChoices:
-    """What the ranked of some tasks share. `subset_metrics` says which scores there are: task, metric, subset; `parts`
-    which of them are of which language, as `languages.parts` has it.
+    """Returns the scopes shared by the ranked tasks among some tasks. `subset_metrics` lists existing scores: task,
+    metric, subset; `parts` lists their languages, as `languages.parts`.
 
     A suite that people rank (`human`) has no other ranking.
     """
@@ -105,13 +105,13 @@ def scope_choices(
 
 
 def _shared(values: pd.Series) -> tuple[str, ...]:
-    """What all rows have in common; empty where they differ."""
+    """Returns what all rows have in common; empty if they differ."""
     distinct = {tuple(value) for value in values}
     return distinct.pop() if len(distinct) == 1 else ()
 
 
 def _splits(tasks: pd.DataFrame) -> tuple[dict[str, Any], ...]:
-    """PairBench's splits that the tasks are of, in its order; empty unless there are several."""
+    """Returns PairBench's splits of the tasks, in order; empty unless there are several."""
     of = [split_of(key, split=split or "") for key, split in zip(tasks["key"], tasks["split"], strict=True)]
     splits = tuple(
         {

@@ -1,4 +1,4 @@
-"""Single scores for the browser: intervals, marks, and the columns that the tables of scores share."""
+"""Single scores for the browser: intervals, marks, and the columns shared by tables of scores."""
 
 from __future__ import annotations
 
@@ -13,18 +13,20 @@ from leaderboard.html.labels import is_synthetic
 
 
 def shown_interval(score: Mapping[str, Any]) -> list[float | None]:
-    """The 95% interval of a row of scores, with its metric's facts, in shown units; None twice where not known."""
+    """Returns the 95% interval of a row of scores with its metric's facts, in shown units; two times None if
+    unknown.
+    """
     row = SimpleNamespace(**score)
     return [shown(end, score) for end in interval(row, row) or (None, None)]
 
 
 def shown(value: float | None, score: Mapping[str, Any]) -> float | None:
-    """A stored value in the units of the score's metric, for the browser to round; None for nothing."""
+    """Returns a stored value in the metric's units, for the browser to round; None for a missing value."""
     return None if blank(value) else clean(value, scale=score["scale"])
 
 
 def marks(score: Mapping[str, Any]) -> str:
-    """How much of the task a score rests on, where that is not all, and what is to be known of it."""
+    """Returns the share of the task that a score covers, if not all, and remarks about it."""
     is_published = score["origin"] == "published"
     said = {
         answered(score, score): True,
@@ -38,7 +40,7 @@ def marks(score: Mapping[str, Any]) -> str:
 
 
 def answered(score: Mapping[str, Any], metric: Mapping[str, Any]) -> str:
-    """`55.0% of the items; at least 46.9 if the rest count as wrong`: for a score of some of its items only.
+    """Returns a note for a score of only some items: `55.0% of the items; at least 46.9 if the rest count as wrong`.
 
     score: its coverage and lower_bound, blank where not known; metric: scale and digits.
     """
@@ -52,7 +54,7 @@ def answered(score: Mapping[str, Any], metric: Mapping[str, Any]) -> str:
 
 
 class ScoreColumn(NamedTuple):
-    """A column of a table of scores: what it shows `of` a row of scores, by default what the row has under its key."""
+    """A column of a table of scores: the value it shows `of` a row, by default the row's value of its key."""
 
     key: str
     title: str
@@ -63,7 +65,7 @@ class ScoreColumn(NamedTuple):
     numeric: bool = False
 
     def facts(self, columns: int) -> dict[str, Any]:
-        """What the browser draws it by, in a table of so many columns."""
+        """Returns the column's description for the browser, in a table with this many columns."""
         facts = {"key": self.key, "title": self.title}
         facts |= {"link": {"base": self.link, "at": columns}} if self.link else {"hint": self.hint}
         facts |= {"numeric": True} if self.numeric or self.digits is not None else {}
@@ -71,7 +73,7 @@ class ScoreColumn(NamedTuple):
 
 
 def listing(columns: Sequence[ScoreColumn], scores: Iterable[Mapping[str, Any]], *, empty: str) -> dict[str, Any]:
-    """A table of scores for the browser; `empty` says what it means that there is none."""
+    """Returns a table of scores for the browser; `empty` is shown if it has no scores."""
     rows = [
         [*(column.of(score) if column.of else score[column.key] for column in columns), score["link"]]
         for score in scores

@@ -1,4 +1,6 @@
-"""At most five models for a need: the best that fits, then those not significantly worse, open and small ones first."""
+"""Shortlist of at most five models for a need: the best that fits, then those not significantly worse, open and small
+ones first.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,9 @@ LICENSES = ("permissive", "stated", "unknown")  # kinds of them, in the order of
 
 
 class ModelUse(NamedTuple):
-    """A use of a model, and which tasks are evidence for it. No `categories`: all that count in the suite's mean."""
+    """A use of a model, and the tasks that are evidence for it. Without `categories`, these are all tasks that count in
+    the suite's mean.
+    """
 
     title: str
     suite: str
@@ -41,11 +45,11 @@ class ModelUse(NamedTuple):
     multilingual: Sequence[str] = ()  # categories that ask the same in many languages
 
     def asked(self, language: str) -> Sequence[str]:
-        """The categories for a language, MANY, or any (empty)."""
+        """Returns the categories for a language, MANY, or any (empty)."""
         return {"": self.categories, MANY: self.multilingual}.get(language, [*self.categories, *self.multilingual])
 
     def tasks(self, table: BoardTable, *, language: str) -> frozenset[str]:
-        """The tasks that are evidence for it; none where no task asks the same in many languages."""
+        """Returns the tasks that are evidence for it; empty if no task asks the same in many languages."""
         own = self.asked(language) or (table.scores.categories if language != MANY else ())
         return frozenset(column.task for column in table.columns if column.ranked and column.group in own)
 
@@ -55,7 +59,7 @@ NEEDS = {key: ModelUse(**use) for key, use in words_beside(__file__).items()}
 
 @dataclass(frozen=True, kw_only=True)
 class Conditions:
-    """What a model must meet. Unknown sizes, licences and weights meet no condition."""
+    """Conditions on a model. Unknown sizes, licences and weights meet no condition."""
 
     language: str = ""  # any, MANY, or codes or names, commas between
     max_parameters: float = 0  # 0: any
@@ -64,11 +68,11 @@ class Conditions:
 
     @property
     def licenses(self) -> frozenset[str]:
-        """The licences and kinds of them, one of which a model must have; none: any."""
+        """Returns the licences and kinds of licences of which a model must have one; empty: any."""
         return frozenset(filter(None, map(str.strip, self.license.lower().split(","))))
 
     def check(self, licenses: Iterable[str | None]) -> None:
-        """Raises BadInput for a licence that is not among those of some models, and for what is not a size."""
+        """Raises BadInput for a licence that none of some models has, and for an invalid size."""
         most = self.max_parameters
         if most and not (isinstance(most, int | float) and FEWEST_PARAMETERS <= most < np.inf):
             raise BadInput(f"max_parameters is {most!r}; it is a number of parameters, such as 1000000000 for 1 B")
@@ -79,7 +83,7 @@ class Conditions:
             )
 
     def unmet(self, model: Mapping[str, Any]) -> frozenset[str]:
-        """Those of size, license and weights that a model does not meet, by what `model_facts.facts` gives."""
+        """Returns which of size, license and weights a model does not meet, by `model_facts.facts`."""
         size, license = model["parameters"], model["license"]
         kinds = {license.lower(), license_kind(license), "stated" if license else ""}
         failed = {
@@ -92,7 +96,7 @@ class Conditions:
 
 @dataclass(frozen=True, kw_only=True)
 class ShortlistedModel:
-    """A model that fits, and how its mean differs from that of the best. Values are in shown units."""
+    """A model that fits, and the difference of its mean from the best. Values are in shown units."""
 
     facts: pd.Series  # its row of the table of models
     row: str  # as in addresses
@@ -104,27 +108,27 @@ class ShortlistedModel:
 
     @property
     def test(self) -> Comparison | None:
-        """The model minus the best. It is `worse` only where it is significantly so."""
+        """Returns the model minus the best. It is `worse` only if the difference is significant."""
         return self.line and self.line.tests[0]
 
     @property
     def reading(self) -> str:
-        """That of the test; empty: it is the best."""
+        """Returns the outcome of the test; empty for the best model."""
         return self.test.reading if self.test else ""
 
     @property
     def loads(self) -> bool:
-        """Whether there is code here that loads it."""
+        """Returns whether there is code here that loads it."""
         return own_facts(self.facts["options"]) is not None or bool(loading_code(self.facts))
 
     def sentence(self, best: str, model: str) -> str:
-        """The test in a sentence, with these names of the two."""
+        """Describes the test in a sentence, with these names of the two models."""
         return self.line.of_pair(replace(self.test, a=model, b=best), "the mean")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Shortlist:
-    """The models, and what the evidence behind them cannot say."""
+    """The shortlisted models, and what the evidence cannot show."""
 
     table: BoardTable
     tasks: frozenset[str]
@@ -155,7 +159,7 @@ class Shortlist:
         return self.fits[1] if self.fitting > 1 else None
 
     def answer(self, *, name: str = "title") -> str:
-        """The result in words; models by `name`, title or key."""
+        """Describes the result; models by `name`, title or key."""
         if not self.tasks:
             language = f" in {self.language}" if self.language else ""
             return f"No task of {self.table.suite['title']} asks this{language}, so there is no evidence to choose by."
@@ -203,13 +207,13 @@ class Shortlist:
 def shortlist(
     suite_cache: SuiteCache, *, need: str, conditions: Conditions, suite: str = "", smallest: bool = False
 ) -> Shortlist:
-    """The models for one of NEEDS under conditions, by the tasks of its suite or of another `suite`.
+    """Returns the models for one of NEEDS under conditions, by the tasks of its suite or of another `suite`.
 
     The best is the fitting model with the highest mean. Those that are not significantly worse, as the ranking of all
-    models on these tasks has it, follow by their rank, at the same rank by licence and size, those that no code
-    here loads last, or `smallest` first; then, as far as there is room, those that cannot be compared, by their mean.
-    Of several languages the tasks count that have scores in each. Raises BadInput for a need, language or kind of
-    licence that is not known, UnknownKey for a suite.
+    models on these tasks has it, follow by their rank, at the same rank by licence and size, those that no code here
+    loads last, or `smallest` first; then, as far as there is room, those that cannot be compared, by their mean. Of
+    several languages the tasks count that have scores in each. Raises BadInput for a need, language or kind of licence
+    that is not known, UnknownKey for a suite.
     """
     language = codes_in(conditions.language)
     codes = language.split(",") if language else []
@@ -294,7 +298,7 @@ def shortlist(
 def _weakest(
     suite_cache: SuiteCache, suite: str, tasks: frozenset[str], codes: Sequence[str], rows: Sequence[str]
 ) -> dict[str, tuple[str, float]]:
-    """Of several languages, the one in which each of some rows has its lowest mean over the tasks, and that mean."""
+    """Returns the language in which each of some rows has its lowest mean over the tasks, and that mean."""
     found: dict[str, tuple[str, float]] = {}
     for code in codes if len(codes) > 1 else ():
         scope = Scope(language=code)
@@ -307,7 +311,7 @@ def _weakest(
 
 
 def _on_items(db: Database, table: BoardTable, tasks: Collection[str], means: np.ndarray) -> str:
-    """What the items of the one task say of the lead of the first of two means; empty for several tasks.
+    """Returns what the items of the only task say about the lead of the first of two means; empty for several tasks.
 
     The mean of n items' scores from 0 to 1 has a variance of m (1 - m) / n at most (Bhatia and Davis 2000).
     """

@@ -1,4 +1,4 @@
-"""Tables, rankings and payloads of every suite, each made once a database file; and their rows, best first."""
+"""Tables, rankings and payloads of every suite, each made once per database file; and their rows, best first."""
 
 from __future__ import annotations
 
@@ -20,51 +20,51 @@ USUAL = RankChoice()
 
 
 class SuiteCache:
-    """Tables, rankings and payloads of a database, each made once a file."""
+    """Tables, rankings and payloads of a database, each made once per file."""
 
     def __init__(self, db: Database) -> None:
         self.db = db
 
     @shared
     def suites(self) -> dict[str, tuple[str, str]]:
-        """The title and the benchmark's key of each suite, by the suite's key."""
+        """Returns the title and the benchmark's key of each suite, by the suite's key."""
         return {row.key: (row.title, row.benchmark) for row in self.db.query("suites").itertuples()}
 
     @shared
     def languages(self) -> dict[str, Ranking]:
-        """The rankings of MULTILINGUAL by each language alone."""
+        """Returns the rankings of MULTILINGUAL by each language alone."""
         return board_table.language_rankings(self.db, suite=MULTILINGUAL)
 
     @partial(shared, most=96)
     def table(self, suite: str, scope: Scope = WHOLE) -> BoardTable:
-        """A suite's table. Raises as `leaderboard.data.board_table.load` does."""
+        """Returns a suite's table. Raises as `leaderboard.data.board_table.load`."""
         return board_table.load(self.db, suite=suite, scope=scope)
 
     def chosen_table(self, suite: str, chosen: RankChoice) -> BoardTable:
-        """The table of one choice."""
+        """Returns the table of one choice."""
         table = self.table(suite, chosen.scope)
         return table.sound if chosen.sound else table
 
     @partial(shared, most=256)
     def ranked(self, suite: str, chosen: RankChoice = USUAL) -> Ranking | None:
-        """The ranking of a suite's table under one choice. Raises as `table` and `BoardTable.ranked` do."""
+        """Returns the ranking of a suite's table under one choice. Raises as `table` and `BoardTable.ranked`."""
         return _ranked(self.chosen_table(suite, chosen), chosen)
 
     @partial(shared, most=256)
     def estimates(self, suite: str, chosen: RankChoice = USUAL, only: int | None = None) -> Estimates | None:
-        """`BoardTable.estimates` under one choice; None for a suite that people rank."""
+        """Returns `BoardTable.estimates` under one choice; None for a suite ranked by people."""
         ranked = self.ranked(suite, chosen)
         return ranked and self.chosen_table(suite, chosen).estimates(ranked, only=only)
 
     @partial(shared, most=96)
     def board(self, suite: str, scope: Scope = WHOLE) -> bytes:
-        """The payload of a table, compressed."""
+        """Returns the compressed payload of a table."""
         ranked = self.ranked(suite, RankChoice(scope=scope))
         return compress(payload.encode(payload.board(self.db, self.table(suite, scope), ranked)))
 
     @partial(shared, most=256)
     def ranking(self, suite: str, chosen: RankChoice, estimated: bool = False) -> bytes:
-        """The ranking under one choice, as the browser gets it; `estimated`: with estimates of incomplete rows."""
+        """Returns the ranking under one choice for the browser; `estimated` adds estimates of incomplete rows."""
         table, ranked = self.chosen_table(suite, chosen), self.ranked(suite, chosen)
         added = self.estimates(suite, chosen) if estimated else None
         # Only other scores and estimates make other means of categories: else the browser has them, with the table.
@@ -83,14 +83,15 @@ def _ranked(table: BoardTable, chosen: RankChoice) -> Ranking | None:
 
 
 def ranked_rows(table: BoardTable, ranked: Ranking) -> list[int]:
-    """The rows of the table's origin with a rank, best first."""
+    """Returns the ranked rows of the table's origin, best first."""
     rows = [index for index in table.rows_of(table.origin) if ranked.rank[index] > 0]
     return sorted(rows, key=lambda index: (ranked.rank[index], -ranked.mean[index]))
 
 
 def leading(table: BoardTable, ranked: Ranking | None) -> list[dict[str, Any]]:
-    """The rows of the table's origin with a rank, best first: row, rank, range of ranks (empty: not known), mean, model
-    and title; of a suite that people rank (`ranked` None) in their order."""
+    """Returns the ranked rows of the table's origin, best first: row, rank, range of ranks (empty: unknown), mean,
+    model and title. A suite ranked by people (`ranked` None) is in their order.
+    """
     standing, digits = payload.plain(payload.standing(table, ranked)), payload.suite_facts(table)["digits"]
     known = standing.loc[table.rows_of(table.origin)].dropna(subset="rank")
     return [
@@ -107,7 +108,7 @@ def leading(table: BoardTable, ranked: Ranking | None) -> list[dict[str, Any]]:
 
 
 def by_language(suite_cache: SuiteCache, model: str) -> list[dict[str, Any]]:
-    """Its rank by the scores of each language alone, the best first: title, address, rank, of, origin."""
+    """Returns its rank by the scores of each language alone, best first: title, address, rank, of, origin."""
     rows = []
     for code, ranking in suite_cache.languages().items():
         at = ranking.table.models.index(model) if model in ranking.table.models else None

@@ -1,4 +1,4 @@
-"""What is doubtful: of tasks, known faults of their data and what their scores show; of scores, what they decide."""
+"""Doubts about tasks, from known faults of their data and from their scores, and which scores depend on them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from leaderboard.data.database import Database, shared
 
 @dataclass(frozen=True, kw_only=True)
 class Saturation:
-    """One task's scores read as a measuring instrument. NaN where the inputs do not say."""
+    """One task's scores as a measuring instrument. NaN if the inputs do not determine a value."""
 
     models: int
     best: float
@@ -47,12 +47,12 @@ def saturation(
     ceiling: float | None = None,
     higher: bool = True,
 ) -> Saturation:
-    """Reads the scores [models] of one task, NaN missing, with their standard errors (NaN unknown).
+    """Analyses the scores [models] of one task, NaN if missing, with their standard errors (NaN unknown).
 
-    A model is within the noise of the best when their gap is at most the two-sided 95% quantile times the root of
-    the sum of both squared errors: the two are taken as independent, which is cautious for models answering the same
-    items, and no correction is made for looking at many. The floor of `used` is chance, or 0 where chance is unknown.
-    Raises BadInput when no model has a score.
+    A model is within the noise of the best when their gap is at most the two-sided 95% quantile times the root of the
+    sum of both squared errors: the two are taken as independent, which is cautious for models answering the same items,
+    and no correction is made for looking at many. The floor of `used` is chance, or 0 where chance is unknown. Raises
+    BadInput when no model has a score.
     """
     x = np.asarray(scores, float)
     error = np.full(x.shape, np.nan) if stderr is None else np.asarray(stderr, float)
@@ -92,7 +92,7 @@ MOST, FIRST = 3, 10  # moves that are named; places of which it is said whether 
 
 
 class TaskDoubt(NamedTuple):
-    """What is doubtful about a task, in a few words, and whether its scores should not decide a rank."""
+    """Doubts about a task in a few words, and whether its scores should not decide a rank."""
 
     words: str
     severe: bool
@@ -100,7 +100,7 @@ class TaskDoubt(NamedTuple):
 
 @partial(shared, most=96)
 def task_doubts(db: Database, table: BoardTable) -> dict[str, TaskDoubt]:
-    """The doubtful tasks of a suite that count, by key."""
+    """Returns the doubtful tasks of a suite that count, by key."""
     faults = {row.task: row for row in db.query("fault_counts").itertuples()}
     alone, out = _unrelated(table), {}
     for index, column in enumerate(table.columns):
@@ -125,7 +125,7 @@ def task_doubts(db: Database, table: BoardTable) -> dict[str, TaskDoubt]:
 
 
 def reading(table: BoardTable, index: int) -> Saturation | None:
-    """The scores of a column, without doubtful ones, read as a measuring instrument; None without any."""
+    """Analyses the scores of a column, without doubtful ones, as a measuring instrument; None without any."""
     column, (_, rows) = table.columns[index], table.scored_rows(index)
     rows = rows or np.flatnonzero(~np.isnan(table.scores.values[:, index])).tolist()  # all in doubt
     if not rows:
@@ -140,7 +140,7 @@ def reading(table: BoardTable, index: int) -> Saturation | None:
 
 
 def _unrelated(table: BoardTable) -> np.ndarray:
-    """Which columns correlate with no other, at 95% over all others (Spearman, Fisher's z) [columns]."""
+    """Returns which columns correlate with no other column, at 95% over all others (Spearman, Fisher's z) [columns]."""
     values: Floats = table.sound.scores.values[table.rows_of(table.origin)]
     used = np.flatnonzero([column.ranked for column in table.columns])
     out = np.zeros(len(table.columns), bool)
@@ -154,8 +154,9 @@ def _unrelated(table: BoardTable) -> np.ndarray:
 
 
 def effect(table: BoardTable, *, usual: Ranking, likely: Ranking, sound: Ranking) -> str:
-    """How the ranks of a table's usual origin change from the `usual` to the `likely`, with what the other scores
-    predict in place of doubtful ones; `sound`: without those."""
+    """Returns how the ranks of the default origin change from the `usual` to the `likely` ranks, which replace doubtful
+    scores by those that the other scores predict; `sound`: ranks without doubtful scores.
+    """
     own = table.rows_of(table.origin)
     marked = table.marks[own] & SUSPECT > 0
     if not marked.any():
@@ -177,14 +178,14 @@ def effect(table: BoardTable, *, usual: Ranking, likely: Ranking, sound: Ranking
 
 
 def reason(column: SuiteColumn, doubt: Mapping[str, Any]) -> str:
-    """Why a score of a column is doubtful, in one sentence; `doubt` is a row of the table of doubts."""
+    """Explains why a score of a column is doubtful, in one sentence; `doubt` is a row of the table of doubts."""
     ends = [column.text(doubt[name]) for name in ("expected", "low", "high") if doubt["expected"] is not None]
     expected = "; {} ({} to {}) expected from its other scores".format(*ends) if ends else ""
     return f"{column.text(doubt['value'])}, {doubt['reason']}{expected}{doubt['decided'] and '. ' + doubt['decided']}"
 
 
 def _places(table: BoardTable, ranked: Ranking, rows: list[int]) -> dict[str, np.ndarray]:
-    """Places of some rows among themselves, in the mean and in each category."""
+    """Returns the positions of some rows among themselves, in the mean and in each category."""
     means = {MEAN: (ranked.mean, ranked.higher_is_better)}
     for at, column in enumerate(table.category_columns):
         means[column.title] = table.whole_means(ranked)[:, at], column.higher

@@ -1,1 +1,1 @@
-"""What every page carries around its content: the bar and its head."""
+"""Parts of every page around its content: the bar and the head."""

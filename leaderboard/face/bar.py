@@ -1,4 +1,4 @@
-"""The bar above every page: which entry each page is under, and its markup."""
+"""The bar above every page: the entry of each page, and its markup."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ DOCS = "docs/quickstart"
 
 def entries(views: Sequence[View]) -> list[dict[str, Any]]:
     """Returns the bar's entries that have pages: `title`, `pages` as (title, key) in the order of `views`, and
-    `inside`, the keys of all pages that are under it, listed or not. Docs begins with the documentation."""
+    `inside`, the keys of all pages below it, listed or not. Docs begins with the documentation.
+    """
     below = {title: [view for view in views if view.group == title] for title in BAR}
     docs = {"Docs": [("Documentation", DOCS)]}
     return [

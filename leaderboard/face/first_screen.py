@@ -1,4 +1,4 @@
-"""The first screen of a page as markup: what Gradio's scripts will show, there before any of them runs.
+"""The first screen of a page as markup: what Gradio's scripts will show, available before any of them runs.
 
 The page's own components are walked in order: markup as it is, or as the events that fill it when the page is opened
 make it for this address; what a script of ours mounts, which starts at once; a control as its label and value; a figure
@@ -30,7 +30,8 @@ CONTROLS = ("dropdown", *CHOICES, "slider", "checkbox", "textbox", "number")
 
 def first_screen(blocks: gr.Blocks, page: str, query: Mapping[str, str], *, assets: str, filled: bool) -> Markup:
     """Returns the first screen of the page with this key at an address with this query. `assets`: the address of the
-    scripts' folders. Without `filled` it has only what stands in the page itself, which takes no time."""
+    scripts' folders. Without `filled`, it has only static content, which takes no time.
+    """
     opening = [
         fn
         for fn in blocks.fns.values()
@@ -40,7 +41,9 @@ def first_screen(blocks: gr.Blocks, page: str, query: Mapping[str, str], *, asse
     fills = {one._id: fn for fn in opening if filled for one in fn.outputs}
 
     def filled_props(key: int) -> dict[str, Any]:
-        """Returns the properties of a component: those that an event fills are made when the first of them is drawn."""
+        """Returns the properties of a component. Those filled by an event are computed when the first of them is
+        drawn.
+        """
         if fn := fills.get(key):
             values = fn.fn(*[SimpleNamespace(query_params=query)] * len(inspect.signature(fn.fn).parameters))
             for one, value in zip(fn.outputs, values if len(fn.outputs) > 1 else [values], strict=True):
@@ -52,7 +55,7 @@ def first_screen(blocks: gr.Blocks, page: str, query: Mapping[str, str], *, asse
     early: list[dict[str, Any]] = []
 
     def drawn(nodes: Sequence[Mapping[str, Any]]) -> Iterator[Markup]:
-        """Yields the markup of some components, without those that are hidden."""
+        """Yields the markup of some components, except hidden ones."""
         for node in nodes:
             block, own = blocks.blocks[node["id"]], filled_props(node["id"])
             kind, classes, width = block.get_block_name(), own.get("elem_classes") or (), own.get("min_width") or 160
@@ -88,7 +91,7 @@ def first_screen(blocks: gr.Blocks, page: str, query: Mapping[str, str], *, asse
 
 @cache
 def sheet(blocks: gr.Blocks) -> Markup:
-    """What a first screen needs of the style sheets: the theme's, the general rules of Gradio's, and our own."""
+    """Returns the style rules of a first screen: the theme's, Gradio's general rules, and ours."""
     look = Markup((FOLDER / "html" / "look.css").read_text())
     (whole,) = static.GRADIO.glob("index-*.css")
     general, _, _ = whole.read_text().partition(f".gradio-container-{VERSION} .cropper")

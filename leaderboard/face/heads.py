@@ -1,4 +1,4 @@
-"""What a page's head tells browsers, search engines and the sites where its address is shared.
+"""The head of a page, for browsers, search engines and sites where its address is shared.
 
 A page has one title and one sentence; a page about one model or task has that thing's.
 """
@@ -47,7 +47,7 @@ BODY = re.compile(r"</head>.*?<body[^>]*>", re.DOTALL)
 
 
 class Face:
-    """What every page of the site carries. `bar` makes the bar's markup for the page with a key, `current`."""
+    """The parts that every page carries. `bar` makes the bar's markup for the page with key `current`."""
 
     def __init__(self, site: Site, views: Sequence[View], *, bar: Callable[..., Markup], access: Access) -> None:
         self.site, self.bar, self.access = site, bar, access
@@ -57,7 +57,9 @@ class Face:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="first-screens")  # several would hold memory each
 
     async def complete(self, request: Request, key: str, page: str) -> tuple[str, bool]:
-        """Gradio's page of the view with this key, with the bar above its elements and a head that names the page."""
+        """Returns Gradio's page of the view with this key, with the bar above its elements and a head that names the
+        page.
+        """
         root, _ = public_root(request.scope, self.access)
         query = request.query_params
         head = await run_in_threadpool(self.head, key, query, root=root, state=query.get("data", ""))
@@ -76,7 +78,7 @@ class Face:
         return f"{shown}{started}{rest}", is_whole
 
     def state(self, request: Request) -> Markup:
-        """Which version of the data the page shows, and a link to today's where that is another."""
+        """Says which version of the data the page shows, and links to today's if that differs."""
         today, named = self.site.db.data, request.query_params.get("data", "")
         earlier = named if named != today else ""
         dates = {one["version"]: one["date"] for one in self.site.db.records("stored_versions")} if earlier else {}
@@ -84,8 +86,9 @@ class Face:
         return macros("html/bar.html").state(today, earlier, dates, f"{request.url.path.rpartition('/')[2]}?{query}")
 
     async def _first_screen(self, key: str, request: Request) -> tuple[str, bool]:
-        """Returns the first screen of a page for this address, and whether it is whole: if it is not drawn soon enough,
-        it begins with the words that stand in the page itself, and is whole for the next request."""
+        """Returns the first screen of a page for this address, and whether it is complete. If it is not drawn in time,
+        it has only the static content of the page, and is complete on the next request.
+        """
         query = {name: value for name, value in request.query_params.items() if name != "__theme"}
         name = (key, urlencode(query), self.site.db.version)
         if name in self._made:
@@ -108,7 +111,7 @@ class Face:
             return ""
 
     def ahead(self) -> None:
-        """Draws the first screens of addresses without a query before anybody asks for them."""
+        """Draws the first screens of addresses without a query before anybody requests them."""
         version = self.site.db.version
         self._made = {(key, "", version): drawn for key in self.views if _is_whole(drawn := self._drawn(key, {}))}
 
@@ -129,14 +132,15 @@ class Face:
         )
 
     def picture(self, request: Request) -> Response:
-        """Returns the picture of the page that `page` in the query names, about what the rest of it names."""
+        """Returns the picture of the page that `page` in the query names, about what the rest of the query names."""
         asked = request.query_params
         title, sentence, _ = self._about(asked.get("page", ""), asked)
         return respond(request, picture(SITE, title, sentence), media="image/png", cache=DAY)
 
     def _about(self, key: str, query: Mapping[str, str]) -> tuple[str, str, dict[str, str]]:
         """Returns the title and the sentence of a page, or of what a query is about, and the parameters that name it;
-        those of the front page where no page has this key."""
+        those of the front page if no page has this key.
+        """
         view = self.views.get(key) or self.views[""]
         named = {name: value for name in view.about or (view.key,) if (value := query.get(name))}
         with self.site.db.snapshot():
@@ -146,7 +150,7 @@ class Face:
 
 
 def _is_whole(screen: str) -> bool:
-    """Returns whether a first screen was drawn, and shows no error, which the next visitor need not meet."""
+    """Returns whether a first screen was drawn without an error; an error is not shown to the next visitor."""
     return bool(screen) and "pg-message" not in screen
 
 
@@ -156,12 +160,12 @@ async def icon(request: Request) -> Response:
 
 
 async def robots(request: Request) -> Response:
-    """Returns what is not a page: downloads, and models to try."""
+    """Returns the addresses that are not pages: downloads, and models to try."""
     return PlainTextResponse("User-agent: *\nDisallow: /export/\nDisallow: /live/\n")
 
 
 async def theme(request: Request) -> Response:
-    """Gradio's theme, which its scripts ask for under its hash."""
+    """Returns Gradio's theme, which its scripts request by its hash."""
     content = request.app.get_blocks().theme_css.encode()
     return respond(
         request, content, media="text/css; charset=utf-8", cache=FOREVER if "v" in request.query_params else CHECK

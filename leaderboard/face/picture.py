@@ -1,4 +1,4 @@
-"""The picture that other sites show of a page where its address is shared: the page's title and its sentence."""
+"""The picture that other sites show where a page's address is shared: the page's title and sentence."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LOOKS = (
 
 @lru_cache(maxsize=64)
 def picture(*texts: str) -> bytes:
-    """Returns the picture of the site's name, a title and a sentence as PNG; texts that are too long are cut."""
+    """Returns a PNG picture of the site's name, a title and a sentence; long texts are truncated."""
     image = Image.new("RGB", SIZE, "white")
     for text, (font, size, colour, top, width, lines) in zip(texts, LOOKS, strict=True):
         ImageDraw.Draw(image).text(

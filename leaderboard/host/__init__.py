@@ -1,1 +1,1 @@
-"""Where the app runs: its options, a data set of the Hub as its database, an accelerator."""
+"""The app's environment: its options, a data set of the Hub as its database, an accelerator."""

@@ -1,4 +1,4 @@
-"""Where the live models run: on a GPU that a ZeroGPU Space lends for a call, else on what this machine has.
+"""Where live models run: on a GPU that a ZeroGPU Space lends per call, else on this machine.
 
 Source: the package `spaces`, which such a Space installs; elsewhere its decorator gives the function back as it is.
 """
@@ -25,14 +25,16 @@ FAILED = "ZeroGPU worker error"  # the title of whatever else failed within a ca
 
 @dataclass(frozen=True, kw_only=True)
 class RemoteError:
-    """An error on its way out of the process that has the GPU: of one raised there its class's name alone arrives."""
+    """An error passed out of the process that has the GPU: of an exception raised there, only its class's name
+    arrives.
+    """
 
     kind: type[LikenessError]
     message: str
 
 
 def claim() -> ModuleType | None:
-    """Returns the package `spaces`, None if it is not installed. To be called before anything imports torch or gradio.
+    """Returns the package `spaces`, None if it is not installed. Call it before anything imports torch or gradio.
 
     One that cannot be imported, or is another (any folder of that name can be imported), is skipped, but not on a
     ZeroGPU Space, which must not run without its GPU.
@@ -48,7 +50,8 @@ def claim() -> ModuleType | None:
 
 
 def on_gpu(function: Callable[Arguments, Result], *, seconds: Callable[Arguments, int]) -> Callable[Arguments, Result]:
-    """`function`, no generator, as it is called where a GPU may be borrowed, for `seconds` of its arguments.
+    """Returns `function`, which must not be a generator, wrapped to run where a GPU may be borrowed for `seconds` of
+    its arguments.
 
     Raises NotHere if none is lent, with what the Hub says: whose quota is used up, and when to try again.
 

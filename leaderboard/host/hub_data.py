@@ -1,8 +1,8 @@
-"""The database as a file of a data set on the hub (LIKENESS_DATA): fetched at start, renewed while the app runs.
+"""The database as a file of a data set on the hub (LIKENESS_DATA): fetched at start and updated while the app runs.
 
-Files are stored in a cache of the hub's own library, by their ETag: it locks between processes and moves
-whole files. In addition, a file is checked before it is shown, one that fails is not fetched again, and only the last
-two stay on disk.
+Files are stored in a cache of the hub's own library, by their ETag: it locks between processes and moves whole files.
+In addition, a file is checked before it is shown, one that fails is not fetched again, and only the last two stay on
+disk.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ log = logging.getLogger(__name__)
 
 
 def from_environment() -> HubData | None:
-    """The data set that LIKENESS_DATA names, None if it names none. Raises BadInput for a value that is invalid."""
+    """Returns the data set in LIKENESS_DATA, None if it is not set. Raises BadInput for an invalid value."""
     from huggingface_hub import constants
 
     repo = os.environ.get("LIKENESS_DATA", "").strip()
@@ -74,7 +74,7 @@ def cache() -> Path:
 
 
 def check(path: Path) -> None:
-    """Raises DatabaseError unless the file is a whole database of this version with the benchmarks and scores."""
+    """Raises DatabaseError unless the file is a complete database of this version with benchmarks and scores."""
     db = Database(path)
     try:
         check_contents(db)
@@ -83,7 +83,7 @@ def check(path: Path) -> None:
 
 
 class HubData:
-    """One data set's database: which file is shown, and what came of the last check of the hub.
+    """One data set's database: which file is shown, and the result of the last check of the hub.
 
     `folder` is a cache in the hub's layout, `every` the seconds between two checks (0: none after the first).
     `offline`: the hub is never contacted.
@@ -103,7 +103,7 @@ class HubData:
 
     @property
     def status(self) -> str:
-        """Which file is shown and since when, and why there is not a newer one: public, in plain words."""
+        """Returns which file is shown and since when, and why there is no newer one, in plain words for the public."""
         if self.path is None or self.since is None:
             shown = f"The scores that come with the program; those of the data set {self.repo} are not loaded yet."
         else:
@@ -114,7 +114,7 @@ class HubData:
         return f"{shown} {'It is not renewed: the app runs offline.' if self.offline else self.problem}".strip()
 
     def start(self) -> Path | None:
-        """Returns the stored file, else one fetched now; None, with the reason in the log, where neither can be had.
+        """Returns the stored file, else one fetched now; None, with the reason in the log, if neither is available.
 
         Waits no longer than PATIENCE; what arrives later is swapped in by `renew`.
         """
@@ -146,7 +146,7 @@ class HubData:
         return self.path
 
     def renew(self, db: Database) -> None:
-        """Swaps every newer file into `db` from now onward."""
+        """Swaps every newer file into `db` from now on."""
         with self._lock:
             self._db = db
             if self.path not in (None, db.path):  # fetched after `start` gave up waiting
@@ -157,7 +157,7 @@ class HubData:
         self._end.set()
 
     def refresh(self) -> bool:
-        """Checks once what the hub stores, and shows it if it is new and sound; whether it did.
+        """Checks the hub once, and shows its file if it is new and valid. Returns whether it did.
 
         Raises nothing: what went wrong is in `problem`, and the file that was shown stays.
         """
@@ -217,7 +217,7 @@ class HubData:
         return metadata
 
     def _fetch(self, version: HfFileMetadata) -> Path:
-        """Returns the file of this version, checked. Raises DatabaseError, once a version: it is not fetched again."""
+        """Returns the file of this version, checked. Raises DatabaseError once per version: it is not fetched again."""
         from huggingface_hub import hf_hub_download
 
         pointer = hf_hub_download(
@@ -272,5 +272,7 @@ class HubData:
 
 
 def _content(pointer: Path) -> Path:
-    """The file that a link of the cache leads to, named by its ETag; the file itself where links are not supported."""
+    """Returns the file that a link of the cache points to, named by its ETag; the file itself if links are not
+    supported.
+    """
     return Path(os.path.normpath(pointer.parent / pointer.readlink())) if pointer.is_symlink() else pointer

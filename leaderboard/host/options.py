@@ -20,7 +20,9 @@ STARTING = "Likeness is starting: it loads its libraries"  # some seconds before
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """Which database to read, where Gradio serves it, and to whom. Gradio takes what is None from its environment."""
+    """Which database to read, where Gradio serves it, and to whom. Gradio reads options that are None from its
+    environment.
+    """
 
     database: Path
     suite: Path | None  # the file of a user suite, whose board the app opens on
@@ -35,7 +37,7 @@ class Options:
 def read(
     arguments: Sequence[str] | None = None, *, program: str = "python app.py", epilog: str | None = None
 ) -> Options:
-    """Returns the options of `arguments`, without them the command line's. Ends the program where they are wrong.
+    """Returns the options in `arguments`, by default the command line's. Ends the program if they are invalid.
 
     `program` is how the help calls it, `epilog` what the help ends with.
     """

@@ -1,4 +1,4 @@
-"""Models of the host's own for the Try page, `--models`: recorded before a build, as `compute run` records them."""
+"""The host's own models for the Try page, `--models`: recorded before a build, as by `compute run`."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def record(
 
 
 def _check(row: Model) -> None:
-    """Raises NotHere if something else than a lack of memory or weights keeps the model from running."""
+    """Raises NotHere if anything but a lack of memory or weights keeps the model from running."""
     from compute.live.roster import IMPOSSIBLE, availability
 
     state = availability(row, network=lambda: True, room=sys.maxsize)

@@ -1,4 +1,4 @@
-"""A database on this machine that is rebuilt while the app runs: the new file is checked and swapped in."""
+"""A local database that is rebuilt while the app runs: the new file is checked and swapped in."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Stamp = tuple[int, int, int]  # modification time in ns, bytes, inode
 
 
 class RebuiltData:
-    """Looks at the database's file every few seconds, and swaps in each new one; a broken one changes nothing.
+    """Checks the database's file every few seconds and swaps in each new one; a broken file changes nothing.
 
     A file is opened once two looks in a row saw the same, so not while it is being copied there. Only the path that
     `db` reads at the start is looked at, and only as long as `db` reads it: data of the hub that arrives later has its
@@ -31,11 +31,13 @@ class RebuiltData:
             self._opened = None  # replaced since it was opened
 
     def start(self) -> None:
-        """Looks from now onward, in its own thread."""
+        """Checks from now on, in a separate thread."""
         threading.Thread(target=self._look_regularly, name="rebuilt-data", daemon=True).start()
 
     def look(self) -> bool:
-        """Looks once; whether a new file was swapped in. Raises nothing: what is wrong with a file is in the log."""
+        """Checks once and returns whether a new file was swapped in. Raises nothing: problems with a file are
+        logged.
+        """
         stamp = _stamp(self._path)
         unchanged, self._before = stamp == self._before, stamp
         if stamp is None or stamp == self._opened or not unchanged or self._db.path != self._path:

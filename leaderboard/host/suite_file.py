@@ -1,4 +1,6 @@
-"""A suite's own file, suite.toml, that the app opens on: recorded before a build, and its board the first page."""
+"""A suite's own file, suite.toml, that the app opens on: it is recorded before a build, and its board is the first
+page.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,8 @@ def record(
     offline: bool = False,
     report: Callable[[str], None] = print,
 ) -> str:
-    """Reads the file and its data and records the suite in the results folder, where a build finds it; its key.
+    """Reads the file and its data, records the suite in the results folder, where a build finds it, and returns its
+    key.
 
     `images` are more folders that its data and images may be in.
 
@@ -34,7 +37,9 @@ def record(
 
 
 def address(database: Path, key: str, *, path: Path) -> str:
-    """The address of the suite's board, below the app's. Raises BadInput for a suite that has nothing to show yet."""
+    """Returns the address of the suite's board, below the app's. Raises BadInput for a suite without anything to
+    show.
+    """
     with closing(Database(database)) as opened:
         known = set(opened.query("suites")["key"])
     if key not in known:

@@ -1,1 +1,1 @@
-"""What pages are written with: markup, labels, signs, the look, and the style of figures."""
+"""Building blocks of pages: markup, labels, signs, styles, and the style of charts."""

@@ -1,4 +1,4 @@
-"""Gradio components that a script of ours fills in the browser: a constant template, and its script."""
+"""Gradio components that one of our scripts fills in the browser: a constant template, and its script."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ import gradio as gr
 
 
 class Early(NamedTuple):
-    """What mounts a component on the first screen: its script, the class of its element, and JavaScript over `target`
-    and `root`."""
+    """What mounts a component on the first screen: its script, the class of its element, and JavaScript using `target`
+    and `root`.
+    """
 
     script: str
     css_class: str
@@ -21,7 +22,7 @@ class Early(NamedTuple):
 
 
 def html(value: str = "", **facts: Any) -> gr.HTML:
-    """Markup without Gradio's own style of it."""
+    """Markup without Gradio's styling."""
     return gr.HTML(value, apply_default_css=False, **facts)
 
 
@@ -70,12 +71,12 @@ if (!window.likenessFirst?.take(target, gradio)) {load}
 
 
 def mounted(assets: str, script: str) -> str:
-    """JavaScript for a component whose markup Python renders: `script` mounts itself on it."""
+    """Returns JavaScript for a component whose markup Python renders: `script` mounts itself on it."""
     return f"import(new URL('{assets}{script}', document.baseURI)).then((module) => module.mount(element));"
 
 
 def figure_bridge(assets: str, *, script: str, figure: str, silent: bool = True) -> gr.HTML:
-    """Mounts `script` (an address below `assets`) for the figure with the element id `figure`.
+    """Mounts `script` (an address below `assets`) for the chart with the element id `figure`.
 
     The script exports `mount(owner, {id, select})`; `select(data)` fires the component's `select` event. `silent` hides
     the component.
@@ -87,11 +88,11 @@ def figure_bridge(assets: str, *, script: str, figure: str, silent: bool = True)
 
 
 def folded(blocks: gr.Blocks, label: str, *, elem_id: str) -> gr.Accordion:
-    """Returns a section that is hidden at first, and closed when it is shown; to be filled as a context manager.
+    """Returns a section that is hidden at first, and collapsed when it is shown; filled as a context manager.
 
-    Gradio mounts the contents of a closed accordion when it is first opened, and a frame later sets every control
-    back to the server's value: what a visitor moves before that is lost. So this one is built open, where its contents
-    are mounted with it, and the browser closes it before it is shown. `blocks` is the app.
+    Gradio mounts the contents of a closed accordion when it is first opened, and a frame later sets every control back
+    to the server's value: what a visitor moves before that is lost. So this one is built open, where its contents are
+    mounted with it, and the browser closes it before it is shown. `blocks` is the app.
     """
     accordion = gr.Accordion(label, open=True, visible=False, elem_id=elem_id)
     blocks.load(None, js="() => ({__type__: 'update', open: false})", outputs=[accordion], api_visibility="private")
@@ -99,7 +100,9 @@ def folded(blocks: gr.Blocks, label: str, *, elem_id: str) -> gr.Accordion:
 
 
 def lazy_tables(assets: str, *scripts: str) -> gr.HTML:
-    """Fills what the macro `lazy_table` made on the page, also later; `scripts` export their own `watch()`."""
+    """Fills the results of the macro `lazy_table` on the page, also later ones; `scripts` export their own
+    `watch()`.
+    """
     return html(
         html_template="<span class='lk-watch'></span>",
         js_on_load="\n".join(

@@ -1,4 +1,4 @@
-"""The documentation as pages of the site: the Markdown files of `docs/`, in the app's own look."""
+"""The documentation as pages of the site: the Markdown files of `docs/`, in the app's style."""
 
 from __future__ import annotations
 
@@ -67,8 +67,9 @@ def markup(name: str) -> Markup:
 
 
 def route(*, site: str, bar: Callable[[str], Markup], look: str) -> Route:
-    """`/docs/NAME`, where another name shows what there is. bar: the bar above every page, for the address of the app's
-    root; look: the style sheet."""
+    """Returns the route `/docs/NAME`, which lists the pages for an unknown name. bar: the bar above every page, for the
+    address of the app's root; look: the style sheet.
+    """
 
     def answer(request: Request) -> HTMLResponse:
         name = request.path_params["name"]

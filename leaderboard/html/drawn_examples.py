@@ -1,4 +1,4 @@
-"""One drawn item for each type of task: what goes in, what is asked, and what counts as right.
+"""One drawn item for each type of task: the input, the question, and the correct answer.
 
 `drawn_examples.toml` lists them. The drawings are files in the folder `drawn`; no item of a data set is shown.
 """
@@ -26,7 +26,9 @@ EXAMPLES: tuple[DrawnExample, ...] = tuple(words_beside(__file__)["examples"])
 
 
 def example_of(task: Mapping[str, Any]) -> DrawnExample | None:
-    """The example of a task's type; None for a procedure without one. task: its procedure, category and modalities."""
+    """Returns the example of a task's type; None for a procedure without one. task: its procedure, category and
+    modalities.
+    """
     own = [each for each in EXAMPLES if each["procedure"] == task["procedure"]]
     fitting = [each for each in own if "modality" not in each or {each["modality"]} == set(task["modalities"])]
     named = [each for each in fitting if task["category"] in each.get("categories", ())]
@@ -43,7 +45,7 @@ def markup(task: Mapping[str, Any]) -> Markup:
 
 
 def short_markup(example: DrawnExample) -> Markup:
-    """Returns an example's drawings and its question, small; that they are drawn must be said where it stands."""
+    """Returns an example's drawings and its question, in small size; the caller must say that they are drawn."""
     return macros("html/drawn_examples.html").short(example, pictures(example))
 
 

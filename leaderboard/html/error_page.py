@@ -1,4 +1,4 @@
-"""The page that a browser shows instead of an answer: the app's look without Gradio, and the ways on."""
+"""The page shown instead of an answer on an error: in the app's style without Gradio, and with links to continue."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def error_page(
     bar: Callable[[str], Markup],
     look: str,
 ) -> Markup:
-    """Returns the page for a path below the app's root that is answered with an error's status.
+    """Returns the page for a path below the app's root that is answered with an error status.
 
     An empty sentence stands for an address that leads nowhere, and the page offers the nearest. pages: titles and keys;
     bar: the bar above every page, for the address of the app's root; look: the style sheet of all pages.

@@ -1,4 +1,4 @@
-"""How values are written as plain text: numbers, intervals, missing values, addresses."""
+"""Formatting of values as plain text: numbers, intervals, missing values, addresses."""
 
 from __future__ import annotations
 
@@ -49,14 +49,14 @@ def parameters_text(millions: float) -> str:
 
 
 def memory_text(size: float) -> str:
-    """Returns what a model takes in memory, given in units of 2^20 bytes: `577 MB`, `1.6 GB`; or a dash."""
+    """Returns a model's memory, given in units of 2^20 bytes: `577 MB`, `1.6 GB`; or a dash."""
     if blank(size):
         return NOTHING
     return f"{number(size, digits=0)} MB" if size < 1000 else f"{number(size / 1024, digits=1)} GB"
 
 
 def percent(share: float, *, digits: int = 0) -> str:
-    """A share of 1 as `37%`, or a dash."""
+    """Returns a fraction as `37%`, or a dash."""
     return NOTHING if blank(share) else f"{number(share, digits=digits, scale=100)}%"
 
 
@@ -71,5 +71,5 @@ def task_url(key: str) -> str:
 
 
 def webp(data: bytes) -> str:
-    """Returns a small WebP picture as the address of an <img>, so that no file of it is needed."""
+    """Returns a small WebP picture as a data URL for an <img>, so that it needs no file."""
     return f"data:image/webp;base64,{base64.b64encode(data).decode()}"

@@ -1,4 +1,6 @@
-"""Labels for titles and numbers: signs, the mark of synthetic items, the words behind short names (`labels.toml`)."""
+"""Labels for titles and numbers: signs, the mark of synthetic items, and explanations of short names
+(`labels.toml`).
+"""
 
 from __future__ import annotations
 
@@ -21,12 +23,12 @@ ORIGIN_TITLES = {"published": "Paper", "imported": "Public results", "computed":
 
 
 def origin_title(origin: str) -> str:
-    """Returns what an origin is called; that of a laboratory by the laboratory's key."""
+    """Returns the name of an origin; for a laboratory, by its key."""
     return ORIGIN_TITLES.get(origin) or who(origin)
 
 
 def who(origin: str) -> str:
-    """Returns an origin as a word within a sentence: `published`, or a laboratory's key."""
+    """Returns an origin as a word for a sentence: `published`, or a laboratory's key."""
     return origin.partition(":")[2] or origin
 
 
@@ -49,30 +51,34 @@ PART = re.compile(r"[^\s,:;()/+]+")
 
 
 def hint(title: str) -> str:
-    """The words behind a title, or behind the short names in it; empty if it has none. Exact spelling counts."""
+    """Returns the explanation of a title, or of the short names in it; empty if there is none. Matching is
+    case-sensitive.
+    """
     if title in ABBREVIATIONS:
         return ABBREVIATIONS[title]
     return "; ".join(f"{part}: {words}" for part, words in explained([title]))
 
 
 def explained(titles: Iterable[str]) -> list[tuple[str, str]]:
-    """Returns the short names in some titles with their words, each once, in the order of the list above."""
+    """Returns the distinct short names in some titles with their explanations, in the order of the list above."""
     seen = {part for title in titles for part in (title, *PART.findall(title))}
     return [(name, words) for name, words in ABBREVIATIONS.items() if name in seen]
 
 
 def signs(marks: int) -> str:
-    """Returns the signs of a figure's marks, such as `†?`; empty for none."""
+    """Returns the signs of a score's marks, such as `†?`; empty if there are none."""
     return "".join(sign for bit, sign, _ in SIGNS if marks & bit)
 
 
 def explained_signs(marks: int) -> str:
-    """Returns the signs with their words, such as `† trained on this data set`; empty for none."""
+    """Returns the signs with their explanations, such as `† trained on this data set`; empty if there are none."""
     return ", ".join(f"{sign} {words}" for bit, sign, words in SIGNS if marks & bit)
 
 
 def model_kind(kind: str, *, count: int = 1) -> str:
-    """Returns a kind of models in words, in the plural for a count other than 1; an unknown kind is its own word."""
+    """Returns a kind of models in words, in the plural for a count other than 1; an unknown kind is returned as it
+    is.
+    """
     return MODEL_KINDS.get(kind, kind) + ("" if count == 1 else "s")
 
 
@@ -82,38 +88,40 @@ def is_synthetic(benchmark: object) -> bool:
 
 
 def plain_title(title: str, benchmark: object) -> str:
-    """Returns a title without "(synthetic)", where the badge of its benchmark is next to it."""
+    """Returns a title without "(synthetic)", for use next to the badge of its benchmark."""
     return SYNTHETIC_MARK.sub("", title) if is_synthetic(benchmark) else title
 
 
 def group(benchmark: str, title: str) -> str:
-    """Returns the tab that a benchmark's suites are under; `title` is the benchmark's."""
+    """Returns the tab of a benchmark's suites; `title` is the benchmark's."""
     return "Yours" if is_own(benchmark) else GROUPS.get(benchmark) or plain_title(title, benchmark)
 
 
 def variant(title: str, benchmark_title: str) -> str:
-    """Returns what tells a suite from the others of its benchmark: `English` of "MIEB (English)", `All` of "MIEB"."""
+    """Returns what distinguishes a suite from the others of its benchmark: `English` of "MIEB (English)", `All` of
+    "MIEB".
+    """
     rest = title.removeprefix(SYNTHETIC_MARK.sub("", benchmark_title)).strip(" -:()")
     return rest if re.fullmatch(r"v[\d.]+", rest) else rest[:1].upper() + rest[1:] or "All"
 
 
 def is_own(benchmark: object) -> bool:
-    """Returns whether a benchmark is of user data, so that no published score compares with its scores."""
+    """Returns whether a benchmark has user data, so that its scores cannot be compared with published ones."""
     return benchmark in own_suite.BENCHMARKS
 
 
 def described(description: str, benchmark: object) -> str:
-    """Returns a description that states where items are synthetic, with the note added if its own words do not."""
+    """Returns a description that says if items are synthetic; a note is added if the description does not say so."""
     if not is_synthetic(benchmark) or "synthetic" in description.lower():
         return description
     return f"{description} {SYNTHETIC_NOTE}".strip()
 
 
 def choice_title(title: str, benchmark: object) -> str:
-    """Returns a suite's or task's title for a list to choose from, marked where synthetic."""
+    """Returns a suite's or task's title for a list of choices, marked if synthetic."""
     return f"{title} (synthetic)" if is_synthetic(benchmark) and "synthetic" not in title.lower() else title
 
 
 def suite_choices(suites: pd.DataFrame) -> list[tuple[str, str]]:
-    """Suites to choose from: titles, marked where synthetic, and keys."""
+    """Returns suites to choose from: titles, marked if synthetic, and keys."""
     return [(choice_title(row.title, row.benchmark), row.key) for row in suites.itertuples()]

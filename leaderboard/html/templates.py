@@ -1,10 +1,10 @@
-"""The one Jinja2 environment: a page gathers values in Python, and its template writes the markup.
+"""The only Jinja2 environment: a page gathers values in Python, and its template writes the markup.
 
 A template is next to its page (`pages/overview/page.html`) and is rendered with `render("pages/overview/page.html",
-models=...)`. Every value is escaped unless it is `Markup` already; a name that was not passed is an error, not an
-empty string. Templates import the shared pieces by `{% import "html/macros.html" as ui %}`; Python calls a single
-macro by `macro("message")("...")`. Both return `Markup`, so pieces nest without being escaped twice. Beware: in
-Python `Markup + "<p>"` escapes the right side; join pieces in a template, or in an f-string.
+models=...)`. Every value is escaped unless it is `Markup` already; a name that was not passed is an error, not an empty
+string. Templates import the shared pieces by `{% import "html/macros.html" as ui %}`; Python calls a single macro by
+`macro("message")("...")`. Both return `Markup`, so pieces nest without being escaped twice. Beware: in Python `Markup +
+"<p>"` escapes the right side; join pieces in a template, or in an f-string.
 
 Filters:
     value|number(digits=1, scale=100, sign=True)   a number with a real minus sign, or a dash
@@ -25,8 +25,8 @@ Filters:
 Functions: interval(low, high, digits=1, scale=100). Tests: `is blank` (None, NaN, ""), `is synthetic` (a benchmark).
 Extension: `{% do rows.append(...) %}`.
 
-The markup goes into the *value* of a `gr.HTML`, or through `page.static_html`: never straight into an
-`html_template`, which Gradio executes as a JavaScript template literal.
+The markup goes into the *value* of a `gr.HTML`, or through `page.static_html`: never straight into an `html_template`,
+which Gradio executes as a JavaScript template literal.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ FOLDER = Path(__file__).parents[1]  # leaderboard/
 
 
 def _signs(marks: int) -> Markup:
-    """Returns the signs of a figure's marks; each explains itself."""
+    """Returns the signs of a score's marks, each with an explanation."""
     return Markup("").join(
         Markup(' <abbr title="{}">{}</abbr>').format(words, sign) for bit, sign, words in labels.SIGNS if marks & bit
     )
@@ -93,12 +93,12 @@ ENVIRONMENT.globals |= {
 
 
 def render(path: str, /, **values: object) -> Markup:
-    """A template's markup. `path` is relative to the package; raises jinja2.UndefinedError for a name not passed."""
+    """Renders a template. `path` is relative to the package; raises jinja2.UndefinedError for a name not passed."""
     return Markup(ENVIRONMENT.get_template(path).render(values))
 
 
 def macro(name: str) -> Callable[..., Markup]:
-    """One of the shared macros, to be called from Python."""
+    """Returns one of the shared macros, to be called from Python."""
     return getattr(macros("html/macros.html"), name)
 
 

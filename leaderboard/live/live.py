@@ -1,4 +1,4 @@
-"""Asks models about visitors' inputs, for the Try page and programs, within each visitor's rate."""
+"""Asks models about visitors' inputs, for the Try page and programs, within each visitor's rate limit."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ JudgeAllowance = Callable[[], float]
 
 
 class TooMany(BadInput):
-    """A visitor asked too often; the message says when to come back."""
+    """A visitor exceeded the rate limit; the message says when to come back."""
 
     def __init__(self, why: str, seconds: float) -> None:
         seconds = max(1, math.ceil(seconds))
@@ -71,7 +71,7 @@ class TooMany(BadInput):
 
 
 class Live:
-    """Visitors' uploads, the models in memory, their answers, and how often each visitor may ask. One for the app.
+    """Visitors' uploads, the models in memory, their answers, and rate limits. One instance for the app.
 
     `own` are the host's models, besides those of the catalogue; `calibrations()` gives the models' distributions.
     """
@@ -101,7 +101,9 @@ class Live:
             raise TooMany("You have sent many questions in a short time", wait)
 
     def judges(self, request: Any, *, pressed: object) -> JudgeAllowance | None:
-        """What counts this visitor's questions to judges; None if the visitor has not `pressed` (True) for them."""
+        """Returns a function that counts this visitor's questions to judges; None if the visitor has not `pressed`
+        (True) for them.
+        """
         if pressed is not True:
             return None
         judge_rate, name = self.judge_rate, sender(request)
@@ -110,7 +112,7 @@ class Live:
     # ---- questions
 
     def read(self, payload: Mapping[str, Any]) -> tuple[LiveQuestion, list[Model]]:
-        """The page's request as a question with its models. Raises BadInput, as a sentence, for anything else."""
+        """Returns the page's request as a question with its models. Raises BadInput for anything else."""
         payload = payload if isinstance(payload, Mapping) else {}
         session, entries = str(payload.get("session", "")), payload.get("inputs")
         if not isinstance(entries, list) or not entries:
@@ -124,7 +126,9 @@ class Live:
         return question, self.models(keys if isinstance(keys, list) else [])
 
     def models(self, keys: Sequence[object]) -> list[Model]:
-        """The roster's models with these keys, each once. Raises BadInput for none, too many, or an unknown key."""
+        """Returns the roster's models with these distinct keys. Raises BadInput for none, too many, or an unknown
+        key.
+        """
         models = [self.roster.row(key) for key in dict.fromkeys(map(str, keys))]
         if not models:
             raise BadInput("No model is selected: tick at least one")
@@ -193,8 +197,9 @@ class Live:
     def ratings(
         self, pair: ChangedPair, models: Sequence[Model], *, session: str = "", judges: JudgeAllowance | None = None
     ) -> Iterator[tuple[Model, str, PairRating | str]]:
-        """Yields each model's scores from 1 to 10 of an image and its changed copy, under each condition in turn; a
-        sentence if it has none. A condition counts as one question to a judge."""
+        """Yields each model's scores from 1 to 10 of an image and its changed copy, under each condition in turn, or a
+        sentence if it has none. A condition counts as one question to a judge.
+        """
         among = {"session": session, "judges": judges}
         for row, condition in product(models, CONDITIONS):
             inputs = pair.inputs(row, condition)
@@ -202,7 +207,7 @@ class Live:
             yield row, condition, rating
 
     def drops(self, row: Model, pair: Sequence[Input], *, session: str = "") -> tuple[float, list[Floats | None]]:
-        """As `occlusion.drops` of the model. Raises BadInput if it has no score for the two, or fails."""
+        """Returns `occlusion.drops` of the model. Raises BadInput if it has no score for the two inputs, or fails."""
         found = self._result(row, pair, occlusion.drops, *pair, session=session)
         if isinstance(found, str):
             raise BadInput(f"{row.title}: {found}")
@@ -256,13 +261,13 @@ class Live:
         return result
 
     def run(self, row: Model, *work: Any) -> tuple[Any, dict[tuple, Any]]:
-        """As `Pool.run`, on a GPU that is borrowed for it where the model needs one; pages and programs take turns."""
+        """Runs as `Pool.run`, on a borrowed GPU if the model needs one; pages and programs take turns."""
         with self._turn:
             return (self._borrowed if borrows_gpu(row) else self.pool.run)(row, *work)
 
     @cached_property
     def _controls(self) -> frozenset[str]:
-        """Content keys of the unrelated examples; none without scikit-image's photographs."""
+        """Returns the content keys of the unrelated examples; none without scikit-image's photographs."""
         with suppress(NotHere):
             return frozenset(each.key.decode() for kind in ("image", "text") for each in examples.unrelated(kind))
         return frozenset()
@@ -276,7 +281,7 @@ class Live:
     def score(
         self, inputs: Sequence[tuple[str, str | bytes]], models: Sequence[str], request: Any = None
     ) -> list[dict[str, Any]]:
-        """How similar two inputs are to each model; without keys, to those that it chooses itself.
+        """Returns how similar two inputs are to each model; without keys, models are chosen automatically.
 
         `request` is the visitor's, whose questions to judges are counted. A row has `model` and `pairing` (image-image,
         image-text or text-text); the rest is shown as it is. No input is stored.
@@ -324,7 +329,7 @@ class Live:
         self._downloads.get(session, Event()).set()
 
     def _is_missing(self, row: Model) -> bool:
-        """Returns whether the model's weights are still to be downloaded, checked again."""
+        """Returns whether the model's weights still have to be downloaded, checked again."""
         self.roster.forget(row)
         return self.roster.availability(row).is_downloadable
 
@@ -341,14 +346,15 @@ def calibrations(suite_cache: SuiteCache) -> Calibrations:
 
 
 def _seconds(row: Model, inputs: Sequence[Input], *asked: object) -> int:
-    """About how long a question keeps a GPU: a process starts, the weights are read, and each input passes the model.
-    The shorter, the sooner the Hub lends one, and the less of the visitor's quota must be left."""
+    """Estimates how long a question occupies a GPU: a process starts, weights are read, and each input passes the
+    model. For a shorter time, the Hub lends a GPU sooner and requires less of the visitor's quota.
+    """
     gigabytes = (memory_of(row) or 0) / 1e9
     return min(LONGEST_LOAN, math.ceil(10 + gigabytes * (1.5 + 0.5 * len(inputs))))
 
 
 def _record(answer: Answer, pairing: str) -> dict[str, Any]:
-    """One model's answer about a pair, for programs; None for what is unknown."""
+    """Returns one model's answer about a pair, for programs; None for unknown values."""
     standing = answer.standings[0] if answer.standings else None
     return {
         "model": answer.row.key,

@@ -1,4 +1,4 @@
-"""Visitors' uploads, in memory only: nothing is ever written to disk, and everything goes when the visitor leaves.
+"""Visitors' uploads, in memory only: nothing is written to disk, and everything is dropped when the visitor leaves.
 
 A session is a random id that the page made; nobody without it can reach its contents. Sessions end when the page says
 so, after half an hour without use, or when all together take too much memory: then those of the visitor who has most of
@@ -38,7 +38,7 @@ NO_SESSION = "The page has lost its session. Reload it and try again"
 
 
 class RecentlyUsed(LRUCache):
-    """Entries of at most `most` bytes together; the newest always stays, however large. Thread-safe."""
+    """Entries of at most `most` bytes in total; the newest always stays, regardless of its size. Thread-safe."""
 
     def __init__(self, most: int = RESULTS) -> None:
         super().__init__(math.inf, getsizeof=lambda value: ENTRY + _size(value))
@@ -55,7 +55,7 @@ class RecentlyUsed(LRUCache):
                 self.popitem()
 
     def items(self) -> list[tuple[Any, Any]]:  # type: ignore[override]
-        """Returns all entries as they are now: a view could lose one while it is read."""
+        """Returns a copy of all entries: a view could lose one while it is read."""
         with self._lock:
             return [(key, Cache.__getitem__(self, key)) for key in self]
 
@@ -118,7 +118,7 @@ class Uploads:
         return self._get(session, "files", key, "The file")
 
     def input(self, session: str, entry: Any, *, index: int) -> Input:
-        """One of a request's inputs: {"kind": "image" or "example", "key"} or {"kind": "text", "text"}.
+        """Returns one of a request's inputs: {"kind": "image" or "example", "key"} or {"kind": "text", "text"}.
 
         Raises BadInput.
         """
@@ -134,7 +134,9 @@ class Uploads:
         return replace(self.image(session, value, name=name), name=name)
 
     def results(self, session: str) -> RecentlyUsed:
-        """Models' results for the session's inputs; dropped with it. Raises BadInput for an invalid session id."""
+        """Returns models' results for the session's inputs, which are dropped with it. Raises BadInput for an invalid
+        session id.
+        """
         _check(session)
         with self._lock:
             return self._session(session).results
@@ -153,7 +155,7 @@ class Uploads:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all sessions."""
+        """Returns the bytes of all sessions."""
         with self._lock:
             return sum(session.nbytes for session in self._sessions.values())
 
@@ -172,7 +174,7 @@ class Uploads:
             return entries[key]
 
     def _session(self, session: str, *, owner: str = "") -> _Session:
-        """Returns the session, new or existing, marked as used now. Only under the lock."""
+        """Returns the session, new or existing, and marks it as used now. Requires the lock."""
         self.sweep()
         current = self._sessions.setdefault(session, _Session())
         current.used, current.owner = self._clock(), owner or current.owner
@@ -182,7 +184,9 @@ class Uploads:
         return current
 
     def _make_room(self) -> None:
-        """Ends the least recently used sessions of who has most, but for the last one, which is in use."""
+        """Ends the least recently used sessions of the visitor with most bytes, except the last one, which is in
+        use.
+        """
         while len(self._sessions) > 1 and self.nbytes > ALL:
             *others, _ = self._sessions
             weights: Counter[str] = Counter()
@@ -210,7 +214,7 @@ def _check(session: str) -> None:
 
 
 def _size(value: Any) -> int:
-    """Bytes of a value, approximately: its own `nbytes`, the bytes of a file, or the sum of its parts."""
+    """Returns the approximate bytes of a value: its `nbytes`, the bytes of a file, or the sum of its parts."""
     if hasattr(value, "nbytes"):
         return int(value.nbytes)
     if isinstance(value, bytes):

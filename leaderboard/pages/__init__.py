@@ -1,4 +1,4 @@
-"""One folder for each page; VIEWS is their order in the navigation, MOVED has addresses that lead elsewhere."""
+"""One folder per page. VIEWS is their order in the navigation; MOVED has addresses that redirect."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""What the search knows: an entry for each page, model, suite, metric, method, language, task and claim, with other
-names."""
+"""The index of the search: an entry for each page, model, suite, metric, method, language, task and claim, with other
+names.
+"""
 
 from __future__ import annotations
 
@@ -82,7 +83,7 @@ def _suites(db: Database) -> Iterator[Entry]:
 
 
 def _metrics(suite_cache: SuiteCache) -> Iterator[Entry]:
-    """Yields the metrics that some suite shows, each with the address where its scores can be compared."""
+    """Yields the metrics shown by some suite, each with the address where its scores can be compared."""
     metrics = suite_cache.db.keyed("metrics")
     suites = [suite_cache.table(key) for key in suite_cache.db.query("suites")["key"]]
     addresses: dict[str, str] = {}
@@ -113,7 +114,7 @@ def _methods() -> list[Entry]:
 
 
 def _definitions(db: Database) -> Iterator[Entry]:
-    """Yields what each metric is, in the table of About."""
+    """Yields the description of each metric in the table of About."""
     for row in db.records("metrics"):
         if not row["key"].endswith("_rank"):
             yield [
@@ -136,7 +137,7 @@ def _columns(table: BoardTable) -> dict[str, list[SuiteColumn]]:
 
 
 def _comparison(table: BoardTable, columns: list[SuiteColumn]) -> str:
-    """Where the scores of one metric are compared: with people, on the board, or in the list of tasks."""
+    """Returns where the scores of one metric are compared: with people, on the board, or in the list of tasks."""
     if table.suite["aggregate"] == "human":
         return "generators"
     if len(columns) > 1:

@@ -1,1 +1,1 @@
-"""Between the network and the pages. The files of this folder are what handlers use: errors, responses, parameters."""
+"""The layer between the network and the pages, with what handlers use: errors, responses, parameters."""

@@ -1,4 +1,4 @@
-"""Under which hosts the app answers, its own address there, and which other pages may show it in a frame."""
+"""The hosts that the app answers to, its own address there, and the pages that may frame it."""
 
 from __future__ import annotations
 
@@ -25,9 +25,10 @@ FRAME_HOST = re.compile(r"(https?://)?(\*\.)?[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?(:
 
 @dataclass(frozen=True, kw_only=True)
 class Access:
-    """`hosts`: the names that a request's Host may have, None for any. `named`: those that the operator names, whose
-    pages count as the app's own behind a proxy that does not pass the name on. `frame_hosts`: sources in the notation
-    of a Content-Security-Policy whose pages may frame the app, besides its own."""
+    """`hosts`: the names allowed in a request's Host, None for any. `named`: names given by the operator, whose pages
+    count as the app's own behind a proxy that does not pass the name on. `frame_hosts`: sources in the notation of a
+    Content-Security-Policy whose pages may frame the app, besides its own.
+    """
 
     hosts: frozenset[str] | None = None
     named: frozenset[str] = frozenset()
@@ -69,7 +70,7 @@ def access(
 
 
 def host_name(host: str) -> str | None:
-    """Returns the name in a Host header, without its port, in lower case; None for what is not a host."""
+    """Returns the name in a Host header, without its port, in lower case; None if it is not a host."""
     text = host.strip().lower()
     with suppress(ValueError):
         return str(ipaddress.ip_address(text))
@@ -113,7 +114,7 @@ def first_of(listed: str) -> str:
 
 
 def is_loopback(name: str) -> bool:
-    """Returns whether an address to listen on is reached from this machine only."""
+    """Returns whether an address to listen on can be reached only from this machine."""
     try:
         return ipaddress.ip_address(name.strip("[]")).is_loopback
     except ValueError:

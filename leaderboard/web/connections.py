@@ -1,4 +1,4 @@
-"""Closes connections that send no request, or do not read their answer, in time.
+"""Closes connections that do not send a request, or do not read their answer, in time.
 
 uvicorn closes a connection that is idle after an answer, but waits forever for the head of a first request, and for a
 visitor who does not read. Anyone who opened a thousand of them would lock everybody else out.
@@ -20,7 +20,7 @@ FREE_CHUNKS, SMALLEST = 1_000, 256  # chunks of a body of any size, and bytes of
 
 
 def bound(server: Any) -> None:
-    """From now on bounds the connections of a running uvicorn server, and answers 503 where too many are busy."""
+    """Limits the connections of a running uvicorn server from now on, and answers 503 if too many are busy."""
     most = MOST
     with suppress(ImportError):  # Windows has no such limit
         import resource
@@ -35,7 +35,7 @@ def bound(server: Any) -> None:
 
 
 class Connection(H11Protocol):
-    """uvicorn's, with an end to its patience. What is still being answered is paced by `limits`.
+    """uvicorn's protocol with timeouts. `limits` paces answers in progress.
 
     A connection whose body is cut too finely ends too: each chunk costs the server the same work, so a body of 24 MB in
     chunks of one byte takes two minutes of the event loop.
@@ -60,7 +60,7 @@ class Connection(H11Protocol):
 
     @property
     def state(self) -> tuple[Any, bool, int]:
-        """The last request, whether none is being answered, and the bytes that are not sent yet."""
+        """Returns the cycle of the last request, whether none is being answered, and the number of unsent bytes."""
         is_idle = self.cycle is None or self.cycle.response_complete
         return self.cycle, is_idle, self.transport.get_write_buffer_size()
 

@@ -1,4 +1,4 @@
-"""The one boundary for errors: a visitor or a program reads one plain sentence for any failure.
+"""The only error boundary: for any failure, a visitor or a program gets one plain sentence.
 
 Routes are wrapped in `guarded`, event handlers in `caught`; code that has more to do with the sentence calls `explain`.
 """
@@ -39,7 +39,7 @@ def explain(error: Exception, *, action: str) -> str:
 
 
 def caught(show: Callable[[str], Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Decorates an event handler: where it fails, it returns `show(sentence)`, or yields it last if it is a generator.
+    """Decorates an event handler: on failure, it returns `show(sentence)`, or yields it last if it is a generator.
 
     Gradio reads the handler's parameters as before.
 
@@ -71,7 +71,7 @@ def caught(show: Callable[[str], Any]) -> Callable[[Callable[..., Any]], Callabl
 
 
 def guarded(answer: Handler, *, snapshot: Callable[[], AbstractContextManager[Any]]) -> Handler:
-    """A route's handler whose errors are sentences: status 400 for a LikenessError, 500 for any other.
+    """Wraps a route's handler so that its errors are sentences: status 400 for a LikenessError, 500 for any other.
 
     The whole answer is made within `snapshot`, so it comes from one file of the database. Pages use `Site.guard`.
     """

@@ -59,7 +59,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, kw_only=True)
 class QueueLimits:
-    """How much may wait and run at once: requests of a session, units of an address and of all."""
+    """Limits on waiting and running requests: requests of a session, units of an address and of all."""
 
     session: int = 8  # a page has five at the very most: a comparison, a curve, parts, a table, a download
     address: int = 64  # a class of 30 behind one address has two each
@@ -67,7 +67,7 @@ class QueueLimits:
 
 
 class FairQueue(Queue):
-    """Gradio's queue, first come, first served, made fair: visitors are served in rotation, and each has a limit."""
+    """Gradio's first-come, first-served queue made fair: visitors are served in rotation, and each has a limit."""
 
     def __init__(self, blocks: gr.Blocks, *, limits: QueueLimits = QueueLimits()) -> None:  # noqa: B008 (frozen)
         super().__init__(True, blocks.max_threads, 1, None, blocks)
@@ -76,7 +76,7 @@ class FairQueue(Queue):
         self._units: dict[str, int] = {}  # by event, waiting or running
 
     async def push(self, body: PredictBodyInternal, request: Request, username: str | None) -> tuple[bool, Any, Any]:
-        """As Gradio's. Raises HTTPException, with a sentence, for a request that is refused."""
+        """Queues an event as Gradio does. Raises HTTPException, with a sentence, for a refused request."""
         if body.fn_index not in self.blocks.fns:
             raise HTTPException(404, detail="There is no such event. Reload the page")
         if len(body.session_hash or "") > LONGEST_SESSION:
@@ -105,7 +105,9 @@ class FairQueue(Queue):
             raise HTTPException(503, detail=sentence, headers=RETRY)
 
     def get_events(self) -> tuple[list[Event], bool, str] | None:
-        """Returns a list of the next event of a queue with a free slot. Nobody has more than half of the slots."""
+        """Returns a list with the next event of a queue that has a free slot. Nobody gets more than half of the
+        slots.
+        """
         running = Counter((event.concurrency_id, _address(event)) for job in self.active_jobs if job for event in job)
         queues = list(self.event_queue_per_concurrency_id.values())
         random.shuffle(queues)
@@ -121,7 +123,7 @@ class FairQueue(Queue):
         return None
 
     async def process_events(self, events: list[Event], batch: bool, begin_time: float, fn: BlockFunction) -> None:
-        """As Gradio's, but a cancelled event keeps its slot until what it runs in a thread has ended.
+        """Processes events as Gradio does, but a cancelled event holds its slot until its thread has ended.
 
         Gradio would start the next at once, while a model still computes.
         """
@@ -136,7 +138,7 @@ class FairQueue(Queue):
             await asyncio.wait({work})
 
     def send_message(self, event: Event, event_message: EventMessage) -> None:
-        """As Gradio's, within bounds where nobody reads the messages."""
+        """Sends messages as Gradio does, with a limit if nobody reads them."""
         messages = self.pending_messages_per_session.get(event.session_hash)
         if messages is None or messages.qsize() > MOST_MESSAGES:  # the visitor has left, or does not read
             event.alive = False
@@ -148,7 +150,7 @@ class FairQueue(Queue):
                 self._drop_messages(session)
 
     async def clean_events(self, *, session_hash: str | None = None, event_id: str | None = None) -> None:
-        """As Gradio's: called when a visitor leaves. What one of the events runs is ended too, where it can be."""
+        """Cleans up as Gradio does when a visitor leaves, and also ends what an event runs, if possible."""
         leaving = [
             f"{event.session_hash}_{event.fn._id}<gradio-sep>{event._id}"
             for event in self.event_ids_to_events.values()
@@ -165,7 +167,7 @@ class FairQueue(Queue):
         self.pending_event_ids_session.pop(session, None)
 
     def knows(self, session: str) -> bool:
-        """Whether anything was or will be sent to the session."""
+        """Returns whether anything was or will be sent to the session."""
         return session in self.pending_messages_per_session
 
 
@@ -177,7 +179,9 @@ def _address(event: Event) -> str:
 
 
 class EventStep(SessionState):
-    """What one step of an event sees: the app's components, and over them those that the step itself changes."""
+    """The state seen by one step of an event: the app's components, overridden by those that the step itself
+    changes.
+    """
 
     def __init__(self, blocks: gr.Blocks) -> None:  # without Gradio's own, which copies every component's settings
         self.blocks_config = copy(blocks.default_config)
@@ -193,14 +197,14 @@ class EventStep(SessionState):
         self.blocks_config.blocks[key] = value
 
     def _update_config(self, key: int) -> None:
-        """Nothing: only links to a saved state read it, and there are none."""
+        """Does nothing: only links to a saved state would read it, and there are none."""
 
     def _update_value_in_config(self, key: int, value: Any) -> None:
-        """Nothing, as `_update_config`."""
+        """Does nothing, as `_update_config`."""
 
 
 class NoSessions(StateHolder):
-    """Gradio's store of sessions, which stores none."""
+    """Gradio's store of sessions, without storage."""
 
     def __init__(self, blocks: gr.Blocks) -> None:
         super().__init__()
@@ -212,8 +216,9 @@ class NoSessions(StateHolder):
 
 @contextmanager
 def no_server() -> Iterator[None]:
-    """Makes no server while it lasts: Gradio makes one at the end of each page, and serves only the one of `launch`.
-    Of twenty pages that is half of the time that they take to build."""
+    """Prevents Gradio from making a server at the end of each page in this block, because only that of `launch` is
+    served. For twenty pages, this halves the time to build them.
+    """
     create = App.create_app
     App.create_app = staticmethod(lambda *_, **__: None)
     try:
@@ -246,7 +251,7 @@ class StatelessBlocks(gr.Blocks):
         return {"named_endpoints": {}, "unnamed_endpoints": {}}
 
     def serve(self, lifespan: Lifespan) -> Lifespan:
-        """Adds the queue, and returns `lifespan`, of the server, with what keeps it from storing sessions.
+        """Adds the queue, and returns a `lifespan` of the server that also prevents storage of sessions.
 
         Raises ValueError for what needs a session, or a batch of requests.
         """
@@ -271,7 +276,9 @@ class StatelessBlocks(gr.Blocks):
     async def preprocess_data(
         self, block_fn: BlockFunction, inputs: list[Any], state: SessionState | None, explicit_call: bool = False
     ) -> list[Any]:
-        """As Gradio's. Raises gr.Error, without a traceback in the log, for values that are not the components'."""
+        """Validates as Gradio does. Raises gr.Error, without a traceback in the log, for values that do not fit the
+        components.
+        """
         if block_fn.fn is None:
             raise gr.Error(IN_THE_PAGE, print_exception=False)
         try:
@@ -287,14 +294,15 @@ class StatelessBlocks(gr.Blocks):
 
 
 class UnknownEvents:
-    """Answers 404 where a request reads a session's events that `blocks` does not know: Gradio finds that out only
-    after it has begun to answer."""
+    """Answers 404 to requests for events of a session unknown to `blocks`: Gradio notices this only after it has begun
+    to answer.
+    """
 
     def __init__(self, app: ASGIApp, blocks: StatelessBlocks) -> None:
         self.app, self.blocks = app, blocks
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Passes on all others."""
+        """Passes on all other requests."""
         known, read = True, READ.search(scope["path"]) if scope["type"] == "http" and scope["method"] == "GET" else None
         if read and (session := Request(scope).query_params.get("session_hash")) is not None:
             known = self.blocks._queue.knows(session)
@@ -306,18 +314,18 @@ class UnknownEvents:
 
 
 async def _invalid(request: Request, error: Exception) -> Response:
-    """For values of the wrong form, which Gradio's own answer repeats."""
+    """Answers values of the wrong form, which Gradio's own answer would repeat."""
     return refusal("This address takes other values than it was sent. Reload the page and try again", 422)
 
 
 async def _unreadable(request: Request, error: Exception) -> Response:
-    """For names that lead nowhere. Handlers catch their own errors, so what arrives here is Gradio's."""
+    """Answers names that do not exist. Handlers catch their own errors, so errors that arrive here are Gradio's."""
     log.warning("%s %r cannot be read: %s", request.method, request.url.path[-60:], type(error).__name__)
     return refusal("The server cannot read this request. Reload the page", 400)
 
 
 async def _failed(request: Request, error: Exception) -> Response:
-    """For any other error, whose traceback the server logs."""
+    """Answers any other error, whose traceback the server logs."""
     return refusal(FAILED, 500)
 
 

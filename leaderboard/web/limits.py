@@ -1,4 +1,4 @@
-"""What the server takes from one client: one middleware around every route and method, Gradio's and MCP's included.
+"""Limits on one client's requests: a single middleware around every route and method, including Gradio's and MCP's.
 
 It checks under which name and from which site's page a request comes, reads its body within bounds of size and time,
 gives each client turns, and sends answers in parts to those who read them. The connections below it are bounded by
@@ -69,7 +69,7 @@ SLOWEST_READER = 8_000.0  # bytes per second, on average
 
 
 class Refused(Exception):
-    """A request that is not let in: the sentence, the status and the headers of its answer."""
+    """A refused request: the sentence, the status and the headers of its answer."""
 
     def __init__(self, sentence: str, status: int, *, retry_after: int | None = None) -> None:
         super().__init__(sentence)
@@ -77,7 +77,8 @@ class Refused(Exception):
 
 
 class Gate:
-    """Turns: `each` of one client and `total` of all at a time. Of one client `waiting` more may wait, of all `queue`.
+    """Turns: at most `each` per client and `total` in all at a time. At most `waiting` more per client, and `queue` in
+    all, may wait.
 
     For the event loop's thread only.
     """
@@ -137,7 +138,7 @@ class Gate:
 
 
 def gates() -> dict[str, Gate]:
-    """By kind of request. A class of thirty behind one address is one client, so much may wait."""
+    """The gates by kind of request. A class of thirty behind one address is one client, so many requests may wait."""
     return {
         "body": Gate(200),  # however small: a class opens six connections each
         "page": Gate(32, waiting=600),
@@ -153,7 +154,7 @@ def gates() -> dict[str, Gate]:
 
 
 def kind_of(method: str, path: str, query: bytes = b"") -> str:
-    """Returns which of the gates a request takes."""
+    """Returns the gates that a request passes."""
     reads = method not in ("POST", "PUT", "PATCH", "DELETE")
     if MCP.search(path):
         return "tool stream" if reads else "tool"
@@ -169,7 +170,7 @@ def kind_of(method: str, path: str, query: bytes = b"") -> str:
 
 
 class ClientLimits:
-    """The middleware. `access`: under which hosts the app answers."""
+    """The middleware. `access`: the hosts that the app answers to."""
 
     def __init__(self, app: ASGIApp, *, access: Access = Access(), in_flight: int = IN_FLIGHT) -> None:  # noqa: B008
         self.app, self.access, self.gates = app, access, gates()
@@ -178,7 +179,7 @@ class ClientLimits:
         self._checking = asyncio.Lock()  # one event at a time: each takes three times its size
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Passes the request on once it is its client's turn, or says why not."""
+        """Passes the request on when it is its client's turn, or says why not."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
@@ -215,10 +216,11 @@ class ClientLimits:
             await answer(scope, receive, send)
 
     def _admitted(self, scope: Scope) -> Scope:
-        """Returns the request as the app gets it. Raises Refused under another name (it may have been made to lead
-        here), for a closed route, and for what a page of another site sends: anything but reading, and any use of
-        Gradio's queue or of MCP. Where such a page reads what anyone may read, its Origin is taken out of the request,
-        so that Gradio does not permit it to see the answer."""
+        """Returns the request as the app gets it. Raises Refused for another host name, which may have been made to
+        point here, for a closed route, and for requests by a page of another site, except reading outside Gradio's
+        queue and MCP. If such a page reads public data, its Origin is removed from the request, so that Gradio does not
+        allow it to see the answer.
+        """
         headers = Headers(scope=scope)
         names = headers.getlist("host")
         if self.access.hosts is not None and (len(names) != 1 or host_name(names[0]) not in self.access.hosts):
@@ -241,7 +243,9 @@ class ClientLimits:
 
     @asynccontextmanager
     async def _received(self, request: Request, client: str) -> AsyncIterator[Receive]:
-        """A `receive` that gives the whole body at once; its bytes are counted until the block ends. Raises Refused."""
+        """Yields a `receive` that returns the whole body at once; its bytes are counted until the block ends. Raises
+        Refused.
+        """
         path = request.url.path
         most = next((size for pattern, size in LARGEST if pattern.search(path)), LARGEST_OTHER)
         is_event = EVENT.search(path) is not None
@@ -297,7 +301,7 @@ class ClientLimits:
 
 
 def is_foreign(headers: Headers, *, named: frozenset[str]) -> bool:
-    """Returns whether a page of another site sent a request, or a page whose site is hidden (Origin: null).
+    """Returns whether the request comes from a page of another site, or from a page with a hidden site (Origin: null).
 
     Programs send neither Origin nor Sec-Fetch-Site. Scripts cannot set any of the headers read here, but for
     x-forwarded-host, for which the browser asks first, and is refused. `named`: hosts that are the app's too.
@@ -315,8 +319,9 @@ def is_foreign(headers: Headers, *, named: frozenset[str]) -> bool:
 
 
 def check_event(body: bytes) -> None:
-    """Raises Refused for an event that Gradio must not get: it names a file, which Gradio would fetch to its disk, or
-    its JSON would take far more memory than its bytes. It may take 0.1 s: not for the event loop."""
+    """Raises Refused for an event that must not reach Gradio: it names a file, which Gradio would fetch to its disk, or
+    its JSON would take far more memory than its bytes. This may take 0.1 s, so it must not run in the event loop.
+    """
     if sum(map(body.count, (b"[", b"{", b","))) > MOST_VALUES:  # one precedes each value but the first
         raise Refused(f"An event has at most {MOST_VALUES} values and commas. Send less", 413)
     try:
@@ -344,7 +349,7 @@ def check_event(body: bytes) -> None:
 
 
 def paced(send: Send, transport: Any) -> Send:
-    """`send`, for large bodies in parts, which disconnects a client that does not read them.
+    """Returns a `send` that splits large bodies and disconnects a client that does not read them.
 
     uvicorn takes a body as it comes and stores what the client does not read yet, as long as it is connected. Only the
     time in which the client takes nothing counts: a stream may be silent for as long as it likes.

@@ -1,4 +1,4 @@
-"""The pages that a browser opens, each rendered once; the headers of every answer, and what people see of an error.
+"""The pages that a browser opens, each rendered once; the headers of every answer, and how people see an error.
 
 Also which scripts a page may run: the Content-Security-Policy names those that it is sent with.
 """
@@ -63,7 +63,7 @@ MOST_RENDERED, MOST_STORED = 8_000_000, 16_000_000  # bytes of Gradio's pages, a
 
 
 def policy(*, frame_hosts: Sequence[str] = (), scripts: Iterable[str] = ()) -> str:
-    """Returns the Content-Security-Policy. `scripts`: hashes of the inline scripts that the page itself was sent with.
+    """Returns the Content-Security-Policy. `scripts`: hashes of the page's inline scripts.
 
     Gradio needs two exceptions: its components' templates are compiled in the browser ('unsafe-eval'), and both it and
     our own markup set styles inline. Scripts in markup that is added later, event handlers in attributes and addresses
@@ -136,7 +136,7 @@ class Pages:
         self._rendering = asyncio.Lock()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answers a page's request, and passes others on."""
+        """Answers a request for a page, and passes others on."""
         if self.state and scope["type"] == "http" and (data := Request(scope).query_params.get("data")):
             try:
                 await run_in_threadpool(self.check_state, data)
@@ -197,7 +197,7 @@ class Pages:
         return answer
 
     async def _page(self, request: Request, key: str, query: bytes) -> Response | bytes:
-        """Returns a page as Gradio makes it, once; what it answers if that is not a page."""
+        """Returns a page as Gradio renders it, once, or Gradio's answer if it is not a page."""
         async with self._rendering:  # of many who ask at once, one renders
             if (key, query) not in self._rendered:
                 # No other header: Gradio follows x-gradio-server and others, and everybody gets this page.
@@ -211,7 +211,7 @@ class Pages:
 
 
 async def _whole(app: ASGIApp, scope: Scope) -> tuple[int, Headers, bytes]:
-    """Status, headers and body of the answer to a request without a body."""
+    """Returns status, headers and body of the answer to a request without a body."""
     start: Message = {}
     body = bytearray()
 
@@ -230,7 +230,7 @@ async def _whole(app: ASGIApp, scope: Scope) -> tuple[int, Headers, bytes]:
 
 
 class Answers:
-    """Around all else: gives every answer the security headers, and shows an error as its reader reads it.
+    """The outermost layer: adds the security headers to every answer, and shows errors in a form for their reader.
 
     A person who opened an address is shown a page where the answer is an error; programs and scripts get the JSON. An
     address that leads nowhere is a page for everyone, except below `fetched`: first parts of paths that only scripts
@@ -253,7 +253,7 @@ class Answers:
             self.headers["x-frame-options"] = "SAMEORIGIN"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Passes the request on, and completes its answer."""
+        """Passes the request on and completes its answer."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
@@ -273,7 +273,7 @@ class Answers:
             await send(message)
 
         def reader(start: Message) -> Callable[[Message, bytes], Response] | None:
-            """Returns what makes another answer of the whole of this one."""
+            """Returns a function that replaces the whole of this answer by another."""
             own, status = Headers(raw=start["headers"]), start["status"]
             is_page = own.get("content-type", "").startswith("text/html")
             nowhere = status == 404 and path.split("/")[1] not in self.fetched
@@ -310,6 +310,6 @@ class Answers:
 
 
 def below_root(scope: Scope) -> str:
-    """Returns the path without the one that a proxy serves the app under; it begins with a slash."""
+    """Returns the path without the prefix under which a proxy serves the app; it begins with a slash."""
     path, root = scope["path"], scope.get("root_path", "").rstrip("/")
     return "/" + (path[len(root) :] if path.startswith(f"{root}/") else path).lstrip("/")

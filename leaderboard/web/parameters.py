@@ -1,4 +1,4 @@
-"""What a page shows, as readable query parameters: parsed without trust, written without defaults."""
+"""The state of a page as readable query parameters: parsed without trust, written without defaults."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ class Choice:
 
     @property
     def several(self) -> bool:
-        """Whether its value is a list."""
+        """Returns whether its value is a list."""
         return isinstance(self.default, tuple)
 
     @property
     def known(self) -> set[str]:
-        """Every value that is allowed."""
+        """Returns all allowed values."""
         return {*self.choices, *(f"{key}~{suffix}" for key in self.choices for suffix in self.suffixes)}
 
     def read(self, text: str) -> str | list[str] | None:
@@ -61,7 +61,7 @@ class Choice:
 
 @dataclass(frozen=True, kw_only=True)
 class Number:
-    """A parameter that is a number in [low, high]; whole when `whole`."""
+    """A parameter that is a number in [low, high], an integer if `whole`."""
 
     key: str
     default: float
@@ -87,7 +87,7 @@ class Number:
 
 @dataclass(frozen=True, kw_only=True)
 class Text:
-    """A parameter of free text, for a page to check itself; at most `longest` characters."""
+    """A parameter of free text, which the page checks; at most `longest` characters."""
 
     key: str
     default: str = ""
@@ -107,7 +107,9 @@ Parameter = Choice | Number | Text
 
 
 def renewed(parameter: Choice, keys: Sequence[str]) -> Choice:
-    """Returns the same parameter with other keys; a default not among them becomes the first, or those that are."""
+    """Returns the same parameter with other keys. A default that is not among them becomes the first key, or those that
+    exist.
+    """
     default = parameter.default
     if parameter.several:
         default = tuple(key for key in default if key in keys) or tuple(keys[: parameter.least])
@@ -119,7 +121,8 @@ def renewed(parameter: Choice, keys: Sequence[str]) -> Choice:
 def parse(
     parameters: Sequence[Parameter], query: Mapping[str, str], *, instead: str = "; the default is shown instead"
 ) -> tuple[dict[str, Any], str]:
-    """Values by key, and a sentence on what was ignored (empty if nothing was); `instead` says what is taken for it.
+    """Returns values by key, and a sentence about ignored ones (empty if there are none); `instead` describes what is
+    used instead.
 
     Of a parameter with a noun, unknown keys are skipped and named; the value is None if none is left.
     """
@@ -146,8 +149,9 @@ def parse(
 
 
 def _existing(parameter: Choice, text: str) -> tuple[str | list[str] | None, str, str]:
-    """Returns what exists of the keys in a text, None if nothing does; sentences on what does not, and on what names
-    were read as."""
+    """Returns the existing keys in a text, None if there are none, and sentences about missing keys and about how names
+    were resolved.
+    """
     several, known = parameter.several, parameter.known
     texts = dict.fromkeys(filter(None, text[:LONGEST].split(",") if several else [text[:LONGEST]]))
     others = [key for key in texts if key not in known]
@@ -171,7 +175,9 @@ def _existing(parameter: Choice, text: str) -> tuple[str | list[str] | None, str
 
 
 def _meant(parameter: Choice, text: str) -> str:
-    """Returns the one choice that has this name in some case, or all words of it; the text itself if there is none."""
+    """Returns the only choice with this name, ignoring case, or with all words of it; the text itself if there is
+    none.
+    """
     names = [*((key, key) for key in parameter.choices), *parameter.spellings.items()]
     words = set(words_of(text))
     found = {key for name, key in names if name.lower() == text.lower()}
@@ -186,7 +192,7 @@ def _words(name: str) -> frozenset[str]:
 
 
 def query(parameters: Sequence[Parameter], values: Mapping[str, Any]) -> str:
-    """Returns the shortest query string that gives these values, empty if all are defaults."""
+    """Returns the shortest query string for these values, empty if all are defaults."""
     texts = {parameter.key: parameter.write(values[parameter.key]) for parameter in parameters}
     changed = {each.key: texts[each.key] for each in parameters if texts[each.key] != each.write(each.default)}
     return urlencode(changed, safe="/,:~-")

@@ -1,4 +1,4 @@
-"""Sentences for visitors, without the folders of the machine that this app runs on."""
+"""Messages for visitors, without the folders of this machine."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ _hidden: set[str] = set()
 
 
 def hide(folders: Iterable[str]) -> None:
-    """Has no sentence name these folders of the machine, whatever signs their names hold, from now onward."""
+    """Registers folders of the machine, with any characters in their names, to be removed from messages from now on."""
     for folder in folders:
         _hidden.update((folder, str(Path(folder).resolve())))
 
 
 def redact_paths(sentence: str) -> str:
-    """Returns the sentence with no path of this machine: a file goes by its name, a folder is "its folder"."""
+    """Returns the message without paths of this machine: a file is reduced to its name, a folder to "its folder"."""
     from huggingface_hub import constants
 
     sentence = sentence.replace(f"the hub's cache {constants.HF_HUB_CACHE} ", "the hub's cache ")

@@ -1,4 +1,4 @@
-"""Answers in bytes: JSON and files, compressed or not, and how long a browser may reuse them."""
+"""Responses as bytes: JSON and files, compressed or not, and how long a browser may reuse them."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ LONGEST_SENTENCE = 600  # characters of an error
 
 
 def takes_brotli(request: Request) -> bool:
-    """Returns whether the sender of the request reads Brotli."""
+    """Returns whether the client accepts Brotli."""
     return "br" in request.headers.get("accept-encoding", "")
 
 
 def compress(content: bytes, *, quality: int = 5) -> bytes:
-    """Returns the content in Brotli; `quality` from 0 (fast) to 11 (small)."""
+    """Compresses the content with Brotli; `quality` from 0 (fast) to 11 (small)."""
     return brotli.compress(content, quality=quality)
 
 
@@ -52,7 +52,8 @@ def respond(
     cache: str = CHECK,
     compressed: bool | None = None,
 ) -> Response:
-    """Returns the content, or 304 where the browser has it already: its ETag is a digest, but for what lasts FOREVER.
+    """Returns the content, or 304 if the browser has it already. Its ETag is a digest, except for content that lasts
+    FOREVER.
 
     `compressed`: True, the content is Brotli, and is decompressed for those who do not read it; False, it is plain here
     but compressed for others; None, it is plain for everyone.
@@ -77,7 +78,7 @@ def download(content: bytes, *, name: str, media: str) -> Response:
 
 
 def disposition(name: str) -> str:
-    """Returns the header that names a file to save; what a name of a file or a header cannot hold is replaced by _."""
+    """Returns the header that names a file to save; characters that a file name or a header cannot contain become _."""
     plain = UNSAFE.sub("_", name).lstrip(".")[:LONGEST_NAME] or "file"
     ascii_name = plain.encode("ascii", "replace").decode().replace("?", "_")
     extended = "" if ascii_name == plain else f"; filename*=utf-8''{quote(plain, safe='')}"
@@ -85,7 +86,9 @@ def disposition(name: str) -> str:
 
 
 def safe_cell(text: str) -> str:
-    """The text of a cell in a file, quoted where a spreadsheet would take it for a formula; a number stays one."""
+    """Returns the text of a cell for a file, quoted if a spreadsheet would read it as a formula; a number is
+    unchanged.
+    """
     return f"'{text}" if text.startswith(FORMULA) and not NO_FORMULA.fullmatch(text) else text
 
 
@@ -96,7 +99,7 @@ def csv_bytes(frame: pd.DataFrame) -> bytes:
 
 
 def safe_csv(content: bytes) -> bytes:
-    """A CSV file in UTF-8 whose cells are safe; as it is if all are."""
+    """Returns a CSV file in UTF-8 with safe cells, unchanged if all are safe."""
     rows = list(csv.reader(io.StringIO(content.decode(), newline="")))
     safe = [list(map(safe_cell, row)) for row in rows]
     if safe == rows:
@@ -107,12 +110,12 @@ def safe_csv(content: bytes) -> bytes:
 
 
 def bounded_sentence(text: str) -> str:
-    """The text with at most LONGEST_SENTENCE characters, whatever it repeats, and with ? for halves of characters."""
+    """Returns the text with at most LONGEST_SENTENCE characters, and with ? for lone surrogates."""
     return shortened(text, LONGEST_SENTENCE).encode("utf-8", "replace").decode()
 
 
 def sentence_of(body: bytes) -> str:
-    """Returns the sentence of a refusal's JSON, bounded; empty for any other body."""
+    """Returns the sentence in a refusal's JSON, truncated; empty for any other body."""
     try:
         content = json.loads(body)
     except (ValueError, RecursionError):
@@ -122,7 +125,9 @@ def sentence_of(body: bytes) -> str:
 
 
 def retry_after_of(start: Message) -> dict[str, str]:
-    """The headers of an answer in place of another, which began with `start`: stored nowhere, and when to try again."""
+    """Returns the headers of an answer that replaces another, which began with `start`: not stored, and when to try
+    again.
+    """
     wait = Headers(raw=start["headers"]).get("retry-after")
     return {"cache-control": NO_STORE, **({"retry-after": wait} if wait else {})}
 

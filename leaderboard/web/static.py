@@ -1,4 +1,4 @@
-"""Static files, each compressed once: those of our components, and Gradio's own scripts and style sheets.
+"""Static files, each compressed once: those of our components, and Gradio's scripts and style sheets.
 
 Gradio compresses its files again for every visitor, which fifty new visitors at once would notice.
 """
@@ -52,7 +52,7 @@ export default figure;
 
 
 def version() -> str:
-    """Returns a short hash of the components' files; a changed file gets a new address, and so do all next to it."""
+    """Returns a short hash of the components' files. If a file changes, its address and that of all others change."""
     digest = blake2b(digest_size=6)
     for folder in COMPONENTS.values():
         for path in sorted(folder.iterdir()):
@@ -62,13 +62,13 @@ def version() -> str:
 
 
 def address() -> str:
-    """Where the folders of COMPONENTS lie, relative to the app's root."""
+    """Returns the address of the folders of COMPONENTS, relative to the app's root."""
     return f"static/{version()}/"
 
 
 @cache
 def needed(script: str) -> list[str]:
-    """Returns the scripts that a script imports, itself first, and their style sheets, as paths below `address`."""
+    """Returns the scripts imported by a script, itself first, and their style sheets, as paths below `address`."""
     found, waiting = [], [script]
     while waiting:
         path = waiting.pop(0)
@@ -80,7 +80,7 @@ def needed(script: str) -> list[str]:
 
 
 def routes() -> list[Route]:
-    """Where the files are served; other kinds of files under /assets stay Gradio's."""
+    """Returns the route of the files; other kinds of files under /assets are Gradio's."""
     return [
         *(
             Route(f"/static/{{version}}/{name}/{{name}}", partial(_file, folder=folder))

@@ -1,4 +1,4 @@
-"""Who sends a request, whose turn is next, and how often a visitor may: a token bucket for each."""
+"""Identification of visitors, whose turn is next, and rate limits: a token bucket per visitor."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MOST_VISITORS = 20_000  # remembered; one who was away for long starts with a fu
 
 
 class Rate:
-    """A rate limit in requests a minute for each visitor, after an initial `burst`. Thread-safe."""
+    """A rate limit in requests per minute for each visitor, after an initial `burst`. Thread-safe."""
 
     def __init__(self, *, a_minute: float, burst: int, clock: Callable[[], float] = time.monotonic) -> None:
         self.a_minute = a_minute
@@ -26,7 +26,7 @@ class Rate:
         self._lock = threading.Lock()
 
     def allow(self, visitor: str) -> float:
-        """Takes a token: 0.0, or the seconds until there is one again."""
+        """Takes a token. Returns 0.0, or the seconds until a token is available."""
         with self._lock:
             now, each = self._clock(), self.a_minute / 60
             left, then = self._buckets.pop(visitor, (self._burst, now))
@@ -39,7 +39,7 @@ class Rate:
 
 
 def in_turn(waiting: Sequence[T], *, of: Callable[[T], Hashable]) -> list[T]:
-    """Everyone's first request, then everyone's second, and so on; otherwise the order stays.
+    """Orders everyone's first request before everyone's second, and so on; otherwise the order is unchanged.
 
     Applied at each arrival, it serves all in rotation: a newcomer waits for at most one request of each other visitor.
     """
@@ -52,7 +52,7 @@ def in_turn(waiting: Sequence[T], *, of: Callable[[T], Hashable]) -> list[T]:
 
 
 def visitor(request: Request) -> str:
-    """Returns the visitor's address, of IPv6 the network that one household has."""
+    """Returns the visitor's address; for IPv6, the network of one household."""
     client = address(request)
     if client is None:
         return "unknown"
@@ -74,7 +74,7 @@ def address(request: Request) -> ipaddress.IPv4Address | ipaddress.IPv6Address |
 
 
 def _address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
-    """Returns an address as proxies write it: with a port or in brackets too. None for anything else."""
+    """Returns an address written by a proxy, with or without a port or brackets. None for anything else."""
     text = text.strip()
     if text.startswith("["):
         text = text[1:].partition("]")[0]

@@ -43,7 +43,7 @@ SPENT = re.compile(r"insufficient_quota")  # an account's quota, in an error of 
 
 
 class BoundedClient(httpx2.Client):
-    """Reads every reply completely and removes secrets with `redacted`, because logs and errors show the reply.
+    """A client that reads replies completely and removes secrets by `redacted`, as logs and errors show the reply.
     openai's client retries only if this raises httpx2.RequestError.
     """
 

@@ -1,4 +1,4 @@
-"""The suite `calibration`: three fixed sets whose scores say what a model's other scores mean. It is no board."""
+"""The suite `calibration`: three fixed sets whose scores give a model's other scores a meaning. It has no board."""
 
 from __future__ import annotations
 
@@ -45,22 +45,24 @@ TASKS = tuple(
 
 
 def load(task: Task, *, source: Source, options: Mapping[str, Any]) -> dict[str, CalibrationPairs]:
-    """The task's items. Nothing is read but sentences and scikit-image's photographs; raises NotHere without those."""
+    """Returns the task's items. Only sentences and scikit-image's photographs are read; raises NotHere if these are
+    missing.
+    """
     _, domain, pairing = task.key.split("/")
     return {WHOLE: replace(material(domain)[pairing], domain=domain, pairing=pairing)}
 
 
 @cache
 def material(domain: str) -> dict[str, CalibrationPairs]:
-    """The items of a set by pairing or question, made once a process. Not to be changed."""
+    """Returns the items of a set by pairing or question, made once per process. Must not be modified."""
     return SETS[domain].material()
 
 
 def identity(task: Task, *, source: Source) -> dict[str, Any]:
-    """The versions of what is drawn or chosen."""
+    """Returns the versions of what is drawn or chosen."""
     return SETS[task.category].IDENTITY
 
 
 def needs(task: Task, *, source: Source) -> Need:
-    """Nothing to fetch."""
+    """Returns an empty need: nothing is fetched."""
     return Need()

@@ -1,6 +1,6 @@
-"""Drawn scenes to calibrate with: each gives one pair of a kind, so that all pairs are independent.
+"""Drawn scenes for calibration: each contributes one pair of each kind, so that all pairs are independent.
 
-Unlike the suite mini's, no scene has a photograph for its background: this domain is drawings alone.
+Unlike in the suite mini, no background is a photograph: this domain contains only drawings.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from compute.tasks.drawing.lexicon import DAMAGES
 from compute.tasks.drawing.render import Shown, distorted, shift
 from compute.tasks.pairbench.pixels import png
 
-IDENTITY = {"version": 1}  # raise it when any item changes
+IDENTITY = {"version": 1}  # increase it when any item changes
 SOURCE = "drawn scenes"
-ROUNDS = 20  # of repairing a derangement that paired related items
+ROUNDS = 20  # of repairing a derangement with related pairs
 COUNT = 500  # scenes
 SIDES = (192, 256, 384)  # pixels an image is shown at; drawn at 64
-# What is done to single images, by what is asked of them, and whether they have more of it then; a strength is 0,
-# nothing, to 5.
+# Changes of single images, by question, and whether they increase or decrease the attribute; strengths are 0 (none) to
+# 5.
 CHANGES = {
     "quality": dict.fromkeys(DAMAGES, -1),
     "brightness": {"darken": -1, "lighten": 1},
@@ -40,7 +40,7 @@ CHANGES = {
 
 
 def material() -> dict[str, CalibrationPairs]:
-    """One pair or single image of each scene."""
+    """Returns one pair or single image per scene."""
     lots = [Random(f"calibration {SOURCE} 0 {number}") for number in range(COUNT)]
     drawn = [scene(rng) for rng in lots]
     order = np.random.default_rng([0, COUNT])
@@ -80,7 +80,7 @@ def scene(rng: Random) -> Scene:
 
 
 def _near(first: Scene, rng: Random) -> Shown:
-    """Returns the same scene moved and a little lighter or darker, or moved with one change."""
+    """Returns the same scene, shifted and slightly lighter or darker, or shifted with one change."""
     if rng.random() < 0.5:
         return Shown(first, shift(rng), kind=rng.choice(("lighten", "darken")), strength=1)
     while True:
@@ -90,12 +90,14 @@ def _near(first: Scene, rng: Random) -> Shown:
 
 
 def _true_of(captions: Sequence[Caption], shown: Sequence[frozenset[str]]) -> np.ndarray:
-    """[scene, caption]: whether the caption holds for the scene."""
+    """Returns [scene, caption]: whether the caption is true of the scene."""
     return np.array([[said.facts <= known for said in captions] for known in shown])
 
 
 def _pairs(first: Column, second: Column, together: np.ndarray, *, lots: np.random.Generator) -> CalibrationPairs:
-    """Row i of both as matching pairs, the different ones; unrelated ones by a derangement of what is not together."""
+    """Pairs row i of both as matching if the rows differ; unrelated pairs are a derangement of rows that are not in
+    `together`.
+    """
     rows = np.flatnonzero(first.keys != second.keys)
     partner = deranged(together[np.ix_(rows, rows)] | np.eye(len(rows), dtype=bool), lots)
     paired = np.flatnonzero(partner >= 0)
@@ -116,9 +118,9 @@ def _column(shown: Sequence[Shown], lots: Sequence[Random]) -> Column:
 
 
 def deranged(together: Bools, lots: np.random.Generator) -> Ints:
-    """(k,): for each row another column drawn at random, each column once, so that no two belong together (k, k).
+    """Returns (k,) a random permutation of the columns in which no row and column belong together (k, k).
 
-    A row for which none is left has -1.
+    A row without a remaining column has -1.
     """
     size = len(together)
     order, rows = lots.permutation(size), np.arange(size)

@@ -1,7 +1,7 @@
-"""Photographs to calibrate with: those that scikit-image's package carries, but for those of the ready comparisons.
+"""Photographs for calibration: those in scikit-image's package, except those of the ready comparisons.
 
-They are few, and some are scans or taken through a microscope or a telescope. Each is one scene, however many cuts of
-it are compared: the pairs of a photograph are its whole with changed parts of it.
+They are few, and some are scans, micrographs or telescope images. Each is one scene, regardless of how many crops are
+compared: the pairs of a photograph are the whole image with changed crops of it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from compute.tasks.pairbench.pixels import png
 from compute.tasks.perturb import PERTURBATIONS, perturb
 from compute.tasks.perturb import VERSION as PERTURB_VERSION
 
-VERSION = 1  # raise it when any item changes
+VERSION = 1  # increase it when any item changes
 IDENTITY = {"version": VERSION, "perturbations": PERTURB_VERSION}
 SOURCE = "photographs of scikit-image"
 CAPTIONS = {
@@ -35,9 +35,9 @@ CAPTIONS = {
     "retina.jpg": "the retina of an eye",
     "text.png": "handwritten formulas on paper",
 }
-CHANGED = 10  # changed parts of each
+CHANGED = 10  # changed crops per photograph
 SIDES = (256, 384, 512)  # pixels of the longer side, at most
-KEPT, STRENGTHS = (0.6, 0.95), (0.1, 0.5)  # share of each side that a part shows; how strongly it is changed
+KEPT, STRENGTHS = (0.6, 0.95), (0.1, 0.5)  # share of each side in a crop; strength of the change
 
 
 def material() -> dict[str, CalibrationPairs]:
@@ -72,7 +72,7 @@ def material() -> dict[str, CalibrationPairs]:
 
 
 def _changed(whole: Image.Image, lots: np.random.Generator) -> Image.Image:
-    """Returns a part of the photograph under one of PairBench's transformations."""
+    """Returns a crop of the photograph under one of PairBench's transformations."""
     share = lots.uniform(*KEPT)
     wide, high = (round(side * share) for side in whole.size)
     left, top = (int(lots.integers(0, side - kept + 1)) for side, kept in zip(whole.size, (wide, high), strict=True))
@@ -92,7 +92,7 @@ def _reduced(image: Image.Image, side: int) -> Image.Image:
 
 
 def _others(scene: np.ndarray, count: int) -> np.ndarray:
-    """Another photograph for each part, all as often as each other."""
+    """Returns another photograph for each crop; every photograph is used equally often."""
     lots = np.random.default_rng([0, VERSION, count])
     steps = np.concatenate([lots.permutation(np.arange(1, count))[:CHANGED] for _ in range(count)])
     return (scene + steps) % count

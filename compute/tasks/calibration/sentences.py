@@ -1,4 +1,4 @@
-"""English sentences to calibrate with: each written twice, in other words, by the authors of this program (CC0)."""
+"""English sentences for calibration: each in two wordings by the authors of this program (CC0)."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from compute.content import items
 from compute.io.tables import read_csv
 from compute.tasks.data import CalibrationPairs
 
-VERSION = 1  # raise it when any sentence changes
+VERSION = 1  # increase it when any sentence changes
 IDENTITY = {"version": VERSION}
 SOURCE = "English sentences in two wordings"
 
 
 def material() -> dict[str, CalibrationPairs]:
-    """Each sentence with its other wording, or with that of another sentence."""
+    """Pairs each sentence with its other wording, and with the other wording of another sentence."""
     rows = read_csv(paths.SENTENCES, columns=("first", "second"))
     first, second = (items.texts(rows[side].tolist(), of=SOURCE) for side in ("first", "second"))
     every = np.arange(len(rows))

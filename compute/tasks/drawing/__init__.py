@@ -1,1 +1,1 @@
-"""Procedurally drawn scenes with captions: what the mini suite asks about and the bundled model learns from."""
+"""Procedurally drawn scenes with captions: the content of the mini suite and the training data of the bundled model."""

@@ -30,14 +30,14 @@ PLACES = {
 
 
 class Caption(NamedTuple):
-    """A text and the facts it states; it is true of every image that has them all."""
+    """A text and the facts it states; it is true of every image that has all of them."""
 
     text: str
     facts: frozenset[str]
 
 
 def article(words: str) -> str:
-    """Words with their article: a circle, an oval."""
+    """Adds an indefinite article: a circle, an oval."""
     return f"{'an' if words[0] in 'aeiou' else 'a'} {words}"
 
 
@@ -47,7 +47,7 @@ def plural(shape: str) -> str:
 
 
 def ground(background: Background) -> str:
-    """Returns the background in words: `red and white dots`, `a photo of a cat`, `plain blue`."""
+    """Describes the background: `red and white dots`, `a photo of a cat`, `plain blue`."""
     if background.photograph:
         return f"a photo of {background.name}"
     if background.texture == "plain":
@@ -56,7 +56,7 @@ def ground(background: Background) -> str:
 
 
 def ground_facts(background: Background) -> frozenset[str]:
-    """Returns the facts that a caption states when it names the background."""
+    """Returns the facts stated by a caption that names the background."""
     if background.photograph or background.texture == "plain":
         return frozenset({f"ground {background.name}", *(() if background.photograph else {"texture plain"})})
     return frozenset({f"texture {background.texture}", f"paint {background.first}", f"paint {background.second}"})
@@ -84,7 +84,7 @@ def _words(scene: Scene, rng: Random) -> Caption:
 
 
 def _all(scene: Scene, rng: Random) -> Caption:
-    """Everything there is, by kind and number."""
+    """States everything in the scene, by kind and number."""
     counts = Counter(thing.name for thing in scene.things)
     parts = [article(name) if n == 1 else f"{NUMBERS[n]} {many(name)}" for name, n in counts.items()]
     rng.shuffle(parts)
@@ -92,7 +92,7 @@ def _all(scene: Scene, rng: Random) -> Caption:
 
 
 def many(name: str) -> str:
-    """`red stars`, of `red star`."""
+    """Returns the plural of a name: `red stars` for `red star`."""
     colour, shape = name.split()
     return f"{colour} {plural(shape)}"
 
@@ -106,12 +106,12 @@ def _corner(scene: Scene, rng: Random) -> Caption:
 
 
 def located(name: str, where: str) -> str:
-    """`a red star at the top left`; `where` is a key of PLACES."""
+    """Returns a phrase such as `a red star at the top left`; `where` is a key of PLACES."""
     return f"{article(name)} {PLACES[where]}"
 
 
 def counted(name: str, number: int) -> str:
-    """`three red stars`."""
+    """Returns a phrase such as `three red stars`."""
     return f"{NUMBERS[number]} {name if number == 1 else many(name)}"
 
 
@@ -124,7 +124,7 @@ def _with_ground(scene: Scene, rng: Random) -> Caption:
 
 
 def _count(scene: Scene, rng: Random) -> Caption:
-    """Returns how many there are of a kind, a shape, a colour, or in all."""
+    """States how many things there are of a name, of a shape, or in total."""
     thing, total = rng.choice(scene.things), len(scene.things)
     level = rng.choice(("name", "name", "shape", "things"))
     if level == "things":
@@ -137,7 +137,7 @@ def _count(scene: Scene, rng: Random) -> Caption:
 
 
 def _some(scene: Scene, rng: Random) -> Caption:
-    """States some of the things shown, and nothing of the others."""
+    """States some of the things shown and ignores the others."""
     things = rng.sample(scene.things, min(len(scene.things), rng.randint(1, 2)))
     names = sorted({thing.name for thing in things}, key=[thing.name for thing in things].index)
     if len(names) == 1 and rng.random() < 0.4:
@@ -162,7 +162,9 @@ def _relation(scene: Scene, rng: Random) -> Caption:
 
 
 def related(first: str, how: str, second: str, *, wording: int = 0, turned: bool = False) -> Caption:
-    """`a red star left of a blue ring`, or from the other side when `turned`; two wordings a relation."""
+    """States a relation, such as `a red star left of a blue ring`, or its converse if `turned`. Each relation has two
+    wordings.
+    """
     facts = frozenset({f"relation {first} {how} {second}", f"relation {second} {OPPOSITE[how]} {first}"})
     if turned:
         first, how, second = second, OPPOSITE[how], first

@@ -1,4 +1,4 @@
-"""Scenes as data: what stands where, and every fact of it that a caption may state; at random, and slightly changed."""
+"""Scenes as data: positions, and all facts that a caption may state. Scenes are random or slightly changed."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from random import Random
 
 from compute.tasks.drawing.lexicon import CELLS, COLOURS, INKS, PAPERS, PHOTOGRAPHS, SHAPES, SIZES, TEXTURES, WORDS
 
-APART = 0.12  # share of the image by which two centres must differ for a relation to be stated
-EIGHTHS = 8  # how many parts all scenes are divided into; one is reserved for evaluation
+APART = 0.12  # share of the image by which two centres must differ to state a relation
+EIGHTHS = 8  # number of parts that all scenes are divided into; one is reserved for evaluation
 COLOUR_NAMES, _PHOTOGRAPHS = tuple(COLOURS), tuple(PHOTOGRAPHS)
-GRID = tuple(eighth / 8 for eighth in range(1, 8))  # where centres of things can lie, so that little data is enough
-TRIES = 60  # tries at a free position before a scene is started again
+GRID = tuple(eighth / 8 for eighth in range(1, 8))  # possible centres of things; a grid, so that little data suffices
+TRIES = 60  # attempts to find a free position before a scene is restarted
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,7 +30,7 @@ class Thing:
 
     @property
     def name(self) -> str:
-        """What captions call it."""
+        """Returns its name in captions."""
         return f"{self.colour} {self.shape}"
 
 
@@ -47,7 +47,7 @@ class Background:
 
     @property
     def name(self) -> str:
-        """What captions call it."""
+        """Returns its name in captions."""
         if self.photograph:
             return PHOTOGRAPHS[self.photograph]
         return self.first if self.texture == "plain" else f"{self.texture} {self.first} {self.second}"
@@ -63,7 +63,9 @@ class Scene:
     ink: str = "black"
 
     def description(self) -> str:
-        """What is shown, not exactly where: sorted things with their ninth of the image, or the set of words."""
+        """Describes the scene without exact positions: sorted things with their ninth of the image, or the set of
+        words.
+        """
         if self.words:
             return "words " + " ".join(sorted(word for word in self.words if word))
         things = sorted(f"{thing.size} {thing.name} {int(thing.x * 3)}{int(thing.y * 3)}" for thing in self.things)
@@ -71,12 +73,14 @@ class Scene:
         return f"{self.background.name}{where}: {', '.join(things)}"
 
     def held_out(self) -> bool:
-        """Whether scenes of this description are for evaluation only: one of EIGHTHS parts of all is, by a hash."""
+        """Returns whether scenes with this description are reserved for evaluation: a hash selects one of EIGHTHS
+        parts.
+        """
         return hashlib.blake2b(self.description().encode(), digest_size=4).digest()[0] % EIGHTHS == 0
 
 
 def relation(first: Thing, second: Thing) -> str:
-    """Where `first` stands from `second`: the direction that differs most, empty if they are too close to tell."""
+    """Returns where `first` is relative to `second`: the direction that differs most, or empty if it is unclear."""
     across, down = first.x - second.x, first.y - second.y
     if max(abs(across), abs(down)) < APART or abs(abs(across) - abs(down)) < APART / 2:
         return ""
@@ -100,7 +104,9 @@ def _third(value: float, low: str, high: str) -> str | None:
 
 
 def facts(scene: Scene) -> frozenset[str]:
-    """Every statement about the scene that a caption can be made of. A caption is true if all its facts are in it."""
+    """Returns every statement about the scene that captions can contain. A caption is true if all its facts are among
+    them.
+    """
     statements = {f"ground {scene.background.name}"}
     if scene.background.photograph:
         statements.add("ground photograph")
@@ -126,12 +132,14 @@ def facts(scene: Scene) -> frozenset[str]:
 
 
 def differing(first: Scene, second: Scene) -> int:
-    """Returns how many facts hold for one of two scenes and not for the other."""
+    """Returns how many facts hold for exactly one of two scenes."""
     return len(facts(first) ^ facts(second))
 
 
 def background(rng: Random, *, part: str, photographs: float = 0.3, textures: float = 0.25) -> Background:
-    """Plain, or with the given chances a photograph's crop or a texture of two colours."""
+    """Returns a plain background or, with the given probabilities, a crop of a photograph or a texture of two
+    colours.
+    """
     lot = rng.random()
     if lot < photographs:
         return photograph(rng, part=part)
@@ -148,14 +156,14 @@ def photograph(rng: Random, *, part: str, name: str = "") -> Background:
 
 
 def free_colours(ground: Background) -> list[str]:
-    """Colours that stand out from the background."""
+    """Returns the colours that stand out from the background."""
     if ground.photograph:
         return list(COLOUR_NAMES)
     return [colour for colour in COLOUR_NAMES if colour not in (ground.first, ground.second)]
 
 
 def names(rng: Random, ground: Background, count: int) -> list[tuple[str, str]]:
-    """So many different pairs of shape and colour."""
+    """Returns `count` different pairs of shape and colour."""
     colours, pairs = free_colours(ground), []
     while len(pairs) < count:
         pair = (rng.choice(SHAPES), rng.choice(colours))
@@ -165,7 +173,7 @@ def names(rng: Random, ground: Background, count: int) -> list[tuple[str, str]]:
 
 
 def placed(rng: Random, kinds: list[tuple[str, str]], *, size: str = "") -> tuple[Thing, ...]:
-    """Things that do not touch; of the given size, else each of a random size, smaller if there are many."""
+    """Places things so that they do not touch. Each has the given size or a random one, smaller if there are many."""
     while True:
         things = []
         for shape, colour in kinds:
@@ -189,7 +197,7 @@ def _spot(rng: Random, others: list[Thing], size: str) -> tuple[float, float] | 
 
 
 def furnished(rng: Random, ground: Background, count: int, *, size: str = "") -> Scene:
-    """So many different things on a background."""
+    """Returns a scene of `count` different things on a background."""
     return Scene(ground, placed(rng, names(rng, ground, count), size=size))
 
 
@@ -199,17 +207,17 @@ def single(rng: Random, *, part: str) -> Scene:
 
 
 def pair(rng: Random, *, part: str) -> Scene:
-    """Two different things."""
+    """Returns a scene of two different things."""
     return furnished(rng, background(rng, part=part), 2)
 
 
 def several(rng: Random, *, part: str) -> Scene:
-    """Three or four different things."""
+    """Returns a scene of three or four different things."""
     return furnished(rng, background(rng, part=part), rng.randint(3, 4))
 
 
 def counted(rng: Random, *, part: str) -> Scene:
-    """One to six of a kind, sometimes with a stranger."""
+    """Returns a scene with one to six things of one kind, sometimes with one of another kind."""
     ground = background(rng, part=part, photographs=0.15)
     kind, other = names(rng, ground, 2)
     count = rng.randint(1, 6)
@@ -218,7 +226,7 @@ def counted(rng: Random, *, part: str) -> Scene:
 
 
 def view(rng: Random, *, part: str, name: str = "") -> Scene:
-    """Returns a photograph, of this name or of any, and nothing else."""
+    """Returns a photograph, with the given or a random name, and nothing else."""
     return Scene(photograph(rng, part=part, name=name))
 
 
@@ -228,7 +236,7 @@ def pattern(rng: Random, *, part: str) -> Scene:
 
 
 def written(rng: Random, *, part: str, count: int = 0) -> Scene:
-    """Words on paper: `count` of them, else one, two, four or a page full."""
+    """Returns a page with `count` words or, by default, one, two, four or a full page."""
     total = CELLS[0] * CELLS[1]
     count = count or rng.choice((1, 2, 4, 4, total))
     start = 0 if count > 4 else 2 * rng.randint(0, (total - count) // 2)
@@ -249,7 +257,9 @@ KINDS: tuple[tuple[Callable[..., Scene], float], ...] = (
 
 
 def scene(rng: Random, *, part: str, kind: Callable[..., Scene] | None = None) -> Scene:
-    """A scene of the given kind, else of any, that belongs to `part`: training never draws a held-out description."""
+    """Returns a scene of the given or a random kind that belongs to `part`: training never draws a held-out
+    description.
+    """
     kinds, weights = zip(*KINDS, strict=True)
     chosen = kind or rng.choices(kinds, weights)[0]
     while True:
@@ -259,10 +269,10 @@ def scene(rng: Random, *, part: str, kind: Callable[..., Scene] | None = None) -
 
 
 def edited(scene: Scene, rng: Random) -> Scene:
-    """Returns the scene with one change that a caption can tell: another colour, shape, number, position, word or
+    """Returns the scene with one change that a caption can express: another colour, shape, number, position, word or
     background.
 
-    What is held out for evaluation stays so, and what is not is not.
+    A scene remains held out or not, as before the change.
     """
     held_out = scene.held_out()
     while True:
@@ -293,7 +303,7 @@ def _with(scene: Scene, at: int, thing: Thing) -> Scene:
 
 
 def _restyled(scene: Scene, rng: Random, *, level: str) -> Scene:
-    """One thing has another shape, or another colour that stands out."""
+    """Gives one thing another shape, or another colour that stands out."""
     at = rng.randrange(len(scene.things))
     known = SHAPES if level == "shape" else free_colours(scene.background)
     others = [each for each in known if each != getattr(scene.things[at], level)]
@@ -308,7 +318,7 @@ def _added(scene: Scene, rng: Random) -> Scene:
 
 
 def _moved(scene: Scene, rng: Random) -> Scene:
-    """One thing stands elsewhere."""
+    """Moves one thing."""
     at = rng.randrange(len(scene.things))
     spot = _spot(rng, [thing for row, thing in enumerate(scene.things) if row != at], scene.things[at].size)
     return scene if spot is None else _with(scene, at, replace(scene.things[at], x=spot[0], y=spot[1]))
@@ -320,7 +330,7 @@ def _removed(scene: Scene, rng: Random) -> Scene:
 
 
 def traded(first: Thing, second: Thing, *levels: str) -> tuple[Thing, Thing]:
-    """Two things after an exchange of their shapes, their colours, or both."""
+    """Exchanges shapes, colours, or both between two things."""
     return tuple(
         replace(thing, **{level: getattr(other, level) for level in levels})
         for thing, other in ((first, second), (second, first))
@@ -328,7 +338,7 @@ def traded(first: Thing, second: Thing, *levels: str) -> tuple[Thing, Thing]:
 
 
 def _swapped(scene: Scene, rng: Random, *, levels: tuple[str, ...] = ("shape", "colour")) -> Scene:
-    """Two things swap positions, or only what `levels` names."""
+    """Exchanges the positions of two things, or only the attributes in `levels`."""
     first, second = rng.sample(range(len(scene.things)), 2)
     things = list(scene.things)
     things[first], things[second] = traded(things[first], things[second], *levels)
@@ -355,7 +365,9 @@ def sentence(rng: Random, *, part: str) -> Scene:
 
 
 def sharing(scene: Scene, shared: int, rng: Random, *, part: str) -> Scene:
-    """Another text of four words that shares `shared` words with the first; order, position and colours are its own."""
+    """Returns another text of four words that shares `shared` words with the first; order, position and colours are
+    independent.
+    """
     ours = [word for word in scene.words if word]
     while True:
         other = sentence(rng, part=part)

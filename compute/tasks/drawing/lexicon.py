@@ -1,4 +1,4 @@
-"""What scenes are made of, by name: the words that captions use."""
+"""Building blocks of scenes, by name: the words used in captions."""
 
 from __future__ import annotations
 
@@ -13,4 +13,4 @@ SIZES, TEXTURE_TITLES, OPPOSITE, PHOTOGRAPHS, DAMAGES, TONES = (
 )
 COLOURS = {name: tuple(shades) for name, shades in _FILE["colours"].items()}
 DISTORTIONS = (*DAMAGES, *TONES)
-CELLS = (4, 2)  # lines of a page, words a line
+CELLS = (4, 2)  # lines per page, words per line

@@ -1,6 +1,6 @@
-"""Scenes to pixels: (64, 64, 3) uint8, the same for the same scene. Some backgrounds are cut from photographs.
+"""Rendering of scenes to pixels: (64, 64, 3) uint8, deterministic. Some backgrounds are crops of photographs.
 
-And distortions of known strength, a scene under them, and what can be measured of an image: brightness and the like.
+Also distortions of known strength, and measurable attributes of an image such as brightness.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from compute.types import NotHere
 from compute.versions import install_command
 
 SIDE = 64  # pixels
-FINE = 2 * SIDE  # things are drawn at twice the size and averaged down
+FINE = 2 * SIDE  # things are drawn at twice the size and downsampled
 STEP = 16  # pixels of the fine image between stripes, checks and dots
 FONT_SIZE = 12
-SHORT_SIDE = 192  # pixels a photograph is stored at
-# Training looks at the left part of a photograph only, evaluation at the right: no pixel is in both.
+SHORT_SIDE = 192  # pixels of the shorter side of a stored photograph
+# Training uses only the left part of a photograph, evaluation only the right: they share no pixel.
 PARTS = {"train": (0.0, 0.6), "test": (0.6, 1.0)}
 
 Pixels = NDArray[np.uint8]
@@ -56,8 +56,8 @@ _MOON = tuple((math.cos(math.radians(angle)), math.sin(math.radians(angle))) for
     (0.35 + 0.72 * math.cos(math.radians(angle)), 0.8 * math.sin(math.radians(angle))) for angle in range(270, 89, -15)
 )
 _TONE = (0.82, 0.66, 0.52, 0.4, 0.3)
-# By strength 1..5: blur's radius and noise's deviation in pixels and grey levels, JPEG's quality, pixels per side,
-# and the share of contrast, light or colour that remains.
+# By strength 1..5: radius of blur in pixels, standard deviation of noise in grey levels, JPEG quality, pixels per side,
+# and the remaining share of contrast, light or colour.
 LEVELS = {
     "blur": (0.5, 0.8, 1.2, 1.8, 2.6),
     "noise": (8, 16, 28, 44, 66),
@@ -73,7 +73,7 @@ _LUMA = np.array([0.299, 0.587, 0.114], dtype=np.float32)
 
 
 def draw(scene: Scene, *, shift: tuple[float, float] = (0.0, 0.0)) -> Pixels:
-    """Returns the scene; `shift` moves everything on the background by shares of the image."""
+    """Renders the scene; `shift` moves everything on the background by shares of the image."""
     canvas = _background(scene.background).copy()
     pen = ImageDraw.Draw(canvas)
     for thing in scene.things:
@@ -126,7 +126,7 @@ def _background(background: Background) -> Image.Image:
 
 
 def _polygon(corners: int, *, inner: float = 1.0) -> tuple[tuple[float, float], ...]:
-    """Corners on the unit circle; with `inner`, every second one at that radius."""
+    """Returns corners on the unit circle; with `inner`, every second one is at that radius."""
     points = corners if inner == 1.0 else 2 * corners
     radii = [1.0 if inner == 1.0 or not number % 2 else inner for number in range(points)]
     angles = [math.radians(-90 + 360 * number / points) for number in range(points)]
@@ -147,7 +147,7 @@ _OUTLINES = {
 
 @lru_cache(maxsize=256)
 def _written(word: str) -> Image.Image:
-    """Returns a word as a mask, in the font that Pillow itself carries."""
+    """Returns a word as a mask, in Pillow's built-in font."""
     mask = Image.new("L", (SIDE // CELLS[1] - 2, SIDE // CELLS[0]), 0)
     ImageDraw.Draw(mask).text((0, -1), word, fill=255, font=ImageFont.load_default(FONT_SIZE))
     return mask
@@ -164,7 +164,7 @@ def photo_path(name: str) -> Path:
 
 @cache
 def photograph(name: str, part: str) -> Image.Image:
-    """One part (a key of PARTS) of a photograph, RGB. Raises NotHere if scikit-image's files are missing."""
+    """Returns one part (a key of PARTS) of a photograph in RGB. Raises NotHere if scikit-image's files are missing."""
     with Image.open(photo_path(name)) as stored:
         whole = stored.convert("RGB")
     scale = SHORT_SIDE / min(whole.size)
@@ -174,7 +174,9 @@ def photograph(name: str, part: str) -> Image.Image:
 
 
 def crop(name: str, *, part: str, x: float, y: float, side: float, size: int) -> Image.Image:
-    """A square of the part, `side` of its shorter edge wide, at (x, y) of what room is left; all shares in 0..1."""
+    """Crops a square from the part: its side is a share `side` of the shorter edge, and (x, y) is its relative
+    position; all in 0..1.
+    """
     source = photograph(name, part)
     width = side * min(source.size)
     left, top = x * (source.width - width), y * (source.height - width)
@@ -182,7 +184,7 @@ def crop(name: str, *, part: str, x: float, y: float, side: float, size: int) ->
 
 
 def distort(image: Pixels, *, kind: str, strength: int, seed: int) -> Pixels:
-    """Returns the image with one distortion of strength 1..5; strength 0 is the image itself."""
+    """Returns the image with one distortion of strength 1..5; strength 0 leaves it unchanged."""
     if strength == 0:
         return image
     level = LEVELS[kind][strength - 1]
@@ -214,7 +216,7 @@ def distort(image: Pixels, *, kind: str, strength: int, seed: int) -> Pixels:
 
 
 class Shown(NamedTuple):
-    """A scene as one image shows it: moved a little, then distorted."""
+    """A scene as shown in one image: shifted slightly, then distorted."""
 
     scene: Scene
     shift: tuple[float, float] = (0.0, 0.0)
@@ -223,15 +225,15 @@ class Shown(NamedTuple):
     seed: int = 0
 
     def pixels(self) -> Pixels:
-        """(64, 64, 3)"""
+        """Returns the pixels (64, 64, 3)."""
         return distort(draw(self.scene, shift=self.shift), kind=self.kind, strength=self.strength, seed=self.seed)
 
 
 def shift(rng: Random) -> tuple[float, float]:
-    """Returns a move by up to 6% of the image, each way."""
+    """Returns a random shift of up to 6% of the image in each direction."""
     return rng.uniform(-0.06, 0.06), rng.uniform(-0.06, 0.06)
 
 
 def distorted(scene: Scene, kind: str, strength: int, rng: Random) -> Shown:
-    """Returns the scene under one distortion, with its own seed."""
+    """Returns the scene under one distortion with a new random seed."""
     return Shown(scene, kind=kind, strength=strength, seed=rng.getrandbits(32))

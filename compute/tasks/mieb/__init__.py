@@ -1,4 +1,4 @@
-"""The tasks of MIEB and ViDoRe as items, from the hub's Parquet at pinned revisions. Protocols: MIEB sections 3, 4."""
+"""The tasks of MIEB and ViDoRe as items, from Parquet on the hub at pinned revisions. Protocols: MIEB sections 3, 4."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from compute.tasks.mieb.rows import Row
 from compute.tasks.source import Need, Source, weight
 from compute.types import Task
 
-LOADER_VERSION = 2  # part of every run's fingerprint: raise it when the items change
+LOADER_VERSION = 2  # part of every run's fingerprint: increase it when the items change
 
-# Bytes per image, to estimate data sets without a published size: small images are lossless, others are JPEG.
-# Published sizes give 2.2 (CIFAR) to 3.3 (GTSRB), and 0.11 (RP2k) to 1.0 (Country211), their median 0.2.
+# Bytes per pixel, to estimate the size of data sets without a published size: small images are lossless, others are
+# JPEG. Published sizes range from 2.2 (CIFAR) to 3.3 (GTSRB), and from 0.11 (RP2k) to 1.0 (Country211) with median 0.2.
 BYTES_PER_PIXEL = {"small": 2.2, "large": 0.2}
 SMALL = 96 * 96  # pixels
 
-# Which function makes the items of a procedure's tasks: (row, source, subset, options) -> Data.
+# Functions that make the items of a procedure's tasks: (row, source, subset, options) -> Data.
 PROCEDURES = {
     "probe": sets.probe,
     "clustering": sets.clusters,
@@ -32,25 +32,26 @@ PROCEDURES = {
 
 
 def load(task: Task, *, source: Source, options: Mapping[str, Any]) -> dict[str, Data]:
-    """Returns a task's items, a subset (language, or `default`) at a time."""
+    """Returns a task's items by subset (language, or `default`)."""
     row = rows.row(task)
     return {subset: PROCEDURES[task.procedure](row, source, subset, options) for subset in task.subsets}
 
 
 def options_of(task: Task) -> Mapping[str, tuple[Any, ...]]:
-    """`prompts`: as the public code has them, with line ends left in, or clean."""
+    """Returns the option `prompts`: as in the public code, with line ends, or clean."""
     return {"prompts": ("public", "clean")} if rows.row(task).keeps_line_ends else {}
 
 
 def identity(task: Task, *, source: Source) -> dict[str, Any]:
-    """Returns the loader's version, the task's facts, and the files where no pinned revision identifies them."""
+    """Returns the loader's version, the task's facts, and the files if no pinned revision identifies them."""
     row = rows.row(task)
     return {"loader": LOADER_VERSION, "facts": rows.digest(row), "files": source.state(row.repo, revision=row.revision)}
 
 
 def needs(task: Task, *, source: Source) -> Need:
-    """Returns what the task takes: bytes of downloaded files, else the published size or an estimate; for a probe
-    both splits, and the items that its draws are expected to take."""
+    """Returns the task's cost: bytes of downloaded files, else the published size or an estimate. For a probe, it
+    covers both splits, and the training items expected in its draws.
+    """
     row: Row = rows.row(task)
     folder = row.present(source, procedure=task.procedure)
     known = rows.contents(task)
@@ -80,16 +81,18 @@ def _bytes(images: int | None, pixels: int | None) -> int | None:
 
 
 def drawn(items: int, *, classes: int, each: int, draws: int) -> int:
-    """Returns how many distinct training items a probe's draws take of a split, expected for classes of equal size: of
-    a class of m items, one stays out of a draw of k with probability 1 - k / m, and out of all with that to their
-    number."""
+    """Returns the expected number of distinct training items in a probe's draws, for classes of equal size. An item of
+    a class of m items is not in a draw of k with probability 1 - k / m, and in none of the draws with that probability
+    to the power of their number.
+    """
     of_class = items / classes
     return round(items * (1 - (1 - min(1.0, each / of_class)) ** draws))
 
 
 def _comparisons(task: Task, known: rows.Contents) -> int | None:
-    """Pairs that a model without vectors compares: every image of an item with every caption, or two images in both
-    orders."""
+    """Returns the number of pairs that a model without vectors compares: every image of an item with every caption, or
+    two images in both orders.
+    """
     if task.n_items is None:
         return None
     if task.procedure == "sts":

@@ -1,4 +1,4 @@
-"""Queries, documents and which belong together: the hub's three tables, or data sets that keep them another way."""
+"""Queries, documents and relevance judgements: the hub's three tables, or data sets with another layout."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from compute.types import BadInput
 
 # Queries and documents by name, and (query, document) -> grade.
 Parts = tuple[Mixed, Mixed, dict[tuple[str, str], int]]
-# Beginnings of the names of tasks whose queries have candidates of their own: those of grade 0 are wrong ones.
+# Prefixes of names of tasks whose queries have their own candidates; candidates of grade 0 are wrong.
 POOLED = ("BLINKIT2IMultiChoice", "BLINKIT2TMultiChoice", "CVBench")
 
 
 def load(row: Row, source: Source, subset: str, options: Mapping[str, Any]) -> Retrieval:
-    """One subset's queries and documents.
+    """Returns one subset's queries and documents.
 
-    As in the public code, queries without any graded document are skipped, and those whose grades are all 0 are kept.
+    As in the public code, queries without graded documents are skipped, but queries whose grades are all 0 are not.
     """
     maker = next((made for prefix, made in MAKERS.items() if row.name.startswith(prefix)), three_tables)
     queries, documents, grades = maker(row, source, subset)
@@ -70,7 +70,7 @@ def three_tables(row: Row, source: Source, subset: str) -> Parts:
 
 
 def _mixed(row: Row, table: Table, side: str, source: Source) -> Mixed:
-    """Queries or documents with the modalities that the task's row names for this side."""
+    """Returns queries or documents with the modalities that the task's row names for this side."""
     identity = next((name for name in ("id", "_id", "query-id", "corpus-id") if name in table.columns), "id")
     names = tuple(map(str, table.values(identity)[0]))
     image = text = None
@@ -85,7 +85,7 @@ def _mixed(row: Row, table: Table, side: str, source: Source) -> Mixed:
 
 
 def _both(names: tuple[str, ...], *, image: Column | None = None, text: list[str] | None = None, of: str) -> Mixed:
-    """Rows with an image, a text or both; an image of no bytes or a blank text counts as none."""
+    """Returns rows with an image, a text or both; an empty image or a blank text counts as none."""
     image_at = text_at = column = None
     if image is not None:
         image_at = np.where(image.keys == NO_KEY, -1, np.arange(len(image)))
@@ -104,7 +104,7 @@ def _grades(table: Table) -> dict[tuple[str, str], int]:
 
 
 def documents(row: Row, source: Source, subset: str) -> Parts:
-    """ViDoRe v1 and v2: questions and pages, numbered on their own; of several languages one is asked in."""
+    """Reads ViDoRe v1 and v2: questions and pages, numbered separately; only the questions in one language are used."""
     folder, repo = row.where(source)
     tables = {
         config: parquet.table(folder, repo=repo, config=config, split=row.split)
@@ -124,7 +124,9 @@ def documents(row: Row, source: Source, subset: str) -> Parts:
 
 
 def memes(row: Row, source: Source, subset: str) -> Parts:
-    """Hateful Memes: one pool of all splits' rows with distinct texts; a test row's own row is its answer."""
+    """Reads Hateful Memes: a single pool of all splits' rows with distinct texts; the answer of a test row is the row
+    itself.
+    """
     folder, repo = row.where(source)
     tables = [parquet.table(folder, repo=repo, split=split) for split in ("test", "validation", "train")]
     names, texts = ([value for table in tables for value in table.values(column)[0]] for column in ("id", "text"))
@@ -133,7 +135,7 @@ def memes(row: Row, source: Source, subset: str) -> Parts:
 
 
 def memotion(row: Row, source: Source, subset: str) -> Parts:
-    """Memotion: one pool of all splits' rows that have a text; rows are known by their split and position."""
+    """Reads Memotion: a single pool of all splits' rows with a text; rows are named by split and position."""
     folder, repo = row.where(source)
     tables = {split: parquet.table(folder, repo=repo, split=split) for split in parquet.splits(folder)}
     texts = [text for table in tables.values() for text in table.values("text_corrected")[0]]
@@ -145,7 +147,7 @@ def memotion(row: Row, source: Source, subset: str) -> Parts:
 
 
 def rows_as_pairs(row: Row, source: Source, subset: str) -> Parts:
-    """SciMMIR: every row of the split is a query, its other half the answer."""
+    """Reads SciMMIR: every row of the split is a query, and its other half is the answer."""
     folder, repo = row.where(source)
     table = parquet.table(folder, repo=repo, split=row.split)
     every = range(len(table))
@@ -162,8 +164,9 @@ def _captioned(
     pool: Sequence[int],
     queries: Sequence[int],
 ) -> Parts:
-    """Rows of tables end to end with an image and a text each: one half asks for the other, in the direction that the
-    task's row says."""
+    """Concatenates rows of tables with an image and a text each. One half is the query for the other, in the direction
+    given by the task's row.
+    """
     images = items.joined([table.images("image", cache=source.cache) for table in tables])
     by_text = "queries.text" in row.text_columns
 
@@ -181,7 +184,9 @@ def _captioned(
 
 
 def captions(row: Row, source: Source, subset: str) -> Parts:
-    """WIT and XM3600: a split a language; every caption of an image asks for it. XFlickr30k-CO has one an image."""
+    """Reads WIT and XM3600: a split per language; every caption of an image is a query for it. XFlickr30k-CO has one
+    caption per image.
+    """
     folder, repo = row.where(source)
     table = parquet.table(folder, repo=repo, split=subset)
     is_one = "sentences" in table.columns
@@ -199,7 +204,9 @@ def captions(row: Row, source: Source, subset: str) -> Parts:
 
 
 def choices(row: Row, source: Source, subset: str) -> Parts:
-    """CV-Bench: rows of one question type; a query is image and question, its choices are the candidates."""
+    """Reads CV-Bench: rows of one question type; a query is an image with a question, and its choices are the
+    candidates.
+    """
     folder, repo = row.where(source)
     table = parquet.table(folder, repo=repo, split=row.split)
     kinds, questions, options, answers = table.values("task", "question", "choices", "answer")
@@ -229,7 +236,7 @@ def _letter(answer: str, *, of: str) -> int:
     return position
 
 
-# Data sets that are not the three tables, by how their tasks' names begin.
+# Data sets without the three tables, by the prefix of their tasks' names.
 MAKERS = {
     "Vidore3": three_tables,
     "Vidore": documents,

@@ -1,4 +1,4 @@
-"""The facts of MIEB's tasks that only their loaders need: columns, templates, class names, counts."""
+"""Facts about MIEB's tasks that only their loaders need: columns, templates, class names, counts."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ from compute.types import BadInput, NotHere, Task
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """One task's row of `mieb_tasks.csv`, and where its items are. Its repr is part of fingerprints: a new name changes
-    them."""
+    """One task's row of `mieb_tasks.csv`, and the location of its items. Its repr is part of fingerprints: renaming it
+    changes them.
+    """
 
     name: str
     repo: str = ""
@@ -29,24 +30,26 @@ class Row:
     image_columns: tuple[str, ...] = ()
     text_columns: tuple[str, ...] = ()
     label_column: str = ""
-    template: str = ""  # with one placeholder for a class's name
+    template: str = ""  # with one placeholder for the class name
     fixed: tuple[str, ...] = ()  # whole prompts, if they are not templates
-    keeps_line_ends: bool = False  # the public code leaves the line ends of class names in the prompts
+    keeps_line_ends: bool = False  # the public code leaves line ends of class names in the prompts
     samples_per_label: int = 0
     draws: int = 0
     train_split: str = ""
     skip_first: bool = False
 
     def where(self, source: Source, *splits: str) -> tuple[Path, str]:
-        """Returns the data set's folder and name; of a large one only the splits that its card lists are fetched."""
+        """Returns the data set's folder and name. For a large data set, only the given splits are fetched, if its card
+        lists them.
+        """
         card = None
         if splits:
-            with contextlib.suppress(NotHere):  # no card, or nothing at all: the next line says so
+            with contextlib.suppress(NotHere):  # no card, or no data set: the next line reports it
                 card = source.folder(self.repo, revision=self.revision, files=(CARD,))
         return source.folder(self.repo, revision=self.revision, files=_files(card, splits)), self.repo
 
     def present(self, source: Source, *, procedure: str) -> Path | None:
-        """Returns the data set's folder where all that its procedure reads is downloaded; nothing is fetched."""
+        """Returns the data set's folder if everything that its procedure reads is downloaded; nothing is fetched."""
         splits = {"probe": (self.train_split, self.split), "clustering": (self.split,), "zero_shot": (self.split,)}
         needed = splits.get(procedure, ())
         card = source.present(self.repo, revision=self.revision, files=(CARD,))
@@ -54,7 +57,9 @@ class Row:
 
 
 def _files(card: Path | None, splits: Collection[str]) -> tuple[str, ...]:
-    """Which files hold these splits, none named: all the card lists; none, for all files, where it does not say."""
+    """Returns the files of these splits, or of all splits in the card if none are given; empty, which means all files,
+    if the card does not list them.
+    """
     listed = parquet.patterns(card, splits=splits) if card else ()
     return (CARD, *listed) if listed else ()
 
@@ -77,22 +82,23 @@ def row(task: Task) -> Row:
 
 @lru_cache(maxsize=1)
 def class_names() -> dict[str, tuple[str, ...]]:
-    """Class names that no data set carries, in the order of its labels, by task."""
+    """Returns class names that are missing from the data sets, in the order of the labels, by task."""
     table = read_csv(CATALOG / "class_names.csv", columns=("task", "name"))
     return {str(task): tuple(part["name"]) for task, part in table.groupby("task", sort=False)}
 
 
 def digest(row: Row) -> str:
-    """Of the row and its class names: all of the catalogue that decides a task's items."""
+    """Returns the digest of the row and its class names: everything in the catalogue that determines a task's items."""
     return content_key(repr((row, class_names().get(row.name)))).decode()
 
 
 @dataclass(frozen=True, kw_only=True)
 class Contents:
-    """Distinct images and texts of a task's test side, and an image's mean pixels, as the public statistics count.
+    """Distinct images and texts of a task's test split, and the mean pixels per image, according to the public
+    statistics.
 
-    `train_images` and `train_pixels` are those of the training split that a probe draws from, `bytes` and `train_bytes`
-    the splits' published sizes; `shared` is the same for tasks that show the same items; `classes` are 0 without any.
+    `train_images` and `train_pixels` describe the training split of a probe; `bytes` and `train_bytes` are the splits'
+    published sizes. `shared` is equal for tasks with the same items. `classes` is 0 if there are none.
     """
 
     task: str = ""
@@ -114,5 +120,5 @@ def _contents() -> dict[str, Contents]:
 
 
 def contents(task: Task) -> Contents:
-    """Returns what a task holds, known without its files."""
+    """Returns the known contents of a task, without its files."""
     return _contents().get(task.key, Contents())

@@ -1,4 +1,4 @@
-"""Items with classes (probes, clustering, zero-shot), images and captions that belong together, and scored pairs."""
+"""Items with classes (probes, clustering, zero-shot), matching images and captions, and scored pairs."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from compute.tasks.mieb.rows import Row
 from compute.tasks.source import Source
 from compute.types import BadInput
 
-# The public code skips one damaged training image of Birdsnap before it draws.
+# The public code skips one damaged training image of Birdsnap before drawing.
 DAMAGED = {("Birdsnap", "train"): (3854,)}
-# Whose class names are paths, such as `/b/boat_deck` and `/c/church/outdoor`.
+# Tasks whose class names are paths, such as `/b/boat_deck` and `/c/church/outdoor`.
 NAMED_BY_PATH = ("SUN397ZeroShot",)
 
 
 def probe(row: Row, source: Source, subset: str, options: Mapping[str, Any]) -> Probe:
-    """Training and test items of a linear probe, single label or several."""
+    """Returns training and test items of a linear probe, with one label or several."""
     return Probe(
         train=_labelled(row, source, row.train_split),
         test=_labelled(row, source, row.split),
@@ -32,15 +32,15 @@ def probe(row: Row, source: Source, subset: str, options: Mapping[str, Any]) -> 
 
 
 def clusters(row: Row, source: Source, subset: str, options: Mapping[str, Any]) -> Clusters:
-    """Items to be grouped."""
+    """Returns items to be clustered."""
     return Clusters(test=_labelled(row, source, row.split))
 
 
 def zero_shot(row: Row, source: Source, subset: str, options: Mapping[str, Any]) -> ZeroShot:
-    """Items and one prompt a class, as in the public code.
+    """Returns items and one prompt per class, as in the public code.
 
-    A name that is a path counts from its second slash on. With the option `prompts` public, line ends stay where the
-    public code leaves them.
+    Only the part of a path after its second slash is used. With option `prompts` public, line ends remain if the public
+    code has them.
     """
     test = _labelled(row, source, row.split)
     if row.fixed:
@@ -61,7 +61,7 @@ def zero_shot(row: Row, source: Source, subset: str, options: Mapping[str, Any])
 
 
 def _words_of_path(path: str, *, of: str) -> str:
-    """`/c/church/outdoor` as "church outdoor". Raises BadInput for a name that is not such a path."""
+    """Converts `/c/church/outdoor` to "church outdoor". Raises BadInput for a name that is not such a path."""
     words = " ".join(path.split("/")[2:]).replace("_", " ")
     if not words:
         raise BadInput(f"{of}: class name {path!r} is not a path of two slashes or more. Is it the pinned revision?")
@@ -82,7 +82,7 @@ def _labelled(row: Row, source: Source, split: str) -> Labelled:
 
 
 def _labels(values: list[Any], names: tuple[str, ...] | None) -> tuple[np.ndarray, tuple[str, ...]]:
-    """Labels as positions (n,), or as a table of truth values (n, classes) where rows hold lists."""
+    """Returns labels as positions (n,), or as a boolean table (n, classes) if rows hold lists."""
     if values and isinstance(values[0], list):
         known = names or tuple(map(str, sorted({label for row in values for label in row})))
         at = {name: position for position, name in enumerate(known)}
@@ -101,11 +101,11 @@ def _labels(values: list[Any], names: tuple[str, ...] | None) -> tuple[np.ndarra
 
 # SugarCrepe's only split is called train, and is the test.
 SPLITS = {"SugarCrepe": "train"}
-FALSE_IMAGES = 9  # of ImageCoDe, besides the right one
+FALSE_IMAGES = 9  # ImageCoDe's images per query, besides the correct one
 
 
 def matches(row: Row, source: Source, subset: str, options: Mapping[str, Any]) -> Matches:
-    """Images and captions per row, the right one first; if there are two of each, i belongs to i (Winoground)."""
+    """Returns images and captions per row, the correct one first; with two of each, i matches i (Winoground)."""
     folder, repo = row.where(source)
     if "corpus" in parquet.configs(folder):
         return _pooled(row, source)
@@ -119,7 +119,7 @@ def matches(row: Row, source: Source, subset: str, options: Mapping[str, Any]) -
 
 
 def _pooled(row: Row, source: Source) -> Matches:
-    """ImageCoDe: queries, a pool of images, and which ten belong to each query."""
+    """Returns ImageCoDe's items: queries, a pool of images, and the ten images of each query."""
     folder, repo = row.where(source)
     corpus = parquet.table(folder, repo=repo, config="corpus", split="corpus")
     queries = parquet.table(folder, repo=repo, config="query", split=row.split)
@@ -146,7 +146,7 @@ def _pooled(row: Row, source: Source) -> Matches:
 
 
 def sentences(row: Row, source: Source, subset: str, options: Mapping[str, Any]) -> Sentences:
-    """Pairs of rendered sentences with people's scores, of one language or pair of languages."""
+    """Returns pairs of rendered sentences with people's scores, for one language or pair of languages."""
     folder, repo = row.where(source)
     chosen = {"config": subset, "split": row.split}
     if subset != "default" and subset not in parquet.configs(folder):  # in some data sets a split of the only one

@@ -1,7 +1,7 @@
-"""The mini suite: a small drawn task of every kind. All synthetic, nothing to download.
+"""The mini suite: a small drawn task of every kind. Everything is synthetic and nothing is downloaded.
 
-Items are drawn when a task is loaded, from seeds that its key alone decides. Scenes are never training scenes of the
-bundled model: their descriptions are held out by hash, and photographs are cut from parts that training never sees.
+Items are drawn when a task is loaded, from seeds determined by its key. No scene is in the bundled model's training
+data: descriptions are held out by hash, and photographs are cropped from parts not used in training.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from compute.tasks.perturb import VERSION as PERTURB_VERSION
 from compute.tasks.source import Need, Source
 from compute.types import Task
 
-GENERATOR_VERSION = 1  # part of every fingerprint: raise it when items of all tasks change
-CHANGED = {"mini/image-choice": 1}  # how often the items of one task changed alone
+GENERATOR_VERSION = 1  # part of every fingerprint: increase it when items of all tasks change
+CHANGED = {"mini/image-choice": 1}  # how often the items of only one task changed
 PROCEDURES = (
     "choice",
     "odd_one_out",
@@ -47,14 +47,14 @@ TASKS: dict[str, Callable[[], Data | dict[str, Data]]] = {  # items, or items pe
     "mini/texts": pairing.texts,
     "mini/images-by-text": finding.images_by_text,
 }
-# In a separate suite, for judges.
+# In a separate suite for judges.
 PAIRS: dict[str, Callable[[], dict[str, Data]]] = {
     f"mini/pairs-{split}": partial(pairs.rated, split) for split in ("cj", "r", "gb", "ps", "et", "sp", "sp-text")
 }
 
 
 def load(task: Task, *, source: Source | None = None, options: Mapping[str, Any] | None = None) -> dict[str, Data]:
-    """Returns the task's items by subset, drawn once a process. Nothing is read but scikit-image's photographs.
+    """Returns the task's items by subset, drawn once per process. Only scikit-image's photographs are read.
 
     Raises NotHere without scikit-image.
     """
@@ -63,22 +63,24 @@ def load(task: Task, *, source: Source | None = None, options: Mapping[str, Any]
 
 @cache
 def drawn(key: str) -> dict[str, Data]:
-    """Returns the items by subset of a key of TASKS or PAIRS, drawn once a process. Not to be changed."""
+    """Returns the items by subset of a key of TASKS or PAIRS, drawn once per process. Must not be modified."""
     made = (TASKS | PAIRS)[key]()
     return made if isinstance(made, dict) else {"default": made}
 
 
 def edition() -> str:
-    """Of all that is drawn: it changes with any task's items."""
+    """Returns the version of all drawn items, which changes with any task's items."""
     return f"{GENERATOR_VERSION}.{sum(CHANGED.values())}"
 
 
 def identity(task: Task, *, source: Source) -> dict[str, Any]:
-    """Returns the version of what is drawn; of pairs also those of their drawing and of the transformations."""
+    """Returns the version of the drawn items; for pairs, also the versions of their drawing and of the
+    transformations.
+    """
     drawn = {"pairs": making.VERSION, "perturb": PERTURB_VERSION} if task.key in PAIRS else {}
     return {"generator": GENERATOR_VERSION + CHANGED.get(task.key, 0), **drawn}
 
 
 def needs(task: Task, *, source: Source) -> Need:
-    """Nothing is fetched; pairs count the comparisons and questions they take."""
+    """Returns the task's cost: nothing is fetched, but pairs need comparisons and questions."""
     return Need(**(pairbench.asked(task) if task.key in PAIRS else {}))

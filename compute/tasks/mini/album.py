@@ -1,4 +1,4 @@
-"""Drawn images and texts as columns of a task: encoded once, known by their content."""
+"""Drawn images and texts as columns of a task, identified by their content."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from compute.tasks.drawing.render import Pixels, Shown
 
 
 def lots(task: str, number: int) -> Random:
-    """Returns the random numbers of one item of a task."""
+    """Returns the random generator of one item of a task."""
     return Random(f"mini {task} {number}")
 
 
 def draws(task: str, count: int) -> Iterator[tuple[int, Random]]:
-    """Yields the number and the random numbers of each item of a task."""
+    """Yields the number and the random generator of each item of a task."""
     return ((number, lots(task, number)) for number in range(count))
 
 
 def scene(rng: Random, kind: Callable[..., Scene] | None = None) -> Scene:
-    """Returns a scene of the given kind, else of any; one that training never draws."""
+    """Returns a held-out scene of the given or a random kind."""
     return compose.scene(rng, part="test", kind=kind)
 
 
@@ -41,17 +41,19 @@ def png(pixels: Pixels) -> bytes:
 
 
 def files(shown: Sequence[Shown | Scene]) -> list[bytes]:
-    """Returns an image file a scene."""
+    """Returns one image file per scene."""
     return [png((image if isinstance(image, Shown) else Shown(image)).pixels()) for image in shown]
 
 
 def column(shown: Sequence[Shown | Scene], *, of: str) -> Column:
-    """Returns a column of images, one a scene."""
+    """Returns a column with one image per scene."""
     return items.images(files(shown), of=of)
 
 
 def unlike(draw: Callable[[Random], tuple[Shown, ...]], rng: Random) -> tuple[Shown, ...]:
-    """What `draw` gives, drawn again until no two images are the same: a grey photograph made duller is itself."""
+    """Returns the result of `draw`, repeated until no two images are equal: a grey photograph does not change when
+    desaturated.
+    """
     while True:
         shown = draw(rng)
         if len({image.pixels().tobytes() for image in shown}) == len(shown):
@@ -59,14 +61,14 @@ def unlike(draw: Callable[[Random], tuple[Shown, ...]], rng: Random) -> tuple[Sh
 
 
 def names(count: int, prefix: str = "") -> tuple[str, ...]:
-    """Names for items: the prefix and four digits."""
+    """Returns names of items: the prefix and four digits."""
     return tuple(f"{prefix}{number:04d}" for number in range(count))
 
 
 def mixed(
     *, of: str, images: Sequence[Shown | Scene] | None = None, texts: Sequence[str] | None = None, prefix: str = ""
 ) -> Mixed:
-    """Queries or documents that are images, texts, or an image with a text each."""
+    """Returns queries or documents that are images, texts, or images with a text each."""
     count = len(texts if images is None else images)
     row = np.arange(count)
     return Mixed(
@@ -79,19 +81,21 @@ def mixed(
 
 
 def graded(pairs: tuple[Ints, Ints]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(query, document) pairs that belong together, each of grade 1."""
+    """Returns matching (query, document) pairs, each with grade 1."""
     query, document = pairs
     return query, document, np.ones(len(query))
 
 
 def at_random(task: str, count: int, options: int) -> Ints:
-    """(count,) which position holds the right answer."""
+    """Returns (count,) the random position of each correct answer."""
     rng = lots(task, -1)
     return np.array([rng.randrange(options) for _ in range(count)], dtype=np.int64)
 
 
 def placed(right: Sequence, others: Sequence[Sequence], answer: Ints) -> list[tuple]:
-    """Alternatives column by column: item i has right[i] at answer[i], others[j][i] in the others, in order."""
+    """Returns alternatives as columns: item i has right[i] at position answer[i], and others[j][i] at the other
+    positions, in order.
+    """
     rows = [list(row) for row in zip(*others, strict=True)]
     for row, good, position in zip(rows, right, answer.tolist(), strict=True):
         row.insert(position, good)

@@ -1,4 +1,4 @@
-"""Which of several: nearest image, image for a text, text for an image, quality, attributes, odd one out."""
+"""Choice tasks: nearest image, image for a text, text for an image, quality, attributes, odd one out."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from compute.tasks.drawing.render import Shown, distorted, shift
 from compute.tasks.mini.album import at_random, column, draws, names, placed, scene, unlike
 
 ITEMS = 160
-TRIES = 20  # single changes tried before a scene is changed twice
+TRIES = 20  # single changes tried before a scene is changed a second time
 
 
 def choice(task: str) -> Choices:
-    """Returns the items of a task of DRAWN, with the right alternative in a random position."""
+    """Returns the items of a task of DRAWN, with the correct alternative in a random position."""
     draw, reference, count = DRAWN[task]
     items = [draw(rng, number) for number, rng in draws(task, count)]
     *given, right, wrong = zip(*items, strict=True)
@@ -40,7 +40,7 @@ def _column(shown: Sequence, *, of: str) -> Column:
 
 
 def odd_one_out() -> OddOneOut:
-    """Three images: two share their photograph, their texture or their thing, the third does not."""
+    """Returns items of three images: two share their photograph, their texture or their thing, the third does not."""
     kinds = (_photographs, _textures, _things)
     rows = [kinds[number % 3](rng) for number, rng in draws("odd-one-out", ITEMS - 10)]
     odd, *others = zip(*rows, strict=True)
@@ -55,7 +55,7 @@ def _photographs(rng: Random) -> tuple[Scene, ...]:
 
 
 def _textures(rng: Random) -> tuple[Scene, ...]:
-    """Patterns in any two colours, each with a thing on it so that no two are the same."""
+    """Returns patterns in random colours, each with a thing on it so that no two are equal."""
     odd, shared = rng.sample(TEXTURES[1:], 2)
 
     def made(lot: Random, part: str, texture: str) -> Scene:
@@ -67,13 +67,13 @@ def _textures(rng: Random) -> tuple[Scene, ...]:
 
 
 def _things(rng: Random) -> tuple[Scene, ...]:
-    """Returns the same thing twice and another, each somewhere on some plain background."""
+    """Returns the same thing twice and another thing, each at a random position on a plain background."""
     shared, odd = compose.names(rng, Background(), 2)
     return tuple(single(rng, *name) for name in (odd, shared, shared))
 
 
 def single(rng: Random, shape: str, colour: str, *, photographs: float = 0.0) -> Scene:
-    """One thing on a background that it stands out from."""
+    """Returns one thing on a background that it stands out from."""
 
     def made(lot: Random, part: str) -> Scene:
         while True:
@@ -84,11 +84,11 @@ def single(rng: Random, shape: str, colour: str, *, photographs: float = 0.0) ->
     return scene(rng, made)
 
 
-# ---- one item each. `number` decides which of a task's two forms it has: any range of numbers has as many of each.
+# ---- one item each. `number` selects one of a task's two forms: any range of numbers has equally many of each.
 
 
 def _image_choice(rng: Random, number: int) -> tuple[Shown, Shown, Shown]:
-    """A reference, and two images: one less distorted, or with fewer changes, than the other, the better one first."""
+    """Returns a reference and two images, the second of which is more distorted or has more changes than the first."""
     return unlike(_distortions if number % 2 else _changes, rng)
 
 
@@ -98,10 +98,11 @@ def _distortions(rng: Random) -> tuple[Shown, Shown, Shown]:
 
 
 def _changes(rng: Random) -> tuple[Shown, Shown, Shown]:
-    """Returns the same scene moved and a little lighter or darker, or with one change; the other has three.
+    """Returns a scene, then the scene shifted and slightly lighter or darker, or with one change, and last the scene
+    with three changes.
 
-    Drawn again where the nearer scene does not differ in fewer facts: changes may undo each other, and one may replace
-    all there is.
+    It is drawn again unless the nearer scene differs in fewer facts, because changes may cancel and a single change may
+    replace everything.
     """
     while True:
         first = scene(rng)
@@ -117,8 +118,9 @@ def _changes(rng: Random) -> tuple[Shown, Shown, Shown]:
 
 
 def _image_for_text(rng: Random, number: int) -> tuple[str, Scene, Scene]:
-    """Returns a caption, its image and another that it does not hold for: the same scene with as few changes as needed,
-    or any other."""
+    """Returns a caption, its image, and an image that the caption does not describe: the same scene with as few changes
+    as necessary, or any other.
+    """
     shown = scene(rng)
     true = caption(shown, rng)
     other, tried = shown, 0
@@ -131,7 +133,7 @@ def _image_for_text(rng: Random, number: int) -> tuple[str, Scene, Scene]:
 
 
 def _text_for_image(rng: Random, number: int) -> tuple[Scene, str, str]:
-    """Returns an image, its caption, and a caption of the scene changed, or of another, that is false of it."""
+    """Returns an image, its caption, and a false caption, of the changed scene or of another."""
     shown = scene(rng)
     true, known = caption(shown, rng), facts(shown)
     while True:
@@ -141,8 +143,9 @@ def _text_for_image(rng: Random, number: int) -> tuple[Scene, str, str]:
 
 
 def _quality(rng: Random, number: int) -> tuple[Shown, Shown]:
-    """Two strengths of one distortion of a scene, or two scenes of which one is more distorted by two steps or more;
-    the better one first."""
+    """Returns two strengths of one distortion of a scene, or two scenes whose distortions differ by at least two steps;
+    the better one first.
+    """
 
     def both(rng: Random) -> tuple[Shown, Shown]:
         first = scene(rng, rng.choice((compose.view, compose.pair)))
@@ -158,7 +161,7 @@ def _quality(rng: Random, number: int) -> tuple[Shown, Shown]:
 
 
 def _sharpness(rng: Random, number: int) -> list[Shown]:
-    """Two scenes, the second one blurred more."""
+    """Returns two scenes, the second of which is more blurred."""
     weak = rng.randint(0, 3)
     return [
         distorted(scene(rng, rng.choice((compose.view, compose.several))), "blur", strength, rng)
@@ -166,7 +169,7 @@ def _sharpness(rng: Random, number: int) -> list[Shown]:
     ]
 
 
-# By task: what draws an item, what its reference is called, if it has one, and how many items the suite has.
+# By task: the function that draws an item, the name of its reference, if it has one, and the number of items.
 DRAWN: dict[str, tuple[Callable[[Random, int], Sequence], str, int]] = {
     "image-choice": (_image_choice, "reference", ITEMS),
     "image-for-text": (_image_for_text, "caption", ITEMS),

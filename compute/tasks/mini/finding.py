@@ -1,4 +1,4 @@
-"""Retrieval: images by text, and instances seen easily, hardly or not."""
+"""Retrieval: images by text, and instances in easy, hard and unrecognisable views."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from compute.tasks.drawing.render import Shown, distorted, shift
 from compute.tasks.mini.album import draws, graded, lots, mixed, scene
 
 QUERIES, DOCUMENTS = 120, 240
-MOST_RELEVANT = 5  # a text that holds for more images of the collection is not a query
+MOST_RELEVANT = 5  # a text that is true of more images in the collection is not a query
 INSTANCES, EACH, STRANGERS = 24, 3, 72
 
 
 def images_by_text() -> Retrieval:
-    """Captions as queries, each true of few images; every image that a caption holds for is relevant."""
+    """Returns captions as queries, each true of only a few images; every image that a caption describes is relevant."""
     scenes = [scene(rng) for _, rng in draws("images-by-text", DOCUMENTS)]
     known, captions, number = [facts(each) for each in scenes], {}, 0
     while len(captions) < QUERIES:
@@ -38,10 +38,11 @@ def images_by_text() -> Retrieval:
 
 
 def instances() -> dict[str, Retrieval]:
-    """Photographs with things on them, seen again easily, hardly, or beyond recognition (junk); others around them.
+    """Returns photographs with things on them as queries, and easy, hard and unrecognisable (junk) views of them among
+    others as documents.
 
-    `medium`: easy and hard views count, junk is taken out. `hard`: hard views count, easy and junk are taken out (the
-    protocols of revisited Oxford and Paris, Radenovic et al. 2018, section 3.2).
+    `medium`: easy and hard views are relevant, junk is ignored. `hard`: hard views are relevant, easy views and junk
+    are ignored (the protocols of revisited Oxford and Paris, Radenovic et al. 2018, section 3.2).
     """
     scenes = []
     views = []
@@ -70,7 +71,7 @@ def _easily(shown: Scene, rng: Random) -> Shown:
 
 
 def _hardly(shown: Scene, rng: Random) -> Shown:
-    """One change, a move, and a distortion of middling strength."""
+    """Returns a view with one change, a shift, and a distortion of medium strength."""
     return Shown(
         compose.edited(shown, rng),
         shift(rng),

@@ -1,4 +1,4 @@
-"""Kinds of images: few-shot probes, clusters, zero-shot classes."""
+"""Image classification tasks: few-shot probes, clusters, zero-shot classes."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from compute.tasks.drawing.render import Shown, distorted
 from compute.tasks.mini.album import column, draws, lots, names, scene
 from compute.tasks.mini.choices import single
 
-PER_CLASS = 24  # training images of a probe
+PER_CLASS = 24  # training images per class of a probe
 TESTED = 150
 
 
 def shapes() -> Probe:
-    """One thing of any colour on any background: which shape? Eight classes."""
+    """Returns one thing of any colour on any background, classified by shape; eight classes."""
 
     def items(split: str, count: int) -> Labelled:
         labels = np.arange(count) % len(SHAPES)
@@ -37,7 +37,7 @@ def shapes() -> Probe:
 
 
 def shapes_present() -> Probe:
-    """Three or four different things: which shapes are among them?"""
+    """Returns scenes of three or four different things, labelled with the shapes among them."""
 
     def items(split: str, count: int) -> Labelled:
         scenes = [scene(rng, compose.several) for _, rng in draws(f"shapes-present {split}", count)]
@@ -48,7 +48,7 @@ def shapes_present() -> Probe:
 
 
 def photographs() -> Clusters:
-    """Cuts of the twelve photographs, lighter or darker: to be grouped by photograph."""
+    """Returns crops of the twelve photographs, lighter or darker, to be clustered by photograph."""
     files = tuple(PHOTOGRAPHS)
     labels = np.arange(180) % len(files)
     shown = []
@@ -59,7 +59,7 @@ def photographs() -> Clusters:
 
 
 def things() -> ZeroShot:
-    """One thing on any background: which of eighty, ten colours by eight shapes?"""
+    """Returns one thing on any background, with eighty classes: ten colours by eight shapes."""
     classes = tuple((shape, colour) for colour in COLOURS for shape in SHAPES)
     labels = np.arange(2 * len(classes)) % len(classes)
     scenes = [single(rng, *classes[labels[number]], photographs=0.3) for number, rng in draws("things", len(labels))]

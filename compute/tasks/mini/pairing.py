@@ -1,4 +1,4 @@
-"""Captions that differ in one relation, questions about an image, and sentences that share words."""
+"""Captions that differ in one relation, questions about an image, and sentences with shared words."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from compute.tasks.mini.album import column, draws, graded, mixed, names, scene
 
 SWAPS, ASKED, PAIRS = 120, 150, 200
 CORNERS = ("top left", "top right", "bottom left", "bottom right")
-POINTS = 1.25  # of similarity per shared word, so that four give 5
+POINTS = 1.25  # similarity per shared word, so that four words give 5
 
 
 def swaps() -> Matches:
-    """Two images and two captions of the same words: the things, or their colours, have traded positions."""
+    """Returns two images and two captions with the same words: the things, or their colours, have swapped positions."""
     rows = []
     for number, rng in draws("swaps", SWAPS):
         levels = ("shape", "colour") if number % 2 else ("colour",)
@@ -45,7 +45,9 @@ def swaps() -> Matches:
 
 
 def places() -> Retrieval:
-    """Images with a question, where a thing is, and four corners to choose from, the right one first."""
+    """Returns images with a question about a thing's position, and four corners to choose from, the correct one
+    first.
+    """
     scenes, questions, answers = [], [], []
     for _, rng in draws("places", ASKED):
         while True:
@@ -69,9 +71,10 @@ def places() -> Retrieval:
 
 
 def sentences() -> Sentences:
-    """Two images of four words in other positions and colours; similarity is the share of words they have in common.
+    """Returns two images of four words in different positions and colours; their similarity is the share of common
+    words.
 
-    From 0 to 5: a definition, not a human judgement.
+    Similarity ranges from 0 to 5. It is a definition, not a human judgement.
     """
     return _sharing(column, of="mini/sentences")
 

@@ -1,5 +1,6 @@
-"""Pairs of drawn scenes for judges, made as PairBench's are: five transformations of scenes of any kind, and the same
-two shapes in another spatial relation."""
+"""Pairs of drawn scenes for judges, made like PairBench's: five transformations of scenes of any kind, and the same two
+shapes in another spatial relation.
+"""
 
 from __future__ import annotations
 
@@ -21,11 +22,13 @@ from compute.tasks.pairbench.splits import SPLITS
 from compute.tasks.pairbench.whatsup import Shows
 
 SCENES = 30
-GROUPS, EACH = 10, 3  # of the spatial splits: groups of the same two shapes, and the relations shown of each
+GROUPS, EACH = 10, 3  # of the spatial splits: groups with the same two shapes, and relations shown per group
 
 
 def rated(split: str) -> dict[str, RatedPairs]:
-    """The pairs of a split under both conditions; their source images are in memory, the others made when read."""
+    """Returns the pairs of a split under both conditions. Source images are in memory; the others are made when
+    read.
+    """
     kind = "spatial" if SPLITS[split].spatial else "scenes"
     images, items = _items(kind)
     drawn = list(making.draw(items, splits=[SPLITS[split]]))
@@ -34,7 +37,7 @@ def rated(split: str) -> dict[str, RatedPairs]:
 
 @cache
 def _items(kind: str) -> tuple[image_lists.Images, list[SourceItem]]:
-    """Scenes of any kind, or of two shapes each with what it shows."""
+    """Returns scenes of any kind, or scenes of two shapes with what each shows."""
     shown: list[tuple[str, Scene, Shows | None]] = (
         [(f"{number:04d}", scene(lots("pairs", number)), None) for number in range(SCENES)]
         if kind == "scenes"
@@ -63,14 +66,14 @@ def _related() -> list[tuple[str, Scene, Shows | None]]:
 
 
 def _group(rng: Random) -> dict[str, Scene]:
-    """Scenes of the same background and shapes, one in each relation; none is a training scene."""
+    """Returns scenes with the same background and shapes, one per relation; none is a training scene."""
     while True:
         start = scene(rng, compose.pair)
         kinds = [(thing.shape, thing.colour) for thing in start.things]
         if kinds[0][0] == kinds[1][0] or kinds[0][1] == kinds[1][1]:
             continue
         out = {}
-        for _ in range(400):  # positions are few: a background that has too few scenes held out is left
+        for _ in range(400):  # there are few positions: a background with too few held-out scenes is abandoned
             moved = replace(start, things=compose.placed(rng, kinds, size="large"))
             how = relation(*moved.things)
             if how and how not in out and moved.held_out():

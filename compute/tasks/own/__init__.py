@@ -15,29 +15,33 @@ from compute.tasks.pairbench import manifest
 from compute.tasks.source import Need, OwnFile, Source
 from compute.types import BadInput, NotHere, Task, printable
 
-# The last of manifests of pairs, which PairBench's own loader reads.
+# The last are those of manifests of pairs, which PairBench's loader reads.
 PROCEDURES = (*dict.fromkeys(shape.procedure for shape in SHAPES), *pairbench.PROCEDURES)
 
 
 def load(task: Task, *, source: Source, options: Mapping[str, Any]) -> dict[str, Data]:
-    """Returns a task's items. Raises NotHere for data that is gone or has changed, and BadInput."""
+    """Returns a task's items. Raises NotHere for missing or changed data, and BadInput."""
     return opened(task, source=source).items()
 
 
 def identity(task: Task, *, source: Source) -> dict[str, Any]:
-    """Returns the loader's version; the file's content is the task's revision. Raises NotHere if that has changed."""
+    """Returns the loader's version; the task's revision is the file's content. Raises NotHere if the content has
+    changed.
+    """
     opened(task, source=source)
     return {"loader": VERSION}
 
 
 def needs(task: Task, *, source: Source) -> Need:
-    """Returns what the task's items take, all of them here."""
+    """Returns the cost of the task's items, which are all on this machine."""
     facts = opened(task, source=source).facts
     return Need(comparisons=facts.comparisons, questions=facts.questions)
 
 
 def opened(task: Task, *, source: Source) -> OwnData:
-    """A task's data, read once for all tasks and models of a run. Raises NotHere if it is gone or has changed."""
+    """Returns a task's data, read once for all tasks and models of a run. Raises NotHere if it is missing or has
+    changed.
+    """
     file = source.own.get(task.revision)
     if file is None:
         raise NotHere(_remedy(task, file))
@@ -50,14 +54,14 @@ def opened(task: Task, *, source: Source) -> OwnData:
                 )
             if data.digest != task.revision:
                 raise NotHere(_remedy(task, file))
-        except BadInput as error:  # gone, or other data
+        except BadInput as error:  # missing, or other data
             raise NotHere(f"{_remedy(task, file)}. {error}") from error
         source.opened[task.revision] = data
     return source.opened[task.revision]
 
 
 def _remedy(task: Task, file: OwnFile | None) -> str:
-    """Returns what to do about data that cannot be read as they are recorded."""
+    """Returns what to do about recorded data that cannot be read."""
     if file is not None and file.elsewhere and (file.path is None or file.path.exists()):
         folders = " ".join(f"--images {shlex.quote(printable(str(folder)))}" for folder in file.elsewhere)
         return (

@@ -1,4 +1,4 @@
-"""Questions with alternatives: the nearest to a reference, by an answer or by votes, and the odd one out."""
+"""Questions with alternatives: the nearest to a reference, by a known answer or by votes, and the odd one out."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from compute.tasks.data import Choices, OddOneOut, take
 from compute.tasks.own.rows import OwnContent, OwnFacts, OwnRows
 from compute.types import counted
 
-SEED = 42  # of the places of right alternatives
+SEED = 42  # of the positions of correct alternatives
 
 
 def choices(rows: OwnRows) -> OwnFacts:
-    """Questions whose right answer is known."""
+    """Returns questions with known answers."""
     alternatives = _alternatives(rows)
     reference = rows.content("reference")
     answer = _numbers(rows, "answer", len(alternatives), what="alternative")
@@ -24,7 +24,9 @@ def choices(rows: OwnRows) -> OwnFacts:
 
 
 def triplets(rows: OwnRows) -> OwnFacts:
-    """Anchors, each with its positive and negatives: the positive is right, at a place drawn once for every row."""
+    """Returns anchors with a positive and negatives each: the positive is correct, at a random position fixed for every
+    row.
+    """
     anchor, others = rows.content("anchor"), _alternatives(rows, ("positive", *rows.numbered("negative")))
     rows.check_names()
     order = np.random.RandomState(SEED).rand(len(rows), len(others)).argsort(axis=1)
@@ -35,7 +37,7 @@ def triplets(rows: OwnRows) -> OwnFacts:
 
 
 def odd(rows: OwnRows) -> OwnFacts:
-    """Rows of images of which one does not belong."""
+    """Returns rows of images with one that does not belong."""
     members = [rows.content(name, only="image") for name in rows.numbered("member")]
     k = len(members)
     answer = _numbers(rows, "odd", k, what="member")
@@ -56,9 +58,9 @@ def odd(rows: OwnRows) -> OwnFacts:
 
 
 def votes(rows: OwnRows) -> OwnFacts | None:
-    """Questions that people voted on: what most chose counts as right.
+    """Returns questions that people voted on: the alternative with most votes is correct.
 
-    Rows without a vote and rows whose most votes are shared have no right answer: they are skipped and counted.
+    Rows without votes, and rows with a tie for most votes, have no correct answer: they are skipped and counted.
     """
     alternatives = _alternatives(rows)
     prompt = rows.content("prompt")
@@ -93,7 +95,7 @@ def votes(rows: OwnRows) -> OwnFacts | None:
 
 
 def _alternatives(rows: OwnRows, names: Sequence[str] = ()) -> list[OwnContent]:
-    """Returns the alternatives, of these columns; of different kinds they are a fault."""
+    """Returns the alternatives in these columns; different modalities are a fault."""
     alternatives = [rows.content(name) for name in names or rows.numbered("alternative")]
     first = alternatives[0]
     unlike = next((part for part in alternatives if part.modality != first.modality), None)
@@ -106,7 +108,7 @@ def _alternatives(rows: OwnRows, names: Sequence[str] = ()) -> list[OwnContent]:
 
 
 def _numbers(rows: OwnRows, name: str, k: int, *, what: str) -> np.ndarray:
-    """(n,) from 0 to k - 1; the file counts from 1, or from 0 if it has 0 and no k."""
+    """Returns (n,) from 0 to k - 1. The file counts from 1, or from 0 if it contains 0 but not k."""
     meaning = f"the number of one of the {k} {what}s, 1 to {k}"
     values, column = rows.numbers(name, least=0, most=k, whole=True, meaning=meaning), rows.columns[name]
     if not (values == 0).any():
@@ -128,7 +130,9 @@ def _facts(
     more: str = "",
     notes: str = "",
 ) -> OwnFacts:
-    """`asked` (n,) bool: the rows that have a right answer; `order` (n, k): which alternative is at which place."""
+    """Makes the facts. `asked` (n,) bool: rows with a correct answer; `order` (n, k): the alternative at each
+    position.
+    """
     kind, n, k = alternatives[0].modality, int(asked.sum()), len(alternatives)
 
     def items() -> Choices:

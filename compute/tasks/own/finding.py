@@ -1,4 +1,6 @@
-"""Retrieval: queries, documents and which belong together, in the layout of BEIR; images by path as well as texts."""
+"""Retrieval: queries, documents and relevance judgements in the layout of BEIR, with images by path as well as
+texts.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +15,13 @@ from compute.types import counted, shortened
 CORPUS, QUERIES, QRELS = "corpus", "queries", "qrels"
 QUERY, DOCUMENT, SCORE = "query-id", "corpus-id", "score"
 MOST_GRADE = 1000
-FOUND = ("captions", "images")  # what is searched, each by the other
+FOUND = ("captions", "images")  # what is searched; each is the query for the other
 
 
 def retrieval(tables: Mapping[str, OwnRows]) -> OwnFacts:
-    """Returns the queries that have a judgement (the layout lists those of all splits together), all documents, and the
-    judgements."""
+    """Returns the queries with a judgement (the layout lists those of all splits together), all documents, and the
+    judgements.
+    """
     import pandas as pd
 
     queries, documents, qrels = tables[QUERIES], tables[CORPUS], tables[QRELS]
@@ -52,7 +55,9 @@ def retrieval(tables: Mapping[str, OwnRows]) -> OwnFacts:
 
 
 def captions(rows: OwnRows) -> OwnFacts:
-    """Images and their captions, each searched for by the other; an image or caption of several rows counts once."""
+    """Returns retrieval of images by captions and of captions by images; an image or caption in several rows counts
+    once.
+    """
     contents = rows.content("image", only="image"), rows.content("caption", only="text")
     rows.check_names()
     first, at = zip(*(np.unique(each.at, return_index=True, return_inverse=True)[1:] for each in contents), strict=True)
@@ -93,8 +98,9 @@ def captions(rows: OwnRows) -> OwnFacts:
 
 
 def _side(rows: OwnRows) -> dict[str, OwnContent]:
-    """Returns the images and the texts of queries or documents; a row with neither is a fault. Title and text are one,
-    as BEIR has it."""
+    """Returns the images and the texts of queries or documents; a row with neither is a fault. Title and text are
+    joined, as in BEIR.
+    """
     rows.check_names()
     contents = {"image": rows.content("image", only="image", required=False)} if rows.has("image") else {}
     if present := [name for name in ("title", "text") if rows.has(name)]:
@@ -108,7 +114,7 @@ def _side(rows: OwnRows) -> dict[str, OwnContent]:
 
 
 def _positions(qrels: OwnRows, column: str, side: OwnRows) -> np.ndarray:
-    """(judgements,) which query or document each names; -1 and a fault for a missing one."""
+    """Returns (judgements,) the query or document named by each judgement; -1 and a fault if it is missing."""
     import pandas as pd
 
     codes, names = qrels.texts(column), side.texts("id")

@@ -1,4 +1,4 @@
-"""A data set of the hub as user data: its Parquet tables, or the files of a repository without any."""
+"""A data set on the hub as user data: its Parquet tables, or the files of a repository without any."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ NAME = re.compile(r"hub:([\w.-]+/[\w.-]+)(?:/([\w.-]+))?(?::([\w.-]+))?(?:@([\w.
 DEFAULT = "default"
 
 
-# Its `org/name`; `hub:org/name@commit`, with configuration and split where they were named; the shape, where its layout
-# tells; and its tables, or the folder of one without Parquet, whose files are read like any.
+# Its `org/name`; `hub:org/name@commit`, with configuration and split if they were given; the shape, if the layout
+# determines it; and its tables, or the folder of a repository without Parquet, whose files are read like any other.
 HubDataSet = tuple[str, str, TaskShape | None, Mapping[str, OwnTable] | Path]
 
 
@@ -43,18 +43,18 @@ def read(text: str, *, shape: TaskShape | None, given: Mapping[str, str], source
         )
     repo, config, split, revision = (value or "" for value in match.groups())
     place = None
-    with contextlib.suppress(NotHere):  # no card, or nothing at all: the last line says so
+    with contextlib.suppress(NotHere):  # no card, or no data set: the last line reports it
         card = source.folder(repo, revision=revision, files=(CARD,))
-        # Of one whose card lists its files only those of the configuration are fetched.
+        # If the card lists the files, only those of the configuration are fetched.
         files = parquet.files_of(card, config=config or ("" if parquet.files_of(card, config=CORPUS) else DEFAULT))
         if files:
             place = source.folder(repo, revision=revision, files=(CARD, *files))
     place = place or source.folder(repo, revision=revision)
-    commit = place.name if re.fullmatch(r"[0-9a-f]{40}", place.name) else revision  # that a branch stands for
+    commit = place.name if re.fullmatch(r"[0-9a-f]{40}", place.name) else revision  # the commit of a branch
     name = f"{PREFIX}{repo}{config and f'/{config}'}{split and f':{split}'}{commit and f'@{commit}'}"
     if not any(place.rglob("*.parquet")):
         return repo, name, shape, place
-    # A commit says all; of a user folder in place of the hub's its files do.
+    # A commit is sufficient; a user folder in place of the hub's is identified by its files.
     state = name if commit else source.state(repo, revision=revision)
 
     def table(config: str, *splits: str) -> OwnTable:
@@ -69,7 +69,7 @@ def read(text: str, *, shape: TaskShape | None, given: Mapping[str, str], source
         return parts[0] if len(parts) == 1 else _joined(parts, splits)
 
     def chosen(config: str) -> str:
-        """Returns which split of a configuration is read."""
+        """Returns the split of a configuration to read."""
         splits = parquet.splits(place, config=config)
         named = split or (TEST if TEST in splits else splits[0] if len(splits) == 1 else "")
         if not named:
@@ -85,7 +85,7 @@ def read(text: str, *, shape: TaskShape | None, given: Mapping[str, str], source
     if not config and CORPUS in configs and queries and shape in (None, RETRIEVAL):
         tables = {}
         for role, each in ((QUERIES, queries), (CORPUS, CORPUS), (QRELS, QRELS if QRELS in configs else DEFAULT)):
-            splits = parquet.splits(place, config=each)  # a corpus has one for all, whatever was named
+            splits = parquet.splits(place, config=each)  # a corpus has one split for all, regardless of the given split
             tables[role] = table(each, splits[0] if len(splits) == 1 else chosen(each))
         return repo, name, RETRIEVAL, tables
     config = config or (DEFAULT if DEFAULT in configs else configs[0] if len(configs) == 1 else "")
@@ -101,7 +101,7 @@ def read(text: str, *, shape: TaskShape | None, given: Mapping[str, str], source
 
 
 def _joined(parts: list[OwnTable], splits: tuple[str, ...]) -> OwnTable:
-    """Returns the rows of several splits, with a column that names each row's split."""
+    """Concatenates the rows of several splits, with a column for each row's split."""
     import pyarrow as pa
 
     names = np.repeat(np.array(splits, dtype=object), [len(part) for part in parts])

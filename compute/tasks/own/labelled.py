@@ -1,5 +1,4 @@
-"""Items with a class each: given the class of the nearest prompt, or of their neighbours, classified by a probe, or
-grouped."""
+"""Items with one class each: classified by the nearest prompt, by neighbours or by a probe, or clustered."""
 
 from __future__ import annotations
 
@@ -14,13 +13,14 @@ from compute.tasks.own.rows import OwnFacts, OwnRows
 from compute.tasks.own.table import SPLIT, TEST, TRAIN
 from compute.types import counted
 
-PROMPTS = {"image": "a photo of a {}.", "text": "{}"}  # of a class, where the file has no prompts
-UNUSED = ("val", "valid", "validation", "dev")  # splits that neither train nor test
+PROMPTS = {"image": "a photo of a {}.", "text": "{}"}  # of a class, if the file has no prompts
+UNUSED = ("val", "valid", "validation", "dev")  # splits used for neither training nor testing
 
 
 def _classes(rows: OwnRows) -> tuple[str, np.ndarray, list[str], Callable[[], Labelled], Callable[..., OwnFacts]]:
-    """Returns the items' modality; (n,) int their classes, -1 for a row without; the classes' names, sorted; the items;
-    and the facts of all of them, but for what follows from how they are asked."""
+    """Returns the items' modality; their classes (n,) int, -1 for a row without one; the sorted class names; the items;
+    and a function for the facts, except those that depend on the question.
+    """
     content, codes = rows.content("item"), rows.texts("label")
     rows.check_names()
     names = sorted(codes.distinct)
@@ -45,14 +45,14 @@ def _classes(rows: OwnRows) -> tuple[str, np.ndarray, list[str], Callable[[], La
 
 
 def zero_shot(rows: OwnRows) -> OwnFacts:
-    """Items that get the class of the nearest prompt; rows of one class must have the same prompt."""
+    """Returns items classified by the nearest prompt; rows of one class must have the same prompt."""
     modality, labels, names, tested, facts = _classes(rows)
     start, about = PROMPTS[modality], "prompts in the file"
     if rows.has("prompt"):
         codes = rows.texts("prompt")
         first = np.full(len(names) + 1, -1, dtype=np.int64)
         order = np.arange(len(rows))[::-1]
-        first[labels[order]] = order  # the last that is written is the first row of its class
+        first[labels[order]] = order  # the last value written is the first row of the class
         earlier = first[labels]
         rows.fault(
             "prompt",
@@ -74,20 +74,21 @@ def zero_shot(rows: OwnRows) -> OwnFacts:
 
 
 def clusters(rows: OwnRows) -> OwnFacts:
-    """Items to be grouped."""
+    """Returns items to be clustered."""
     *_, tested, facts = _classes(rows)
     return facts(category="Clustering", metrics=("nmi",), chance=None, items=lambda: Clusters(test=tested()))
 
 
 def neighbours(rows: OwnRows) -> OwnFacts:
-    """Items that are each given the class of their neighbours."""
+    """Returns items to be classified by their neighbours."""
     *_, tested, facts = _classes(rows)
     return facts(category="Nearest Neighbours", items=lambda: Clusters(test=tested()))
 
 
 def probe(rows: OwnRows) -> OwnFacts:
-    """Items whose class a probe tells, trained on the rows of the split `train`; of data without splits on half of each
-    class, drawn once."""
+    """Returns items classified by a probe, which is trained on the rows of the split `train` or, for data without
+    splits, on half of each class, drawn once.
+    """
     modality, labels, names, every, facts = _classes(rows)
     if rows.has(SPLIT):
         splits = rows.texts(SPLIT)
@@ -113,7 +114,7 @@ def probe(rows: OwnRows) -> OwnFacts:
         left = int(len(rows) - train.sum() - test.sum())
         notes = f"Skipped: {counted(left, 'row')} of other splits." if left else ""
     else:
-        # Every other item of each class in a shuffled order that is the same every time, the first included.
+        # Takes every other item of each class, including the first, in a fixed shuffled order.
         order = np.random.RandomState(42).permutation(len(rows))
         order = order[np.argsort(labels[order], kind="stable")]
         starts = np.flatnonzero(np.diff(labels[order], prepend=-2))

@@ -1,5 +1,6 @@
-"""What lies at a path: a manifest, a folder with one, images in a folder per class, or a retrieval data set as BEIR has
-it (corpus.jsonl, queries.jsonl and qrels/test.tsv)."""
+"""The layout at a path: a manifest, a folder with one, images in a folder per class, or a retrieval data set in the
+layout of BEIR (corpus.jsonl, queries.jsonl and qrels/test.tsv).
+"""
 
 from __future__ import annotations
 
@@ -17,11 +18,11 @@ from compute.tasks.own.table import SPLIT, TEST, TRAIN, OwnTable
 from compute.types import BadInput
 
 BEIR = "corpus.jsonl, queries.jsonl and qrels/test.tsv"
-MANIFESTS = ("manifest", "metadata", "items")  # names, less their end, that a folder's manifest can have
+MANIFESTS = ("manifest", "metadata", "items")  # possible names of a folder's manifest, without extension
 
 
 def read(path: Path, shape: TaskShape | None) -> tuple[TaskShape | None, dict[str, OwnTable]]:
-    """Returns the tables at a path, and their shape where the layout tells it. Raises BadInput."""
+    """Returns the tables at a path, and their shape if the layout determines it. Raises BadInput."""
     files = retrieval_files(path)
     if files and shape in (None, RETRIEVAL):
         return RETRIEVAL, {name: tables.read(file, folder=path) for name, file in files.items()}
@@ -32,7 +33,7 @@ def read(path: Path, shape: TaskShape | None) -> tuple[TaskShape | None, dict[st
 
 
 def table_files(path: Path) -> list[Path]:
-    """Returns the files that tables are read from at a path; none for a folder of images by class. Raises BadInput."""
+    """Returns the files with the tables at a path; empty for a folder of images by class. Raises BadInput."""
     if files := retrieval_files(path):
         return list(files.values())
     manifest = _manifest(path)
@@ -40,7 +41,7 @@ def table_files(path: Path) -> list[Path]:
 
 
 def _manifest(path: Path) -> Path | None:
-    """Returns the one manifest at a path or in the folder there. Raises BadInput for several."""
+    """Returns the only manifest at a path or in the folder there. Raises BadInput for several."""
     if not path.is_dir():
         return path
     named = [path / f"{name}{end}" for name in MANIFESTS for end in ENDINGS]
@@ -54,10 +55,10 @@ def _manifest(path: Path) -> Path | None:
 
 
 def retrieval_files(folder: Path) -> dict[str, Path]:
-    """Returns the three files by what they hold; none for a folder that has neither queries nor a corpus.
+    """Returns the three files by content; empty for a folder with neither queries nor a corpus.
 
-    Each may have any of the manifests' formats. Judgements are a file `qrels`, or in a folder `qrels` the file `test`
-    or the only one. Raises BadInput for a folder that has but some of them.
+    Each may have any format of manifests. Judgements are a file `qrels`, or the file `test` or the only file in a
+    folder `qrels`. Raises BadInput for a folder with only some of them.
     """
     found = {
         name: [folder / f"{name}{end}" for end in ENDINGS if (folder / f"{name}{end}").is_file()]
@@ -80,8 +81,8 @@ def retrieval_files(folder: Path) -> dict[str, Path]:
 
 
 def class_folder(folder: Path) -> OwnTable:
-    """Images in a folder per class, or below `train` and `test` in a folder per class each, as a manifest has them:
-    their paths within the folder and their classes.
+    """Reads images in one folder per class, possibly below `train` and `test`, as the rows of a manifest: their paths
+    within the folder and their classes.
 
     Raises BadInput for a folder without images in class folders, and for images outside these.
     """

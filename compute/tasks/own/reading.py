@@ -1,4 +1,4 @@
-"""User data as it is read: a manifest, a folder or a data set of the hub, its shape and its faults."""
+"""User data as read: a manifest, a folder or a data set on the hub, its shape and its faults."""
 
 from __future__ import annotations
 
@@ -17,41 +17,41 @@ from compute.tasks.own.rows import Faults, OwnFacts, OwnRows, RowFault, sentence
 from compute.tasks.source import OwnFile, Source
 from compute.types import WHOLE, BadInput, unknown
 
-VERSION = 1  # of what is made of a file: raise it when any item changes
+VERSION = 1  # of the items made from a file: increase it when any item changes
 
 
 @dataclass(frozen=True, kw_only=True)
 class OwnData:
-    """Data of one task, read and checked. With problems there are neither facts nor items."""
+    """Data of one task, read and checked. If there are problems, it has neither facts nor items."""
 
     shape: shapes.TaskShape
     title: str  # of the file or folder
-    path: Path | None  # None: of the hub
+    path: Path | None  # None: on the hub
     hub: str = ""  # `hub:org/name@commit`
     rows: int
-    columns: Mapping[str, str]  # as the user mapped them: the shape's name -> the file's
-    images: tuple[Path, ...] = ()  # further folders that images by path may be in, as the user named them
-    ignored: tuple[str, ...] = ()  # columns that nothing is read from
-    problems: tuple[RowFault, ...] = ()  # the first rows of each kind
-    faults: int = 0  # all of them
+    columns: Mapping[str, str]  # as mapped by the user: the shape's name -> the file's
+    images: tuple[Path, ...] = ()  # additional folders for images by path, as named by the user
+    ignored: tuple[str, ...] = ()  # columns that are not read
+    problems: tuple[RowFault, ...] = ()  # the first faulty rows of each kind
+    faults: int = 0  # number of all faults
     known: OwnFacts | None = None
     read: Mapping[str, OwnRows] = field(repr=False)
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """How its files were read, and which are not used."""
+        """Returns notes on how its files were read, and on unused files."""
         return tuple(note for rows in self.read.values() for note in (*rows.table.notes, *rows.notes))
 
     @property
     def name(self) -> str:
-        """What a suite of it is called: the file's name without its end, the folder's, or the data set's."""
+        """Returns the name for a suite: the file's name without its extension, the folder's, or the data set's."""
         if self.path is None:
             return self.title.partition("/")[2]
         return self.title if self.path.is_dir() else self.path.stem
 
     @property
     def facts(self) -> OwnFacts:
-        """What the task's row says of the items. Raises BadInput with the problems if there are any."""
+        """Returns the facts for the task's row. Raises BadInput with the problems if there are any."""
         self.check()
         return self.known
 
@@ -67,9 +67,9 @@ class OwnData:
 
     @cached_property
     def digest(self) -> str:
-        """32 hex digits of all that decides the items: the rows, the images' contents, the shape and its columns.
+        """Returns 32 hex digits that identify the items: the rows, the images' contents, the shape and its columns.
 
-        Reads every image once, where its content key is not stored yet. Raises BadInput with the problems.
+        Reads each image once, unless its content key is already stored. Raises BadInput with the problems.
         """
         self.check()
         parts: list[object] = [VERSION, self.shape.key]
@@ -81,7 +81,7 @@ class OwnData:
 
     @property
     def file(self) -> OwnFile:
-        """What is recorded of it."""
+        """Returns the record of it."""
         return OwnFile(
             path=self.path,
             hub=self.hub,
@@ -104,8 +104,8 @@ def read(
     """Reads and checks a manifest, a folder or a data set of the hub (`hub:org/name@revision`).
 
     The shape follows from the columns unless it is named (one of shapes.KEYS); `columns` maps the shape's names to the
-    file's; `images` are further folders that images by path may be in. Raises BadInput if there is nothing that
-    could be checked row by row: no file, no columns of a shape. What is wrong with rows is in `problems`.
+    file's; `images` are additional folders for images by path. Raises BadInput if rows cannot be checked at all,
+    because there is no file or its columns fit no shape. Faults of rows are in `problems`.
     """
     source = source or Source()
     given = dict(columns or {})
@@ -118,7 +118,7 @@ def read(
     if str(data).startswith(hub.PREFIX):
         title, hub_name, chosen, tables = hub.read(str(data), shape=chosen, given=given, source=source)
         if isinstance(tables, Path):
-            cached = tables.parent.parent  # whose files are links to the blobs next to it
+            cached = tables.parent.parent  # its files are links to blobs next to it
             if tables.parent.name == "snapshots" and cached.name.startswith("datasets--"):
                 images = (*images, cached)
             chosen, tables = layout.read(tables, chosen)

@@ -1,8 +1,8 @@
-"""A user's table seen through the columns of its shape: each column is checked whole, then made into items, and what
-follows from it for the task.
+"""A user's table through the columns of its shape: each column is checked as a whole, then turned into items and facts
+for the task.
 
-Images by path are relative to the manifest's folder, or to a folder that the user names. A path may lead into these
-folders alone: a manifest may come from anyone. Links are judged by where they lead.
+Image paths are relative to the manifest's folder, or to a folder named by the user. A path must stay within these
+folders, because a manifest may come from anyone. Links are judged by their targets.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ from compute.types import WHOLE, shortened, suggestion
 if TYPE_CHECKING:
     import pandas as pd
 
-LISTED = 20  # rows of one kind of fault
+LISTED = 20  # rows listed per kind of fault
 SHOWN = 5  # faults in the sentence of an error
-FileState = tuple[str, int, int]  # path, bytes and time of change, for the keys' cache
+FileState = tuple[str, int, int]  # path, bytes and modification time, for the cache of keys
 OUTSIDE = "leads out of the manifest's folder: move the images there, or name the folder they are in with --images"
-FIRST = 100  # values without the form of a path: where none of them is a file, the others are not looked for
-MOST_NAMES = 2000  # files of a folder that a suggestion is looked for among
+FIRST = 100  # values without the form of a path: if none of them is a file, the others are not looked up
+MOST_NAMES = 2000  # files of a folder among which a suggestion is sought
 
 
 class RowFault(NamedTuple):
-    """One fault. Rows count from 1, the first after the header; 0 is the file as a whole."""
+    """One fault. Rows count from 1, after the header; 0 is the whole file."""
 
     file: str
     row: int
@@ -53,30 +53,32 @@ class RowFault(NamedTuple):
 
 @dataclass(kw_only=True)
 class Faults:
-    """The faults found so far, as files are read."""
+    """The faults found while files are read."""
 
     listed: list[RowFault] = field(default_factory=list)
     count: int = 0
 
     def whole(self, file: str, what: str) -> None:
-        """A fault of the file as a whole."""
+        """Adds a fault of the whole file."""
         self.listed.append(RowFault(file, 0, what))
         self.count += 1
 
     def rows(self, file: str, wrong: np.ndarray, what: Callable[[int], str]) -> None:
-        """The rows where `wrong` (n,) bool is true; `what(i)` says what is wrong with row i, from 0."""
+        """Adds faults of the rows for which `wrong` (n,) bool is true; `what(i)` describes the fault of row i, from
+        0.
+        """
         positions = np.flatnonzero(wrong)
         self.listed += [RowFault(file, at + 1, what(at)) for at in positions[:LISTED].tolist()]
         self.count += len(positions)
 
     def by_row(self) -> list[RowFault]:
-        """Those that are listed, file by file and row by row, those of a file as a whole first."""
+        """Returns the listed faults by file and row; those of a whole file come first."""
         files = list(dict.fromkeys(fault.file for fault in self.listed))
         return sorted(self.listed, key=lambda fault: (files.index(fault.file), fault.row))
 
 
 def sentence(title: str, listed: list[RowFault] | tuple[RowFault, ...], count: int) -> str:
-    """Returns the first faults and how many there are, as an error has them."""
+    """Describes the first faults and their number, as an error message."""
     first = " ".join(f"{fault}{'' if fault.what.endswith(('?', '.')) else '.'}" for fault in listed[:SHOWN])
     if count == 1:
         return str(listed[0])
@@ -85,10 +87,10 @@ def sentence(title: str, listed: list[RowFault] | tuple[RowFault, ...], count: i
 
 
 def located(names: Sequence[str], *, folders: Sequence[Path]) -> tuple[list[str], dict[int, str], list[FileState]]:
-    """Looks for each of these distinct paths in the folders, the first that has it. Nothing is opened.
+    """Looks up each of these distinct paths in the folders; the first folder that has it is used. No file is opened.
 
-    Returns absolute paths, empty with a problem; what is wrong by position, as the end of a sentence; and the state of
-    each file, nothing of one with a problem.
+    Returns absolute paths, empty if there is a problem; the problems by position, as the end of a sentence; and the
+    state of each file without a problem.
     """
     roots = [os.path.abspath(folder) for folder in folders]
     allowed = tuple(os.path.join(os.path.realpath(root), "") for root in roots)
@@ -108,7 +110,7 @@ def located(names: Sequence[str], *, folders: Sequence[Path]) -> tuple[list[str]
         if problem:
             folder, file = os.path.split(path)
             if status is None and problem != OUTSIDE and len(problems) < LISTED and os.path.isdir(folder):
-                near = suggestion(file, os.listdir(folder)[:MOST_NAMES])  # that may be meant
+                near = suggestion(file, os.listdir(folder)[:MOST_NAMES])  # possible intended file
                 problem += f".{near}" if near else ""
             problems[at] = problem
         paths.append("" if problem else path)
@@ -117,7 +119,7 @@ def located(names: Sequence[str], *, folders: Sequence[Path]) -> tuple[list[str]
 
 
 def _status(path: str) -> tuple[os.stat_result | None, str]:
-    """Returns a file's status, None if there is none, and what is wrong with it."""
+    """Returns a file's status, None if it does not exist, and its problem."""
     try:
         status = os.stat(path)
     except (FileNotFoundError, NotADirectoryError):
@@ -130,7 +132,9 @@ def _status(path: str) -> tuple[os.stat_result | None, str]:
 
 
 def spelled(folder: str, name: str) -> str:
-    """The path of a file in a folder as the disk has it: `\\` may stand for `/`, `é` be one character or two."""
+    r"""Returns the path of a file in a folder as it is spelled on disk: `\\` may stand for `/`, and `é` may be one
+    character or two.
+    """
     path = os.path.join(folder, name)
     if name.isascii() and "\\" not in name or os.path.lexists(path):
         return path
@@ -142,7 +146,7 @@ def spelled(folder: str, name: str) -> str:
 
 
 class Codes(NamedTuple):
-    """A column of texts as its distinct values: row i has `distinct[codes[i]]`."""
+    """A column of texts by its distinct values: row i has `distinct[codes[i]]`."""
 
     distinct: list[str]
     codes: np.ndarray  # (n,) int; -1 if the row has none
@@ -153,12 +157,12 @@ class Codes(NamedTuple):
         return "" if code < 0 else self.distinct[code]
 
     def rows(self, distinct: Sequence[bool] | np.ndarray) -> np.ndarray:
-        """(n,) bool: the rows whose distinct value has True here."""
+        """Returns (n,) bool: the rows whose distinct value is True here."""
         return np.append(np.asarray(distinct, dtype=bool), False)[self.codes]
 
     @classmethod
     def of(cls, values: pd.Series) -> Codes:
-        """Of texts; blank ones count as none."""
+        """Makes it from texts; blank texts count as missing."""
         import pandas as pd
 
         codes, distinct = pd.factorize(values.where(values.str.strip() != ""))
@@ -167,63 +171,65 @@ class Codes(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class OwnContent:
-    """A column of images or texts, checked, its contents not read yet but for images inside Parquet."""
+    """A checked column of images or texts. Contents are read later, except images inside Parquet."""
 
     modality: str  # image or text
     name: str  # the file's column
-    at: np.ndarray  # (n,) which content each row has, -1 for none; equal ones have one number
-    keys: Callable[[Path | None], np.ndarray]  # the contents' keys, given the folder where those of files are stored
-    read: Callable[[int], bytes | str]  # a content by its number
+    at: np.ndarray  # (n,) the content of each row, -1 for none; equal contents have the same number
+    keys: Callable[[Path | None], np.ndarray]  # the contents' keys, given the folder of stored keys
+    read: Callable[[int], bytes | str]  # returns a content by its number
     label: Callable[[int], str]  # a row in messages
 
     def distinct(self, cache: Path | None) -> tuple[Column, np.ndarray]:
-        """Returns every content once, and which of them each row has (n,), -1 for none."""
+        """Returns each distinct content once, and the content of each row (n,), -1 for none."""
         used, first, at = np.unique(self.at, return_index=True, return_inverse=True)
         empty = int(bool(len(used)) and used[0] < 0)
         return self.column(cache).take(first[empty:]), at - empty
 
     def column(self, cache: Path | None) -> Column:
-        """Returns the items, one a row; a row without any has no content."""
+        """Returns the items, one per row; a row without an item has no content."""
         keys = self.keys(cache)[self.at]
         return Column(modality=self.modality, keys=keys, read=lambda row: self.read(int(self.at[row])), name=self.label)
 
 
 @dataclass(kw_only=True)
 class OwnRows:
-    """The rows of a table by the shape's names of columns. What is wrong with them goes to `faults`."""
+    """The rows of a table by the shape's column names. Faults are added to `faults`."""
 
     table: OwnTable
-    columns: Mapping[str, str]  # the shape's name -> the file's, of those that are there
+    columns: Mapping[str, str]  # the shape's name -> the file's, for existing columns
     faults: Faults
-    folders: Sequence[Path] = ()  # where images by path may lie
+    folders: Sequence[Path] = ()  # folders that may contain images by path
     cache: Path | None = None  # where content keys are stored
-    images: dict[str, OwnContent] = field(default_factory=dict, repr=False)  # that were looked at, by column
-    notes: list[str] = field(default_factory=list)  # on how they were read, where it could be meant otherwise
+    images: dict[str, OwnContent] = field(default_factory=dict, repr=False)  # columns of images that were read
+    notes: list[str] = field(default_factory=list)  # notes on how ambiguous values were read
     _texts: dict[str, Codes] = field(default_factory=dict, repr=False)
 
     def __len__(self) -> int:
         return len(self.table)
 
     def has(self, name: str) -> bool:
-        """Returns whether the file has a column for this one of the shape."""
+        """Returns whether the file has this column of the shape."""
         return name in self.columns
 
     def numbered(self, name: str) -> tuple[str, ...]:
-        """Returns the shape's columns name_1, name_2, ... that are there."""
+        """Returns the shape's existing columns name_1, name_2, ..."""
         return tuple(column for column in self.columns if re.fullmatch(rf"{name}_\d+", column))
 
     def fault(self, name: str, wrong: np.ndarray, what: Callable[[int], str]) -> None:
-        """Faults of the rows where `wrong` is true; `what(i)` is the end of the sentence after the column's name."""
+        """Adds faults of the rows for which `wrong` is true; `what(i)` completes a sentence that begins with the
+        column's name.
+        """
         column = self.columns[name]
         self.faults.rows(self.table.title, wrong, lambda at: f"{column} {what(at)}")
 
     def whole(self, what: str) -> None:
-        """A fault of the file as a whole."""
+        """Adds a fault of the whole file."""
         self.faults.whole(self.table.title, what)
 
     def texts(self, name: str, *, required: bool = True) -> Codes:
         """Returns a column's values as texts, class numbers as names; blanks are faults in a required column."""
-        if name not in self._texts:  # what is wrong is counted once
+        if name not in self._texts:  # faults are counted once
             self._texts[name] = Codes.of(self._as_texts(name))
             self._check_empty(name, self._texts[name].codes < 0, required=required)
         return self._texts[name]
@@ -231,9 +237,10 @@ class OwnRows:
     def numbers(
         self, name: str, *, least: float = -np.inf, most: float = np.inf, whole: bool = False, meaning: str = ""
     ) -> np.ndarray:
-        """(n,) float64, `whole` int64; rows without a number from `least` to `most` are faults, and NaN or -1.
+        """Returns (n,) float64, or int64 if `whole`. Rows without a number from `least` to `most` are faults, with
+        value NaN or -1.
 
-        `meaning` says what is needed.
+        `meaning` describes valid values.
         """
         import pandas as pd
 
@@ -251,10 +258,10 @@ class OwnRows:
         return np.where(np.isnan(values), -1, values).astype(np.int64) if whole else values
 
     def content(self, name: str, *, only: str = "", required: bool = True) -> OwnContent:
-        """Returns a column of images or texts; `only` one of these. Images by path, or bytes inside Parquet.
+        """Returns a column of images or texts; `only` allows one of these. Images are paths, or bytes inside Parquet.
 
-        A column is of images whose values mostly are paths: of a file that is there, by an image's ending, or by their
-        form. Empty rows are faults where `required`.
+        A column contains images if most of its values are paths: of an existing file, with an image's extension, or by
+        their form. Empty rows are faults if `required`.
         """
         column = self.columns[name]
         if column in self.table.stored:
@@ -307,7 +314,7 @@ class OwnRows:
             lambda at: f"{shortened(codes.at(at))} {problems[int(codes.codes[at])]}",
         )
 
-        def keys() -> np.ndarray:  # each file is read once and never again while it stays the same
+        def keys() -> np.ndarray:  # each file is read only once while it is unchanged
             read = followed(paths, "Reading images")
             return np.array([content_key(content(path)) if path else NO_KEY for path in read], dtype="S32")
 
@@ -322,7 +329,7 @@ class OwnRows:
         return self.images[name]
 
     def joined_texts(self, names: Sequence[str]) -> OwnContent:
-        """Columns of texts as one, with a space between; a row may have none."""
+        """Joins columns of texts with a space; a row may be empty."""
         first, *others = [self._as_texts(name).fillna("") for name in names]
         values = (first.str.cat(others, sep=" ") if others else first).str.strip()
         column = " and ".join(self.columns[name] for name in names)
@@ -340,7 +347,7 @@ class OwnRows:
         )
 
     def names(self) -> tuple[str, ...]:
-        """Returns the items' names: those of the column `name`, else the rows' numbers from 1."""
+        """Returns the items' names: the column `id` or `name`, else row numbers from 1."""
         if not self._named_by:
             return tuple(map(str, range(1, len(self) + 1)))
         codes = self.texts(self._named_by)
@@ -348,7 +355,7 @@ class OwnRows:
         return tuple(listed[at] for at in codes.codes.tolist())
 
     def check_names(self) -> None:
-        """A name that an earlier row has is a fault."""
+        """Adds a fault for each name that an earlier row has."""
         import pandas as pd
 
         if self._named_by:
@@ -367,7 +374,7 @@ class OwnRows:
         return next((name for name in ("id", "name") if self.has(name)), "")
 
     def _as_texts(self, name: str) -> pd.Series:
-        """Returns a column's values as texts; lists and objects are a fault, and nothing."""
+        """Returns a column's values as texts; a column of lists or objects is a fault and empty."""
         import pandas as pd
 
         if (texts := self.table.texts(self.columns[name])) is None:
@@ -384,12 +391,12 @@ class OwnRows:
 
 @dataclass(frozen=True, kw_only=True)
 class OwnFacts:
-    """What a task's row says of its items, and the items."""
+    """Facts for the task's row about its items, and the items."""
 
     category: str
-    metrics: tuple[str, ...]  # the first is the headline
-    chance: float | None  # value of the headline by guessing
-    n_items: int  # that are scored
+    metrics: tuple[str, ...]  # the first is the main metric
+    chance: float | None  # expected value of the main metric when guessing
+    n_items: int  # number of scored items
     modalities: tuple[str, ...]
     counts: str  # in words: "120 questions of 3 alternatives"
     items: Callable[[], Data | dict[str, Data]] = field(repr=False)  # of rows without a fault; several by subset

@@ -1,7 +1,7 @@
-"""The shapes that user data can have: which columns, and the task that follows; and which one a file's columns make.
+"""The shapes of user data: their columns and tasks, and how a file's columns determine the shape.
 
-Everything follows from this table: what a file is taken for, what is checked, and how a run scores it. A new shape is a
-row here and in docs/your-data.md, and a function that checks the rows and says what follows: its facts and its items.
+Everything follows from this table: how a file is recognised, what is checked, and how a run scores it. A new shape is a
+row here and in docs/your-data.md, and a function that checks the rows and returns facts and items.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ IMAGES, CAPTIONS = "image", "caption"
 
 
 def rated(rows: OwnRows) -> OwnFacts:
-    """Pairs with a score by people."""
+    """Returns pairs with people's scores."""
     first, second = rows.content("first"), rows.content("second")
     score = rows.numbers("score")
     rows.check_names()
@@ -44,8 +44,9 @@ def rated(rows: OwnRows) -> OwnFacts:
 
 
 def matches(rows: OwnRows) -> OwnFacts:
-    """Rows of images and captions: with one image the first caption is its own, with one caption the first image,
-    with as many of each i goes with i."""
+    """Returns rows of images and captions: with one image, the first caption matches; with one caption, the first
+    image; with equally many, i matches i.
+    """
     images = [rows.content(name, only="image") for name in rows.numbered(IMAGES)]
     captions = [rows.content(name, only="text") for name in rows.numbered(CAPTIONS)]
     a, c = len(images), len(captions)
@@ -59,7 +60,7 @@ def matches(rows: OwnRows) -> OwnFacts:
     if min(a, c) == 1:
         metrics, chance = (("text_accuracy",) if a == 1 else ("image_accuracy",)), 1 / max(a, c)
     elif a == c == 2:
-        chance = 1 / 6  # of the 24 orders of four scores 4 are right
+        chance = 1 / 6  # 4 of the 24 orders of four scores are correct
     return OwnFacts(
         category="Compositionality",
         metrics=metrics,
@@ -77,19 +78,19 @@ def matches(rows: OwnRows) -> OwnFacts:
 
 
 class TaskShape(NamedTuple):
-    """One shape. `fields` are those of its table, or of several tables by their file's name."""
+    """One shape. `fields` are those of its table or, for several tables, by file name."""
 
     key: str
     title: str
     procedure: str
     fields: Sequence[FormField] | Mapping[str, Sequence[FormField]]
     facts: Callable[..., OwnFacts | None]  # of the rows, of several tables by name; adds their faults, None with some
-    told: bool = True  # whether a file with its columns is taken for it unless told otherwise
-    by: str = ""  # an optional column without which it is not
+    told: bool = True  # whether a file with its columns is recognised automatically
+    by: str = ""  # an optional column required for automatic recognition
 
     @property
     def forms(self) -> dict[str, Form]:
-        """Its tables' columns; a single table has no name."""
+        """Returns its tables' columns; a single table has no name."""
         tables = self.fields if isinstance(self.fields, Mapping) else {"": self.fields}
         return {name: Form(self.key, tuple(fields)) for name, fields in tables.items()}
 
@@ -138,7 +139,7 @@ NEIGHBOURS = CLUSTERING._replace(
     facts=labelled.neighbours,
 )
 
-SHAPES = (  # in the order in which a file's columns are compared with theirs
+SHAPES = (  # in the order in which they are compared with a file's columns
     TaskShape(
         "choices",
         "Choices",
@@ -212,9 +213,9 @@ KEYS = tuple(shape.key for shape in SHAPES)
 
 
 def shape_of(present: tuple[str, ...], given: Mapping[str, str], *, title: str) -> TaskShape:
-    """The shape whose columns a table has, by their names, its aliases or `given` (the shape's name -> the file's).
+    """Returns the shape whose columns a table has, by names, aliases or `given` (the shape's name -> the file's).
 
-    Raises BadInput with the nearest shape and what it lacks.
+    Raises BadInput with the nearest shape and its missing columns.
     """
     alone = [shape for shape in SHAPES if "" in shape.forms]
     missing = {shape.key: shape.forms[""].missing(present, given) for shape in alone}
@@ -243,7 +244,7 @@ def shape_of(present: tuple[str, ...], given: Mapping[str, str], *, title: str) 
 
 
 def of_table(given: Mapping[str, str], table: str, every: tuple[str, ...]) -> dict[str, str]:
-    """Returns which columns of one of several tables are which of the shape's: `corpus.text=body`. Raises BadInput."""
+    """Returns the mapping of columns for one of several tables: `corpus.text=body`. Raises BadInput."""
     if every == ("",):
         return dict(given)
     for name in given:

@@ -1,4 +1,4 @@
-"""A manifest as it is read (`compute.io.tables`), its values as Arrow arrays, never a Python object a row.
+"""A manifest as read (`compute.io.tables`), with values as Arrow arrays rather than one Python object per row.
 
 Images inside a Parquet file stay there until they are read.
 """
@@ -24,35 +24,35 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 MOST_BYTES = 4 << 30  # of a manifest's texts
-SPLIT = "split"  # the column that says which rows train and which test
+SPLIT = "split"  # limit for a manifest's texts
 TRAIN, TEST = "train", "test"
 
 
 @dataclass(frozen=True, kw_only=True)
 class OwnTable:
-    """The rows of a file. `values` has every column but those of images' bytes, which are in `stored`."""
+    """the column that separates training from test rows"""
 
     title: str  # the file's name, for messages
     values: pa.Table
-    folder: Path | None = None  # that paths of images begin at; None: they may not be paths
+    folder: Path | None = None  # base of image paths; None: paths are not allowed
     # Columns of images' bytes: the images, given `cache`, the folder where content keys are stored.
     stored: Mapping[str, Callable[..., Column]] = field(default_factory=dict)
-    paths: tuple[str, ...] = ()  # columns of images' paths, whatever these end in
+    paths: tuple[str, ...] = ()  # columns of image paths, with any extension
     class_names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # of columns of class numbers
     digest: str = ""  # of the file's content
-    comma: bool | None = False  # whether decimals have a comma, as far as the file's separator tells
-    notes: tuple[str, ...] = ()  # on how the file was read, and what of a folder was not
+    comma: bool | None = False  # whether decimals have a comma, as implied by the file's separator
+    notes: tuple[str, ...] = ()  # on how the file was read, and on unused files of a folder
 
     def __len__(self) -> int:
         return self.values.num_rows
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names of the columns."""
+        """Returns the names of the columns."""
         return (*self.values.column_names, *self.stored)
 
     def texts(self, column: str) -> pd.Series | None:
-        """Returns a column as texts, numbers of classes as their names; None for one of lists or objects."""
+        """Returns a column as texts, with class numbers as names; None for lists or objects."""
         import pyarrow as pa
 
         values = self.values.column(column)
@@ -66,11 +66,11 @@ class OwnTable:
 
 
 def read(path: Path, *, folder: Path | None = None) -> OwnTable:
-    """Returns a manifest by the end of its name, one of ENDINGS.
+    """Reads a manifest by its extension, one of ENDINGS.
 
-    Paths of images begin at `folder`, by default the manifest's.
+    Image paths are relative to `folder`, by default the manifest's.
 
-    Raises BadInput for a file that cannot be read as what its name says.
+    Raises BadInput for a file that does not match its extension.
     """
     import pyarrow as pa
 
@@ -94,13 +94,13 @@ def read(path: Path, *, folder: Path | None = None) -> OwnTable:
 
 
 def digest_of(path: Path) -> str:
-    """32 hex digits of BLAKE2b over a file's content."""
+    """Returns 32 hex digits of BLAKE2b over a file's content."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
 
 
 def of_parquet(table: parquet.Table, *, folder: Path | None, digest: str) -> OwnTable:
-    """Returns the rows of a Parquet table, a file's or a hub data set's. Raises BadInput for a damaged file."""
+    """Reads the rows of a Parquet table, from a file or a hub data set. Raises BadInput for a damaged file."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

@@ -1,4 +1,4 @@
-"""PairBench: pairs that a judge rates, as published, or from a user manifest images."""
+"""PairBench: pairs that a judge rates, published or made from a user's images."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from compute.tasks.perturb import VERSION as PERTURB_VERSION
 from compute.tasks.source import CARD, Need, Source, weight
 from compute.types import NotHere, Task
 
-# The benchmarks of user pairs: a task's revision is its manifest's digest, its split one of SPLITS.
+# Benchmarks of user pairs: a task's revision is its manifest's digest, its split one of SPLITS.
 OWN = ("own", "own-synthetic")
 PROCEDURES = ("judging",)
-PRINTED = ("pairbench/aggregate",)  # scores of the paper that have no items
+PRINTED = ("pairbench/aggregate",)  # scores of the paper without items
 
 
 def load(task: Task, *, source: Source, options: Mapping[str, Any]) -> dict[str, RatedPairs]:
@@ -27,7 +27,7 @@ def load(task: Task, *, source: Source, options: Mapping[str, Any]) -> dict[str,
 
 
 def identity(task: Task, *, source: Source) -> dict[str, Any]:
-    """Returns the manifest's digest or the published files, and the versions of what draws from them."""
+    """Returns the manifest's digest or the published files, and the versions of the code that draws from them."""
     versions = {"pairs": making.VERSION, "perturb": PERTURB_VERSION}
     if task.benchmark in OWN:
         path = _manifest(task, source)
@@ -36,7 +36,7 @@ def identity(task: Task, *, source: Source) -> dict[str, Any]:
 
 
 def needs(task: Task, *, source: Source) -> Need:
-    """Returns what a task takes; how many images are shown is not known before its pairs are read."""
+    """Returns a task's cost; the number of images is unknown until its pairs are read."""
     if task.benchmark in OWN:
         return Need(present=_manifest(task, source).is_file(), **asked(task))
     config = hub.part_of(task)[0]
@@ -51,11 +51,10 @@ def needs(task: Task, *, source: Source) -> Need:
 
 
 def asked(task: Task) -> dict[str, int]:
-    """Returns how often a model without vectors compares, and how many questions a judge answers, under both
-    conditions.
+    """Returns the number of comparisons by a model without vectors, and of questions to a judge, under both conditions.
 
-    A task's n_items are a condition's pairs in both orders, as the paper counts comparisons. Under the invariant
-    condition a distance compares random applications of the transformation.
+    A task's n_items is the number of pairs per condition in both orders, as the paper counts comparisons. Under the
+    invariant condition a distance compares random applications of the transformation.
     """
     if task.n_items is None:
         return {}

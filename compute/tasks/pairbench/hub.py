@@ -1,13 +1,13 @@
 """PairBench's published data set, `feiziaarash/pairbench`.
 
-Known from its card: configurations coco and in100 with a split a transformation, wu_img_img and wu_img_text with
+Known from its card: configurations coco and in100 with a split per transformation, wu_img_img and wu_img_text with
 splits `subset_a_pos`, `subset_a_pos_colorjitter` ..., a row per item, images in columns img1, img2, ... (four of them
 in coco and in100).
 
-Assumed, for the card does not say it: img1 is the original; of the others the one of 95% of its size is the identical
-pair's, the last one the irrelevant pair's, those between show the transformed pairs in order. Texts are in columns
-of strings in the same order. What can be looked at is: a data set without a column of 95% of the size is refused. Which
-prompt template a pair had is not published: it is drawn, as for pairs made here.
+Assumed, because the card does not say so: img1 is the original; the image with 95% of its size belongs to the identical
+pair, the last one to the irrelevant pair, and those in between to the transformed pairs, in order. Texts are in string
+columns in the same order. This is checked as far as possible: a data set without a column of 95% of the size is
+refused. The prompt templates of the pairs are not published, so they are drawn as for pairs made here.
 """
 
 from __future__ import annotations
@@ -27,14 +27,15 @@ from compute.tasks.pairbench.splits import OF_TASK, SPLITS, Split
 from compute.tasks.source import CARD, Source
 from compute.types import BadInput, NotHere, Task
 
-VERSION = 1  # raise it when the same files give other pairs
+VERSION = 1  # increase it when the same files give other pairs
 REPO = "feiziaarash/pairbench"
-SIZES = {"coco": 761_297_687}  # bytes to fetch of a configuration, as the card prints them; the others' are not known
-LOOKED_AT = 20  # rows whose sizes decide which column is the identical pair's
+SIZES = {"coco": 761_297_687}  # download size in bytes per configuration, from the card; others are unknown
+LOOKED_AT = 20  # rows whose sizes determine the identical pair's column
 
 
 def part_of(task: Task) -> tuple[str, tuple[str, ...], Split]:
-    """Where a task's items are: the configuration, the names that its split has had, and what differs in its pairs.
+    """Returns the location of a task's items: the configuration, the possible names of its split, and the difference in
+    its pairs.
 
     Raises NotHere for a task that is not of the data set.
     """
@@ -50,7 +51,9 @@ def part_of(task: Task) -> tuple[str, tuple[str, ...], Split]:
 
 
 def load(task: Task, *, source: Source) -> dict[str, RatedPairs]:
-    """A task's pairs by condition. Raises NotHere with the command that fetches them, BadInput for another layout."""
+    """Returns a task's pairs by condition. Raises NotHere with the command that fetches them, BadInput for an unknown
+    layout.
+    """
     config, names, split = part_of(task)
     folder = source.folder(REPO, revision=task.revision, files=(CARD, f"{config}/*"))
     present = parquet.splits(folder, config=config)
@@ -68,7 +71,7 @@ def load(task: Task, *, source: Source) -> dict[str, RatedPairs]:
         seconds = _types(others, table, identical=identical[:1])
 
     def pair(row: int, name: str, kind: str) -> Pair:
-        """One pair; its images are there already, so that only the template and the variants are drawn."""
+        """Returns one pair. Its images exist already, so only the template and the variants are drawn."""
         of_first, own = (
             making.drawn_choices(task.key, str(row), part, side=side)
             for part, side in (("first", "first"), (kind, "second"))
@@ -92,7 +95,7 @@ def load(task: Task, *, source: Source) -> dict[str, RatedPairs]:
 
 
 def _columns(table: parquet.Table) -> tuple[list[str], list[str]]:
-    """Returns the columns of images, the original's first, and of texts."""
+    """Returns the columns of images, starting with the original, and of texts."""
     import pyarrow as pa
 
     images = table.in_bytes
@@ -105,7 +108,7 @@ def _columns(table: parquet.Table) -> tuple[list[str], list[str]]:
 
 
 def _types(names: Sequence[str], table: parquet.Table, *, identical: Sequence[str]) -> dict[str, str]:
-    """Returns each second column's type of pair."""
+    """Returns the pair type of each second column."""
     if len(names) not in (3, 4) or not identical:
         raise BadInput(
             f"{table.title} has an unknown layout: of its columns {', '.join(table.columns)}, three or four "
@@ -118,7 +121,7 @@ def _types(names: Sequence[str], table: parquet.Table, *, identical: Sequence[st
 
 
 def _is_resized(first: Column, second: Column) -> bool:
-    """Returns whether most of the second images have SHARE of each side of the first, give or take a pixel."""
+    """Returns whether most of the second images have SHARE of each side of the first, within one pixel."""
     shares = []
     for row in range(min(LOOKED_AT, len(first))):
         sizes = [decoding.opened(column.read(row)).size for column in (first, second)]

@@ -1,9 +1,9 @@
-"""Pairs drawn from images: which image with which, how it is changed, which prompt asks about it (section 3.1).
+"""Drawing of pairs from images: partners, changes, and prompts (section 3.1).
 
-The paper publishes no code, no strengths and not how partners are drawn; all of that is ours. The identical pair shows
-the image at 95% of each side, the transformed pair under the split's transformation at a random strength, and the
-irrelevant pair shows another image under the same transformation. All draws of a pair come from its own seed,
-which its split, item and type decide: another image in the folder changes no other pair's seed.
+The paper publishes neither code nor strengths nor the selection of partners; all of these are ours. The identical pair
+shows the image at 95% of each side, the transformed pair under the split's transformation at a random strength, and the
+irrelevant pair shows another image under the same transformation. All draws of a pair depend on its seed, which its
+split, item and type determine: adding an image to the folder does not change other pairs' seeds.
 """
 
 from __future__ import annotations
@@ -29,28 +29,28 @@ from compute.tasks.pairbench.whatsup import Shows
 from compute.tasks.perturb import VERSION as PERTURB_VERSION
 from compute.types import BadInput, BadItem
 
-VERSION = 1  # raise it when other pairs are drawn from the same seed
-STRENGTHS = (0.3, 1.0)  # of the transformations; the paper gives none
+VERSION = 1  # increase it when the same seed draws other pairs
+STRENGTHS = (0.3, 1.0)  # of the transformations; the paper states none
 APPLICATIONS = 5  # k of section 4.2.2
-SMALLEST = 16  # pixels per side of a source: at 95% of it every metric can still compare
+SMALLEST = 16  # pixels per side of a source: every metric can still compare images of 95% of this size
 
-# Table 8 of the paper counts eight comparisons for an item of What's Up; its text names three types of pairs, six
-# comparisons in both orders. Which the fourth pair is, is unknown. Here it shows a second counterpart: the same objects
-# in a third relation, with the true score of the first. The table's new images, 3 an item where a transformation is
-# added to the position and 2 in the other data sets, are as many as second sides but the identical one.
+# Table 8 of the paper counts eight comparisons per item of What's Up, but its text names three types of pairs, that is
+# six comparisons in both orders. The fourth pair is unknown. Here it has a second counterpart: the same objects in a
+# third relation, with the true score of the first. The table's new images (3 per item if a transformation is added to
+# the position, and 2 in the other data sets) are as many as second sides, except the identical one.
 COUNTERPARTS = 2
 
 
 @dataclass(frozen=True, kw_only=True)
 class SourceItem:
-    """One source image, with what it shows if that is known."""
+    """One source image, and what it shows, if known."""
 
     name: str
     key: bytes
     hashes: np.ndarray = field(repr=False, compare=False)
     objects: tuple[str, ...] = ()
     relation: str = ""
-    captions: tuple[tuple[str, str], ...] = ()  # relation -> caption; the item's own relation among them
+    captions: tuple[tuple[str, str], ...] = ()  # relation -> caption, including the item's own relation
 
 
 def scanned(
@@ -59,7 +59,7 @@ def scanned(
     shows: Mapping[str, Shows] | None = None,
     skipped: Callable[[BadItem], None] | None = None,
 ) -> list[SourceItem]:
-    """Reads and decodes every image once. Raises BadItem for the first that cannot be, or `skipped` takes each."""
+    """Reads and decodes every image once. Raises BadItem for the first bad image, or passes each to `skipped`."""
     items = []
     for at, name in enumerate(followed(images.names, "Reading images")):
         try:
@@ -80,7 +80,7 @@ def scanned(
 
 
 def unchanged(images: Images) -> Callable[[MadeImage], bytes | None]:
-    """Returns what reads the file of an image that is shown as it is; None for one that is changed."""
+    """Returns a function that reads the file of an unchanged image; None for a changed image."""
     rows = {name: at for at, name in enumerate(images.names)}
     return lambda made: None if made.changes else images.read(rows[made.name])
 
@@ -92,8 +92,9 @@ def draw(
     seed: int = 0,
     skipped: Callable[[BadItem], None] | None = None,
 ) -> Iterator[Pair]:
-    """Yields the pairs of every split. Raises BadItem for an item without a partner; with `skipped`, which takes it,
-    the others continue."""
+    """Yields the pairs of every split. Raises BadItem for an item without a partner, or passes it to `skipped` and
+    continues.
+    """
     if spatial := [split.key for split in splits if split.spatial and not items[0].relation]:
         raise BadInput(f"Split {spatial[0]} needs a table of what the images show: --whatsup TABLE")
     if len(items) < 2:
@@ -104,8 +105,8 @@ def draw(
         groups.setdefault(item.objects, []).append(item)
 
     def irrelevant(item: SourceItem, draws: np.random.Generator) -> SourceItem:
-        """Another item at random: of other objects, another file, and no near copy."""
-        # A few tries first: nearly always one fits, and to shuffle many images for every pair takes long.
+        """Returns another random item with other objects and another file that is not a near copy."""
+        # A few tries usually suffice, and shuffling many images for every pair takes long.
         for tries in (lambda: draws.integers(len(items), size=20), lambda: draws.permutation(len(items))):
             for at in tries():
                 other = items[at]
@@ -124,7 +125,7 @@ def draw(
             counterpart = irrelevant(counterpart, draws)
         if split.second == "text":
             relation, captions = counterpart.relation, dict(counterpart.captions)
-            if kind == "irrelevant":  # in another relation, as its images are transformed too
+            if kind == "irrelevant":  # in another relation, because the images of these pairs are transformed too
                 others = [other for other in captions if other != relation] or [relation]
                 relation = others[int(draws.integers(len(others)))]
             return Pair(**pair, text=captions[relation])
@@ -138,7 +139,7 @@ def draw(
         return Pair(**pair)
 
     def counterparts(item: SourceItem, split: Split) -> list[SourceItem]:
-        """Items of the same objects in two other relations, of a text the item itself twice."""
+        """Returns items with the same objects in two other relations; for a text, the item itself twice."""
         draws = _random(seed, split.key, item.name, "counterparts")[1]
         if split.second == "text":
             relations = [relation for relation, _ in item.captions if relation != item.relation]
@@ -155,10 +156,10 @@ def draw(
     def pairs_of(item: SourceItem, split: Split) -> list[Pair]:
         shared = {"split": split.key, "item": item.name, "first": item.name, "first_key": item.key.decode()}
         if split.change:
-            # Of the item, not of the pair: all pairs of an item show the same variants of their first side.
+            # Drawn per item, not per pair: all pairs of an item share the variants of their first side.
             shared |= _applications(_random(seed, split.key, item.name, "first")[1], side="first")
         others = counterparts(item, split) if split.spatial else [item]
-        sides = [item, *others, item]  # of an irrelevant pair, what is not to be shown
+        sides = [item, *others, item]  # for an irrelevant pair, the item that must not be shown
         kinds = ["identical", *("transformed", "transformed-2")[: len(others)], "irrelevant"]
         return [paired(shared, kind, other, split) for kind, other in zip(kinds, sides, strict=True)]
 
@@ -175,14 +176,16 @@ def draw(
 
 
 def _random(seed: int, *names: str) -> tuple[int, np.random.Generator]:
-    """Returns a pair's own seed, and the random numbers that follow from it."""
+    """Returns a pair's seed, and a random generator seeded with it."""
     data = json.dumps([VERSION, seed, *names]).encode()
     own = int.from_bytes(hashlib.blake2b(data, digest_size=4).digest(), "big")
     return own, np.random.default_rng(own)
 
 
 def drawn_choices(*names: str, side: str) -> dict[str, Any]:
-    """For a pair whose images exist already: its seed, its template, strengths and seeds of a side's variants."""
+    """Returns, for a pair with existing images, its seed, its template, and strengths and seeds of a side's
+    variants.
+    """
     own, draws = _random(0, *names)
     return {"seed": own, "template": int(draws.integers(TEMPLATES)), **_applications(draws, side=side)}
 

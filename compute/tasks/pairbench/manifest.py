@@ -1,7 +1,7 @@
-"""The manifest of a set of pairs: every random choice written down, so that the same pairs can be made anywhere.
+"""The manifest of a set of pairs: it records every random choice, so that the same pairs can be made anywhere.
 
-A Parquet file with a row per pair, without order: a judge rates both. Another one next to it has the images, each once;
-variants are made when they are read.
+It is a Parquet file with a row per unordered pair; a judge rates both orders. A second file next to it has each image
+once; variants are made when they are read.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from compute.tasks.parquet import Table
 from compute.tasks.perturb import PERTURBATIONS
 from compute.types import BadInput, NotHere, first_line
 
-VERSION = 1  # raise it when a column changes its name or meaning
+VERSION = 1  # increase it when a column's name or meaning changes
 TEMPLATES = 5  # prompt templates of each kind of pair (Appendix C.1)
-HEADING = b"likeness.pairs"  # the key of the file's metadata that says what the pairs were made from, and how
+HEADING = b"likeness.pairs"  # key of the file's metadata on how and from what the pairs were made
 MOST_BYTES = 1 << 30  # of a manifest's texts
 AGAIN = "Make the pairs again: likeness pairs make"
-GROUP = 32  # images per row group, which are read at once
+GROUP = 32  # images per row group, which is read at once
 
 
 Strength = Annotated[float, Field(ge=0, le=1)]
@@ -61,12 +61,12 @@ class Pair:
 
     @property
     def name(self) -> str:
-        """Unique within the split."""
+        """Returns a name that is unique within the split."""
         return f"{self.item}/{self.type}"
 
     @property
     def sides(self) -> tuple[MadeImage, MadeImage | None]:
-        """How each side is made; None for a text."""
+        """Returns how each side is made; None for a text."""
         first = MadeImage(name=self.first, source=self.first_key.encode())
         if not self.second:
             return first, None
@@ -116,13 +116,13 @@ class Manifest(BaseModel):
 
     @property
     def splits(self) -> tuple[str, ...]:
-        """Keys of the splits, in the usual order."""
+        """Returns the keys of the splits, in standard order."""
         own = {pair.split for pair in self.pairs}
         return tuple(key for key in SPLITS if key in own)
 
     @property
     def items(self) -> int:
-        """How many source items there are."""
+        """Returns the number of source items."""
         return len({pair.item for pair in self.pairs})
 
     def of(self, split: str) -> tuple[Pair, ...]:
@@ -130,12 +130,12 @@ class Manifest(BaseModel):
         return tuple(pair for pair in self.pairs if pair.split == split)
 
     def counts(self) -> dict[str, Counter[str]]:
-        """Pairs by split and type."""
+        """Returns the number of pairs by split and type."""
         return {split: Counter(pair.type for pair in self.pairs if pair.split == split) for split in self.splits}
 
 
 def write(path: Path, pairs: Sequence[Pair], *, about: Mapping[str, Any]) -> Manifest:
-    """Writes a manifest, whole or not at all, and reads it again. Raises CannotWrite."""
+    """Writes a manifest, whole or not at all, and reads it back. Raises CannotWrite."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -147,9 +147,9 @@ def write(path: Path, pairs: Sequence[Pair], *, about: Mapping[str, Any]) -> Man
 
 
 def read(path: Path) -> Manifest:
-    """Returns a manifest, which may come from anyone.
+    """Reads a manifest, which may come from anyone.
 
-    Raises BadInput for a file that is none, is damaged, is of another version, or holds what no pair can.
+    Raises BadInput for a file that is not a manifest, is damaged, has another version, or holds invalid pairs.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -177,7 +177,7 @@ def shown(pairs: Iterable[Pair]) -> dict[bytes, MadeImage]:
 
 
 def images_of(manifest: Manifest) -> Callable[[MadeImage], bytes | None]:
-    """Returns what reads a manifest's images; None for a variant.
+    """Returns a function that reads a manifest's images; it returns None for a variant.
 
     Raises NotHere if the file is gone or lacks an image, BadInput if it is damaged.
     """

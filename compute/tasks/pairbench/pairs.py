@@ -1,4 +1,4 @@
-"""Manifests as items of a task: the pairs of a split under both conditions; variants are made when they are read."""
+"""Manifests as items of a task: the pairs of a split under both conditions, with variants made when they are read."""
 
 from __future__ import annotations
 
@@ -32,7 +32,9 @@ def load(path: Path, *, split: str, source: Source | None = None) -> dict[str, R
 
 
 def rated(pairs: Sequence[Pair], *, maker: ImageMaker, title: str) -> dict[str, RatedPairs]:
-    """The pairs of one split under each condition. All columns are lazy: a row's image is made when it is read."""
+    """Returns the pairs of one split under each condition. All columns are lazy: a row's image is made when it is
+    read.
+    """
     split = SPLITS[pairs[0].split]
     of = f"{title} {split.key}"
     made = [pair.sides for pair in pairs]
@@ -67,7 +69,7 @@ def rated(pairs: Sequence[Pair], *, maker: ImageMaker, title: str) -> dict[str, 
 
 
 def column(made: Sequence[MadeImage], pairs: Sequence[Pair], *, maker: ImageMaker, of: str) -> Column:
-    """Returns a column of images, one a row, none of them made yet."""
+    """Returns a column of images, one per row, which are made when they are read."""
     return Column(
         modality="image",
         keys=np.array([image.key for image in made], dtype="S32"),

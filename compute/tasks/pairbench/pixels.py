@@ -1,4 +1,4 @@
-"""The images of pairs, made from their sources when they are read: the same pixels for the same source and changes."""
+"""Images of pairs, made from their sources when read; the same source and changes give the same pixels."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from PIL import Image
 
 RESIZE = "resize"
-SHARE = 0.95  # of each side, in the identical pair; the paper says 95% of the size and not how it is resized
-RECENT = 256 << 20  # bytes of images that stay in memory
+SHARE = 0.95  # of each side, in the identical pair; the paper says 95% of the size, but not how it is resized
+RECENT = 256 << 20  # bytes of images cached in memory
 
 
 @dataclass(frozen=True, kw_only=True)
 class MadeImage:
-    """A source image and what is done to it."""
+    """A source image and its changes."""
 
     name: str
     source: bytes  # content key of the source's file
@@ -36,8 +36,9 @@ class MadeImage:
 
     @property
     def key(self) -> bytes:
-        """The content key: the source's own if nothing is done, else of source and changes, so that it is known
-        before a pixel is made."""
+        """Returns the content key: the source's if there are no changes, else that of source and changes, so that it is
+        known before the image is made.
+        """
         if not self.changes:
             return self.source
         changes = list(map(list, self.changes))
@@ -49,9 +50,9 @@ class MadeImage:
 
 
 class ImageMaker:
-    """Makes images; those used last stay in memory for all models, splits and threads that read them.
+    """A maker of images that caches recent ones in memory for all models, splits and threads.
 
-    `read(image)` gives the file of one that need not be made, else None; no two threads call it at once.
+    `read(image)` returns the file of an image that exists already, else None; only one thread calls it at a time.
     """
 
     def __init__(self, read: Callable[[MadeImage], bytes | None]) -> None:
@@ -60,12 +61,12 @@ class ImageMaker:
         self._lock, self._reading = threading.Lock(), threading.Lock()
 
     def file(self, made: MadeImage) -> bytes:
-        """Returns the image's file: the source's own, or a PNG. Raises BadInput for what cannot be decoded."""
+        """Returns the image's file: the source's, or a PNG. Raises BadInput for an image that cannot be decoded."""
         data = self._read(made)
         return png(self.image(made)) if data is None else data
 
     def image(self, made: MadeImage) -> Image.Image:
-        """Returns the image, RGB, not to be changed: others read it too. Raises BadInput."""
+        """Returns the image in RGB. It is shared and must not be modified. Raises BadInput."""
         from PIL import Image as Images
 
         with self._lock:
@@ -85,12 +86,12 @@ class ImageMaker:
                     image = base.resize(size, Images.Resampling.LANCZOS)
                 else:
                     image = perturb(base, kind=kind, strength=strength, seed=seed)
-        with self._lock, suppress(ValueError):  # one that is larger than all that stays
+        with self._lock, suppress(ValueError):  # larger than the whole cache
             self._recent[made.key] = image
         return image
 
     def _read(self, made: MadeImage) -> bytes | None:
-        """Returns the file of an image that need not be made."""
+        """Returns the file of an image that exists already."""
         with self._reading:
             try:
                 return self._existing(made)

@@ -1,4 +1,4 @@
-"""PairBench's splits: what differs between the two sides of a pair (section 3.1, Table 8)."""
+"""PairBench's splits: the difference between the two sides of a pair (section 3.1, Table 8)."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ class Split(NamedTuple):
 
     @property
     def change(self) -> str:
-        """The transformation that is applied to pixels; empty if there is none."""
+        """Returns the transformation applied to pixels; empty if there is none."""
         return next((kind for kind in self.transformations if kind != POSITION), "")
 
     @property
     def spatial(self) -> bool:
-        """Whether it needs images of the same objects in several spatial relations."""
+        """Returns whether it needs images of the same objects in several spatial relations."""
         return POSITION in self.transformations
 
 
 def in_sentence(title: str) -> str:
-    """Returns a split's title as it stands within a sentence: `colour jitter`, `Gaussian blur`."""
+    """Returns a split's title for use within a sentence: `colour jitter`, `Gaussian blur`."""
     return title if title.startswith("Gauss") else title[0].lower() + title[1:]
 
 
@@ -45,7 +45,7 @@ SPATIAL_SPLITS = (
     Split("sp-text", "Spatial position, image and text", (POSITION,), second="text"),
 )
 SPLITS = {split.key: split for split in (*IMAGE_SPLITS, *SPATIAL_SPLITS)}
-# The split of every task whose own `split` names a file of its data set instead.
+# Splits of tasks whose own `split` names a file of the data set.
 OF_TASK = {
     **{f"pairbench/{photographs}-{key}": key for photographs in ("coco", "in100") for key in SHORT},
     **{f"pairbench/wu-ii-{half}-{split.key}": split.key for half in "ab" for split in SPATIAL_SPLITS[:-1]},
@@ -55,7 +55,7 @@ OF_TASK = {
 
 
 def split_of(task: str, *, split: str) -> str:
-    """The key of the split that a task is of, by its own `split` where that is one; empty for another kind of task."""
+    """Returns the key of a task's split, given its own `split`; empty for another kind of task."""
     return split if split in SPLITS else OF_TASK.get(task, "")
 
 

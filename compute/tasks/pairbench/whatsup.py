@@ -1,6 +1,6 @@
 """Images of two objects in a spatial relation, with captions, in the layout of What's Up (Kamath et al. 2023).
 
-A table of `image_path` and `caption_options`, the right caption first, each of which tells the objects and one of
+A table of `image_path` and `caption_options`, the correct caption first. Each caption states the objects and one of
 RELATIONS: "A mug to the left of a knife".
 """
 
@@ -42,9 +42,9 @@ FORM = Form("What's Up", (FormField("image_path"), FormField("caption_options"))
 class Shows(NamedTuple):
     """What an image shows."""
 
-    objects: tuple[str, ...]  # the first is in the relation to the second
+    objects: tuple[str, ...]  # the first is in this relation to the second
     relation: str
-    captions: tuple[tuple[str, str], ...]  # relation -> caption; its own first
+    captions: tuple[tuple[str, str], ...]  # relation -> caption, starting with the image's own
 
 
 def read(path: Path, *, images: Path | None = None) -> tuple[Images, dict[str, Shows]]:
@@ -61,7 +61,7 @@ def read(path: Path, *, images: Path | None = None) -> tuple[Images, dict[str, S
     shown = {}
     for number, row in enumerate(table.rows(), 1):
         where, listed = f"{path.name}, row {number}", row[columns["image_path"]]
-        # What's Up's own paths begin with a folder of where they were made.
+        # What's Up's paths begin with the folder in which they were made.
         parts = Path(str(listed).replace("\\", "/")).parts
         name = next((end for at in range(len(parts)) if (end := "/".join(parts[at:])) in names), "")
         if not name:
@@ -69,7 +69,7 @@ def read(path: Path, *, images: Path | None = None) -> tuple[Images, dict[str, S
         if name in shown:
             raise BadInput(f"{where}: {name} appears twice in the table. Remove one of the rows")
         options = row[columns["caption_options"]]
-        options = options.tolist() if hasattr(options, "tolist") else options  # as Parquet has lists
+        options = options.tolist() if hasattr(options, "tolist") else options  # Parquet stores lists as arrays
         captions, objects = {}, ()
         for caption in options if isinstance(options, list) and options else [options]:
             if not (match := CAPTION.fullmatch(str(caption).strip().rstrip("."))):

@@ -1,6 +1,6 @@
-"""UniSim-Bench's 25 data sets as items, drawn by a fixed seed. Rules: UniSim-Bench section 3, Table 1.
+"""UniSim-Bench's 25 data sets as items, drawn with a fixed seed. Rules: UniSim-Bench section 3, Table 1.
 
-The samples behind the published numbers cannot be drawn again: their seeds were drawn inside the public loaders.
+The samples behind the published numbers cannot be reproduced: the public loaders drew their seeds at random.
 """
 
 from __future__ import annotations
@@ -22,31 +22,31 @@ from compute.types import BadInput, NotHere, Task
 LOADER_VERSION, SEED = 1, 0
 PROCEDURES = ("choice", "odd_one_out", "retrieval")
 REPO, REWARDS, CIFAR = "saraghznfri/unisim_data", "THUDM/ImageRewardDB", "mteb/cifar100"
-CIFAR_REVISION = "ac5511f885f65fb75d31a9d8810a8440913f7721"  # as in MIEB's own row
-# Only the validation split is used: the training images need not be fetched.
+CIFAR_REVISION = "ac5511f885f65fb75d31a9d8810a8440913f7721"  # as in MIEB's row
+# Only the validation split is used, so the training images are not fetched.
 REWARD_FILES = ("metadata-validation.parquet", "images/validation/*")
-# Bytes of what is fetched, as the hub lists the files; nobody lists those of the benchmark's own data set.
+# Download sizes in bytes, as listed on the hub; that of the benchmark's own data set is not listed.
 SIZES = {REWARDS: 712_000_000 + 415_000_000, CIFAR: 22_600_000 + 118_000_000}
 HPDV2 = "unisim/hpdv2"
 ALTERNATIVES = (2, 3, 4, 5, 6, 7, 8)  # Figure 4
 LANDMARKS = {"unisim/roxford": "roxford5k", "unisim/rparis": "rparis6k"}  # folders (Radenovic et al. 2018)
-# What counts as right and what is removed from the ranking, by protocol; what is in neither is wrong.
+# Relevant and ignored views by protocol; all others are wrong.
 PROTOCOLS = {"medium": (("easy", "hard"), ("junk",)), "hard": (("hard",), ("junk", "easy"))}
 
 
 class Questions(NamedTuple):
-    """How a task's samples are drawn and what its reference and alternatives are."""
+    """How a task's samples are drawn, and what its reference and alternatives are."""
 
     draw: Callable[..., list[Sample]]  # draw(files, random, count), and the task's options
     reference: str = ""  # image | text | empty: the question is a quality
     alternatives: str = "image"
     question: str = "reference"
-    count: int = 2  # alternatives of a sample, if no option says
+    count: int = 2  # alternatives per sample, unless an option sets it
     look: Callable[..., samples.Look] = samples.looker  # look(files, cache=): how names become columns
     repo: str = REPO
-    revision: str = ""  # empty: as the task's row says
-    files: tuple[str, ...] = ()  # patterns of what is fetched of the data set; none: all
-    version: int = LOADER_VERSION  # part of the fingerprint: raise it when other questions are drawn
+    revision: str = ""  # empty: the task row's
+    files: tuple[str, ...] = ()  # patterns of files to fetch; none: all
+    version: int = LOADER_VERSION  # part of the fingerprint: increase it when other questions are drawn
 
 
 NEARER = partial(Questions, reference="image")
@@ -104,12 +104,12 @@ def load(task: Task, *, source: Source, options: Mapping[str, Any]) -> dict[str,
 
 
 def options_of(task: Task) -> Mapping[str, tuple[Any, ...]]:
-    """`alternatives`: how many images per prompt of HPDv2 has to choose from."""
+    """Returns the option `alternatives`: the number of images per prompt of HPDv2 to choose from."""
     return {"alternatives": ALTERNATIVES} if task.key == HPDV2 else {}
 
 
 def identity(task: Task, *, source: Source) -> dict[str, Any]:
-    """The loader's version, the seed, the number of questions, and the files where no revision identifies them."""
+    """Returns the loader's version, the seed, the number of questions, and the files if no revision identifies them."""
     repo, revision, _ = _where(task)
     return {
         "loader": QUESTIONS[task.key].version if task.key in QUESTIONS else LOADER_VERSION,
@@ -120,14 +120,16 @@ def identity(task: Task, *, source: Source) -> dict[str, Any]:
 
 
 def needs(task: Task, *, source: Source) -> Need:
-    """What the task takes; the data set's archives hold all tasks, so their bytes are counted once a data set."""
+    """Returns the task's cost. The data set's archives contain all tasks, so their bytes are counted once per data
+    set.
+    """
     repo, revision, patterns = _where(task)
     folder = source.present(repo, revision=revision, files=patterns)
     row, count = QUESTIONS.get(task.key), task.n_items or 0
     shown = [row.alternatives] * row.count + [row.reference] if row else []
     compared = (
         row.count * (row.count - 1 if row.question == samples.ODD else 1) if row else 0
-    )  # of odd ones both orders
+    )  # both orders for odd one out
     return Need(
         repo=repo,
         revision=revision,
@@ -141,7 +143,7 @@ def needs(task: Task, *, source: Source) -> Need:
 
 
 def _where(task: Task) -> tuple[str, str, tuple[str, ...]]:
-    """Data set, revision, and patterns of the files that the task reads; none: all."""
+    """Returns data set, revision, and patterns of the files that the task reads; none: all."""
     if task.key in QUESTIONS:
         row = QUESTIONS[task.key]
         return row.repo, row.revision or task.revision, row.files
@@ -151,8 +153,9 @@ def _where(task: Task) -> tuple[str, str, tuple[str, ...]]:
 
 
 def _landmarks(files: Files, folder: str, look: samples.Look) -> dict[str, Retrieval]:
-    """Revisited Oxford or Paris: both protocols over the same queries and images; queries are whole images, as the
-    public code shows them."""
+    """Returns revisited Oxford or Paris: both protocols over the same queries and images. Queries are whole images, as
+    in the public code.
+    """
     folder_path = f"retrieval/revisitop/{folder}"
     truth = ground_truth.read(files.read(f"{folder_path}/gnd_{folder}.pkl"), of=f"gnd_{folder}.pkl")
     try:

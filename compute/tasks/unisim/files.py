@@ -1,4 +1,4 @@
-"""Files of a data set by their name within it, whether they are in a folder or inside its tar and zip archives."""
+"""Files of a data set by name, in a folder or inside its tar and zip archives."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from compute.types import BadInput, NotHere
 
 @dataclass(frozen=True)
 class Files:
-    """All files of a data set. A tar whose members are without their folder's name is known by the tar's own."""
+    """All files of a data set. If a tar's members lack their folder's name, the tar's name is used."""
 
     repo: str
     folder: Path
@@ -28,7 +28,7 @@ class Files:
 
     @classmethod
     def of(cls, repo: str, folder: Path) -> Files:
-        """Indexes a folder. Plain files win over archived ones of the same name."""
+        """Indexes a folder. Plain files take precedence over archived files of the same name."""
         members = {}
         plain = {str(path.relative_to(folder)): path for path in sorted(folder.rglob("*")) if path.is_file()}
         for name, path in plain.items():
@@ -52,7 +52,7 @@ class Files:
         return cls(repo, folder, members, dict(by_folder))
 
     def read(self, name: str) -> bytes:
-        """Returns a file's bytes. Raises NotHere or LikenessError naming it."""
+        """Returns a file's bytes. Raises NotHere or LikenessError with its name."""
         if name not in self.members:
             raise NotHere(
                 f"Data set {self.repo!r} has no file {name!r} in {self.folder}, neither as a file nor in a "
@@ -71,7 +71,7 @@ class Files:
             raise BadInput(f"{self.repo}: {name} is not UTF-8 text ({error.reason}, byte {error.start})") from error
 
     def within(self, folder: str) -> list[str]:
-        """Names of the files directly in a folder, sorted. Raises NotHere for a missing folder."""
+        """Returns the sorted names of the files directly in a folder. Raises NotHere for a missing folder."""
         if folder not in self.by_folder:
             raise NotHere(
                 f"Data set {self.repo!r} has no folder {folder!r} in {self.folder}, neither as a folder nor "
@@ -80,7 +80,7 @@ class Files:
         return self.by_folder[folder]
 
     def folders(self, above: str) -> list[str]:
-        """Names of the folders directly below `above` that hold files, sorted."""
+        """Returns the sorted names of the folders directly below `above` that contain files."""
         depth = len(PurePosixPath(above).parts) + 1
         matches = {
             "/".join(PurePosixPath(name).parts[:depth]) for name in self.by_folder if name.startswith(f"{above}/")
@@ -90,7 +90,9 @@ class Files:
     def images(
         self, names: Sequence[str], *, change: Callable[[bytes], bytes] | None = None, cache: Path | None = None
     ) -> Column:
-        """A column of image files, each read once for its key; `change` makes the shown image of the file's bytes."""
+        """Returns a column of image files, each read once for its key; `change` turns a file's bytes into the shown
+        image.
+        """
         read = (lambda name: change(self.read(name))) if change else self.read
         distinct = sorted(set(names))
         sizes = [

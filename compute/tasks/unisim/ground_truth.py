@@ -1,7 +1,7 @@
-"""Reads the revisited ground truth, which is only published as a pickle, without ever running one.
+"""Reader for the revisited ground truth, which is published only as a pickle, without executing it.
 
-A pickle is a little program. This reads its instructions with the standard library's disassembler and builds only
-lists, dictionaries, texts, numbers, and NumPy arrays of plain numbers; any other instruction is refused.
+A pickle is a small program. This module reads its instructions with the standard library's disassembler and builds only
+lists, dictionaries, texts, numbers, and NumPy arrays of plain numbers. Any other instruction is refused.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ import numpy as np
 
 from compute.types import BadInput
 
-# The only names a ground truth may mention: what NumPy writes for arrays and numbers, and Python 2's bytes.
+# The only names that a ground truth may contain: those that NumPy writes for arrays and numbers, and Python 2's bytes.
 ARRAYS = {"numpy.core.multiarray _reconstruct", "numpy._core.multiarray _reconstruct"}
 DTYPES = {"numpy dtype"}
 SCALARS = {"numpy.core.multiarray scalar", "numpy._core.multiarray scalar"}
 BYTES = {"_codecs encode"}
 PLAIN = {"numpy ndarray"}
 ALLOWED = ARRAYS | DTYPES | SCALARS | BYTES | PLAIN
-# Instructions that put their own argument on the stack.
+# Instructions that push their argument onto the stack.
 VALUES = {
     "INT",
     "LONG",
@@ -46,17 +46,17 @@ MARK = object()
 
 
 class _Name(str):
-    """A name that the pickle mentions; never looked up."""
+    """A name in the pickle, which is never looked up."""
 
 
 class _Array:
-    """An array on its way: filled when its state is set."""
+    """An array under construction, filled when its state is set."""
 
     value: np.ndarray | None = None
 
 
 class _Dtype:
-    """A dtype on its way."""
+    """A dtype under construction."""
 
     def __init__(self, code: str) -> None:
         self.code, self.order = code, "<"
@@ -69,7 +69,7 @@ class _Dtype:
 
 
 def read(data: bytes, *, of: str) -> Any:
-    """What the pickle holds, plain. Raises BadInput naming the instruction that is not allowed, or what is damaged."""
+    """Returns the pickle's content as plain data. Raises BadInput with the forbidden instruction or the damage."""
     try:
         return _plain(_build(data))
     except BadInput as error:

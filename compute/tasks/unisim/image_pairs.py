@@ -1,6 +1,6 @@
-"""Questions about images alone: nearer to a reference, of better quality, brighter and the like (UniSim-Bench Table 1).
+"""Questions about images: nearer to a reference, better quality, brighter and so on (UniSim-Bench Table 1).
 
-Each function draws samples from one data set's own files and annotations; rules: FACTS of the published numbers.
+Each function draws samples from one data set's files and annotations; rules: FACTS of the published numbers.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ BAPPS_SUBSETS = ("cnn", "color", "deblur", "frameinterp", "superres", "tradition
 BAPPS_SHARE = 0.15
 KADID_IMAGES = {"train": range(1, 73), "test": range(73, 82)}
 KADID_DISTORTIONS, KADID_SEVERITIES = range(1, 26), range(1, 6)
-KADID_PAIRS = 5  # of a training image and distortion, so that there are as many pairs as distorted images
+KADID_PAIRS = 5  # per training image and distortion, so that there are as many pairs as distorted images
 PIPAL_REFERENCE_SCORE, PIPAL_REFERENCES = 1500, 5
-# References, distorted images, and scores by split; the scores of `train` are a file per reference.
+# References, distorted images, and scores by split; the scores of `train` are in one file per reference.
 PIPAL_FILES = {"train": ("Train_Ref", "Dist_Imgs", "Train_Label"), "test": ("Val_Ref", "Val_Dist", "val_label.txt")}
 SICE_SHARE, SICE_SCALE = 0.1, 0.2
 
 
 def rows(files: Files, name: str) -> list[dict[str, str]]:
-    """Returns a CSV as dictionaries, blanks around names and values dropped."""
+    """Reads a CSV as dictionaries, with surrounding blanks of names and values removed."""
     lines = csv.DictReader(io.StringIO(files.text(name)))
     return [{(key or "").strip(): (value or "").strip() for key, value in line.items()} for line in lines]
 
 
 def nights(files: Files, random: Random, count: int, *, split: str = "test") -> list[Sample]:
-    """Returns a split's rows with at least 6 votes; the right one is what people voted for."""
+    """Returns a split's rows with at least 6 votes; the correct alternative is the one that people voted for."""
     return [
         Sample(
             name=row["ref_path"],
@@ -76,7 +76,9 @@ def bapps(files: Files, random: Random, count: int) -> list[Sample]:
 
 
 def _pieapp(files: Files, split: str) -> list[tuple[str, str, str, str, float]]:
-    """(scene, reference, A, B, preference for A) with a clear preference and no reference among the alternatives."""
+    """Returns (scene, reference, A, B, preference for A) with a clear preference and without the reference among the
+    alternatives.
+    """
     column = "preference for A" if split == "test" else "processed preference for A"
     comparisons = []
     for line in files.text(f"pie_app/{split}_reference_list.txt").split():
@@ -90,7 +92,7 @@ def _pieapp(files: Files, split: str) -> list[tuple[str, str, str, str, float]]:
 
 
 def pieapp(files: Files, random: Random, count: int, *, split: str = "test") -> list[Sample]:
-    """Returns which of two distorted images is nearer to the reference."""
+    """Returns questions of which of two distorted images is nearer to the reference."""
     return [
         Sample(
             name=f"{first}/{second}",
@@ -103,9 +105,10 @@ def pieapp(files: Files, random: Random, count: int, *, split: str = "test") -> 
 
 
 def pieapp_quality(files: Files, random: Random, count: int, *, split: str = "test") -> list[Sample]:
-    """Returns the reference against each distorted image: the reference always wins.
+    """Returns the reference versus each distorted image: the reference is always better.
 
-    To train, each comparison gives the reference against one of its two images: as many as Table 5 prints.
+    For training, each comparison yields the reference versus one of its two images, which matches the number in Table
+    5.
     """
     pairs = [
         (f"pie_app/reference_images/{split}/{reference}", f"pie_app/distorted_images/{split}/{scene}/{name}")
@@ -117,8 +120,9 @@ def pieapp_quality(files: Files, random: Random, count: int, *, split: str = "te
 
 
 def kadid(files: Files, random: Random, count: int, *, split: str = "test") -> list[Sample]:
-    """Two severities of one distortion of one image; the milder is better. The data set has no splits: the
-    benchmark evaluates the last 9 of 81 images."""
+    """Returns two severities of one distortion of one image; the milder is better. The data set has no splits: the
+    benchmark evaluates the last 9 of 81 images.
+    """
     if split == "test":
         chosen = (
             (random.choice(KADID_IMAGES[split]), random.choice(KADID_DISTORTIONS), random.sample(KADID_SEVERITIES, 2))
@@ -140,7 +144,7 @@ def kadid(files: Files, random: Random, count: int, *, split: str = "test") -> l
 
 
 def koniq(files: Files, random: Random, count: int, *, attribute: str) -> list[Sample]:
-    """Two random test images; the one with the higher value of the attribute (`MOS` for quality) wins."""
+    """Returns two random test images; the one with the higher value of the attribute (`MOS` for quality) is correct."""
 
     tested = [row for row in rows(files, "koniq10k/koniq10k_distributions_sets.csv") if row["set"] == "test"]
     if attribute == "MOS":
@@ -165,7 +169,7 @@ def _scored_pairs(values: dict[str, float], random: Random, count: int, *, folde
 
 
 def pipal(files: Files, random: Random, count: int, *, split: str = "test") -> list[Sample]:
-    """Returns each low-scored image against its reference and the images that score 1500 or more, at most 5 of them."""
+    """Returns each low-scored image versus its reference and the images that score 1500 or more, at most 5 of them."""
     references, distorted, labels = PIPAL_FILES[split]
     whole = "" if split == "train" else files.text(f"PIPAL/{labels}")
     pairs = []
@@ -180,7 +184,9 @@ def pipal(files: Files, random: Random, count: int, *, split: str = "test") -> l
 
 
 def sice(files: Files, random: Random, count: int) -> list[Sample]:
-    """All pairs of exposures of a scene whose mean grey levels differ by a whole step; the first 10% of the scenes."""
+    """Returns all pairs of a scene's exposures whose mean grey levels differ by at least one level, for the first 10%
+    of the scenes.
+    """
     from PIL import Image, ImageStat
 
     scenes = [
@@ -206,7 +212,7 @@ def sice(files: Files, random: Random, count: int) -> list[Sample]:
 
 
 def _smaller(data: bytes) -> bytes:
-    """Returns an exposure at a fifth of each side, as the published numbers show it."""
+    """Returns an exposure reduced to a fifth of each side, as for the published numbers."""
     from PIL import Image
 
     with Image.open(io.BytesIO(data)) as image:
@@ -220,7 +226,7 @@ smaller = partial(looker, change=_smaller)
 
 
 def agiqa_prompts(files: Files, column: str, *, least: float = -math.inf) -> list[tuple[str, dict[str, float]]]:
-    """Prompts in order, each with its images' values of at least so much; only those with values that differ."""
+    """Returns sorted prompts with the values of their images, if at least `least`; only prompts whose values differ."""
     prompts = defaultdict(dict)
     for row in rows(files, "agiqa-3k/data.csv"):
         if float(row[column]) >= least:
@@ -229,7 +235,7 @@ def agiqa_prompts(files: Files, column: str, *, least: float = -math.inf) -> lis
 
 
 def agiqa_quality(files: Files, random: Random, count: int) -> list[Sample]:
-    """Returns a random pair of one prompt's images, by perceptual quality."""
+    """Returns random pairs of one prompt's images, by perceptual quality."""
     usable = [values for _, values in agiqa_prompts(files, "mos_quality")]
     drawn = [
         _scored_pairs(random.choice(usable), random, 1, folder="agiqa-3k/images")[0] for _ in range(count) if usable

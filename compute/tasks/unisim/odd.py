@@ -16,9 +16,11 @@ from compute.types import BadInput
 
 
 def imagenet(files: Files, random: Random, count: int) -> list[Sample]:
-    """ImageNet's validation images: two macro-classes, for each image its own class by weight, then one image.
+    """Draws from ImageNet's validation images: two macro-classes, then a class by weight and an image of it, separately
+    for each image.
 
-    Images are drawn one by one, as in the public code: both of a pair may be of one class, and rarely are one image.
+    Images are drawn independently, as in the public code: both images of a pair may have the same class and, rarely, be
+    the same image.
     """
     class_folders = files.folders("imagenet/val")
     if len(class_folders) != 1000:
@@ -26,7 +28,8 @@ def imagenet(files: Files, random: Random, count: int) -> list[Sample]:
             f"imagenet/val has {len(class_folders)} folders of images, not one for each of ImageNet's 1000 "
             "classes. Unpack the validation set into a folder a class"
         )
-    # The benchmark's public list. A weight is how often it names the class: 119 of the 199 terrestrial animals twice.
+    # The benchmark's public list. A weight is the number of times it lists the class: 119 of the 199 terrestrial
+    # animals twice.
     table = read_csv(CATALOG / "imagenet_macro_classes.csv", columns=("macro_class", "imagenet_index", "weight"))
     classes = defaultdict(dict)
     for macro, index, weight in zip(table["macro_class"], table["imagenet_index"], table["weight"], strict=True):
@@ -45,7 +48,7 @@ def imagenet(files: Files, random: Random, count: int) -> list[Sample]:
 
 
 def cifar(files: Files, random: Random, count: int) -> list[Sample]:
-    """CIFAR-100's test images: two of one coarse class and one of another; names are row numbers."""
+    """Draws from CIFAR-100's test images: two of one coarse class and one of another; names are row numbers."""
     coarse = cifar_coarse_classes()
     (labels,) = _cifar(files).values("fine_label")
     groups = defaultdict(list)
@@ -64,7 +67,7 @@ def cifar(files: Files, random: Random, count: int) -> list[Sample]:
 
 
 def cifar_images(files: Files, *, cache: Path | None) -> Look:
-    """Row numbers as columns of images."""
+    """Returns a function that turns row numbers into columns of images."""
     column = _cifar(files).images("img", cache=cache)
     return lambda rows, _: column.take([int(row) for row in rows])
 

@@ -1,4 +1,4 @@
-"""The questions drawn from a data set, and as items of a task."""
+"""Questions drawn from a data set, and their conversion to a task's items."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from compute.tasks.unisim.files import Files
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Sample:
-    """One question: a reference (file name or text; empty: none), k alternatives, and which of them is right."""
+    """One question: a reference (file name or text; empty: none), k alternatives, and the index of the correct one."""
 
     name: str
     alternatives: tuple[str, ...]
@@ -25,7 +25,7 @@ class Sample:
 
 
 def shuffled(random: Random, name: str, good: str, *others: str, reference: str = "") -> Sample:
-    """A question whose right answer stands at a random position among the others."""
+    """Returns a question with the correct answer at a random position among the others."""
     answer = random.randrange(len(others) + 1)
     return Sample(
         name=name, reference=reference, answer=answer, alternatives=(*others[:answer], good, *others[answer:])
@@ -41,7 +41,7 @@ ODD = "odd"  # the question of which image does not belong
 def items(
     samples: list[Sample], look: Look, *, reference: str, alternatives: str, question: str
 ) -> Choices | OddOneOut:
-    """Questions as columns; `reference` and `alternatives` are `image`, `text`, or empty for no reference."""
+    """Converts questions to columns; `reference` and `alternatives` are `image`, `text`, or empty for no reference."""
     names = tuple(sample.name for sample in samples)
     answer = np.array([sample.answer for sample in samples])
     columns = tuple(
@@ -60,7 +60,9 @@ def items(
 
 
 def looker(files: Files, *, cache: Path | None, change: Callable[[bytes], bytes] | None = None) -> Look:
-    """Turns names into columns of the data set's images, changed by `change`, and texts into columns of texts."""
+    """Returns a function that turns names into columns of the data set's images, changed by `change`, and texts into
+    columns of texts.
+    """
     return lambda contents, pictures: (
         files.images(contents, change=change, cache=cache)
         if pictures

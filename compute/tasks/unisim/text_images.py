@@ -1,4 +1,4 @@
-"""Questions of images and texts: which image fits a text, which text fits an image (UniSim-Bench Table 1)."""
+"""Questions about images and texts: which image fits a text, which text fits an image (UniSim-Bench Table 1)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ POLARIS_HIGHEST_SCORE = 0.5
 
 
 def imagereward(files: Files, random: Random, count: int) -> list[Sample]:
-    """Best against worst ranked image of each validation prompt."""
+    """Returns the best- and the worst-ranked image of each validation prompt."""
     from io import BytesIO
 
     import pyarrow.parquet as pq
@@ -39,7 +39,7 @@ def imagereward(files: Files, random: Random, count: int) -> list[Sample]:
     prompts = defaultdict(list)
     for row in table:
         prompts[str(row["prompt_id"])].append(row)
-    # Numbered archives, whose names the path of an image may hold or not.
+    # Numbered archives, whose names may or may not be part of an image's path.
     folders = [folder for folder in files.by_folder if folder.startswith("images/validation")]
     samples = []
     for prompt, images in sorted(prompts.items()):
@@ -54,14 +54,15 @@ def imagereward(files: Files, random: Random, count: int) -> list[Sample]:
 
 
 def _existing(files: Files, *names: str) -> str:
-    """Returns the first of the names that the data set has a file of, else the first."""
+    """Returns the first name for which the data set has a file, else the first name."""
     return next((name for name in names if name in files.members), names[0])
 
 
 def hpdv2(files: Files, random: Random, count: int, *, alternatives: int = 2, split: str = "test") -> list[Sample]:
-    """Random images of a test prompt, as many as alternatives; the one people rank first wins (Figure 4: 2 to 8).
+    """Returns random images of a test prompt, as many as `alternatives`; the one that people rank first is correct
+    (Figure 4: 2 to 8).
 
-    The training split is pairs already: every one of them, with the image that people prefer.
+    The training split consists of pairs; all are returned, with the preferred image as the answer.
     """
     prompts = [
         row
@@ -86,7 +87,7 @@ def hpdv2(files: Files, random: Random, count: int, *, alternatives: int = 2, sp
 
 
 def agiqa(files: Files, random: Random, count: int) -> list[Sample]:
-    """Returns a random pair of a prompt's images by alignment; images with an alignment below 1 are dropped."""
+    """Returns random pairs of a prompt's images by alignment; images with an alignment below 1 are dropped."""
     prompts = agiqa_prompts(files, "mos_align", least=AGIQA_LEAST_ALIGNMENT)
     samples = []
     while prompts and len(samples) < count:
@@ -99,7 +100,7 @@ def agiqa(files: Files, random: Random, count: int) -> list[Sample]:
 
 
 def magicbrush(files: Files, random: Random, count: int, *, split: str = "test") -> list[Sample]:
-    """Source and edited image: the edited one fits the instruction."""
+    """Returns source and edited image: the edited one fits the instruction."""
     samples = []
     for at, row in enumerate(_json(files, f"MagicBrush/{split}.json")):
         if row["metadata"]["dataset"] == "MagicBrush-Diff" or len(row["image"]) > 2:
@@ -111,7 +112,9 @@ def magicbrush(files: Files, random: Random, count: int, *, split: str = "test")
 
 
 def hq_edit(files: Files, random: Random, count: int, *, asks: str, split: str = "test") -> list[Sample]:
-    """Source and edited image with a description each; each text, or each image, asks for its own of the other two."""
+    """Returns source and edited image with a description each; each text, or each image, is the reference for choosing
+    its own of the other two.
+    """
     kept = [row for row in _json(files, f"HQ-Edit/{split}.json") if row["metadata"]["dataset"] != "HQ-Edit-Diff"]
     samples = []
     for at, row in enumerate(kept):
@@ -125,7 +128,7 @@ def hq_edit(files: Files, random: Random, count: int, *, asks: str, split: str =
 
 
 def cd_coco(files: Files, random: Random, count: int) -> list[Sample]:
-    """Returns a caption with at least 3 votes against each model caption that nobody voted for."""
+    """Returns a caption with at least 3 votes versus each model caption without votes."""
     written, voted = (
         rows(files, _existing(files, f"coco-triplets/resources/{name}", f"resources/{name}")) for name in COCO_TABLES
     )
@@ -152,13 +155,15 @@ def cd_coco(files: Files, random: Random, count: int) -> list[Sample]:
 
 
 def polaris(files: Files, random: Random, count: int, *, split: str = "test") -> list[Sample]:
-    """Model captions scored 0.5 or lower against each reference caption; equal texts are dropped. To train, all."""
+    """Returns model captions scored 0.5 or lower versus each reference caption; equal texts are dropped. For training,
+    all are returned.
+    """
     triples = []
     table = f"polaris/polaris_{split}.csv"
     for line in rows(files, table):
         image, references, candidate, *_ = line.values()
         score = float(list(line.values())[-1])
-        try:  # a printed list of strings; read as a literal, so nothing in it can run
+        try:  # a printed list of strings, read as a literal, so that nothing in it can run
             captions = list(map(str, ast.literal_eval(references)))
         except (ValueError, SyntaxError) as error:
             raise BadInput(f"{table}: {references[:60]!r} is not a list of captions") from error

@@ -1,1 +1,1 @@
-"""What is known of models beside their scores, and how to use them."""
+"""Facts about models besides their scores, and how to use them."""

@@ -1,4 +1,4 @@
-"""How to use a model: code that loads it and embeds an image and a text, and the commands that evaluate it."""
+"""How to use a model: code that loads it and embeds an image and a text, and commands that evaluate it."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ CODE = {adapter: code for code in words_beside(__file__).values() for adapter in
 
 
 def loading_code(model: Mapping[str, Any]) -> str:
-    """Python that loads the model of a catalogue row, pinned where the library can, and embeds an image and a text as
-    `images` and `texts` (1, dimension), or each alone; of a judge, it rates a pair. Empty where no public library is
-    known to load it.
+    """Returns Python code that loads the model of a catalogue row, pinned if the library allows it, and embeds an image
+    and a text as `images` and `texts` (1, dimension), or one of them; for a judge, it rates a pair. Empty if no public
+    library is known to load it.
     """
     options, by_mteb, adapter = json.loads(model["options"] or "{}"), mteb_name(model), model["adapter"]
     name = by_mteb or model["weights"] or ""
@@ -72,15 +72,15 @@ def loading_code(model: Mapping[str, Any]) -> str:
 
 
 def mteb_name(model: Mapping[str, Any]) -> str:
-    """What mteb calls a model that mteb alone loads, or that it loads most simply; empty for others."""
+    """Returns mteb's name of a model that only mteb loads, or that it loads most easily; empty for others."""
     if model["adapter"] in ("e5_v", "gme", "moco_v3") or (not model["adapter"] and model["facts_from"] == MTEB):
         return json.loads(model["options"] or "{}").get("mteb", model["weights"])
     return ""
 
 
 def evaluation_command(model: Mapping[str, Any], *, suite: str, tasks: Sequence[str] = ()) -> str:
-    """The command that makes the model's scores on a suite; of one whose weights nothing here can name, it takes them
-    from the reader's FOLDER. `tasks`, by title, are those to run within an hour: the only ones, or `likeness` chooses.
+    """Returns the command that computes the model's scores on a suite; if its weights cannot be named, it uses the
+    reader's FOLDER. `tasks`, by title, are those to run within an hour: the only ones, or `likeness` chooses.
     """
     if not model["adapter"] and (name := mteb_name(model)) and suite in BENCHMARKS:
         chosen = f"--tasks {' '.join(tasks)}" if tasks else f'--benchmarks "{BENCHMARKS[suite]}"'
@@ -90,7 +90,8 @@ def evaluation_command(model: Mapping[str, Any], *, suite: str, tasks: Sequence[
 
 
 def commands(options: str | None, *, title: str, suites: Sequence[str]) -> list[str]:
-    """How to run an own model again, a command for each suite that it was run on; none for one of the catalogue.
+    """Returns how to run a user's model again: one command per suite that it was run on; none for a model of the
+    catalogue.
 
     `title`: the recorded one, which is the name that an object of a session was evaluated under.
     """

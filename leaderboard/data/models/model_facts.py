@@ -1,4 +1,4 @@
-"""What is known of models beside their scores: facts for programs, kinds of licences, ids on the Hub."""
+"""Facts about models besides their scores: records for programs, kinds of licences, ids on the Hub."""
 
 from __future__ import annotations
 
@@ -31,30 +31,33 @@ WORDS = {
 
 
 def is_usable(open_weights: bool | None, license: str | None) -> bool:
-    """Whether a product may use a model: its weights are open, and its licence is stated and allows commercial use."""
+    """Returns whether a product may use a model: its weights are open, and its licence is stated and allows commercial
+    use.
+    """
     return open_weights is True and (license or "").lower() in COMMERCIAL
 
 
 @shared
 def facts(owner: Any) -> dict[str, dict[str, Any]]:
-    """What programs get of each model, by its key: parameters, dimension, open_weights, license and released; None or
-    empty where it is not stated."""
+    """Returns the facts for programs by the model's key: parameters, dimension, open_weights, license and released;
+    None or empty if not stated.
+    """
     return {row.pop("key"): row for row in owner.db.records("model_facts")}
 
 
 def license_kind(license: str) -> str:
-    """permissive, stated or unknown (empty)."""
+    """Returns permissive, stated or unknown (empty)."""
     return "permissive" if license.lower() in PERMISSIVE else "stated" if license else "unknown"
 
 
 def hub_id(weights: object) -> str:
-    """The id of a model's weights on the Hub; empty for weights in a package or a file, and for none."""
+    """Returns the id of a model's weights on the Hub; empty for weights in a package or a file, or without weights."""
     text = "" if blank(weights) else str(weights)
     return "" if text.startswith(("assets/", "package:", ".", "/")) or text.count("/") != 1 else text
 
 
 def own_facts(options: str | None) -> dict[str, str] | None:
-    """source, words and digest of a model's options as JSON; None for one of the catalogue."""
+    """Returns source, words and digest from a model's options as JSON; None for a model of the catalogue."""
     note = own_note(options)
     if note is None:
         return None
@@ -62,6 +65,6 @@ def own_facts(options: str | None) -> dict[str, str] | None:
 
 
 def own_note(options: str | None) -> dict[str, Any] | None:
-    """What a model's options as JSON note of where it came from; None for one of the catalogue."""
+    """Returns the source noted in a model's options as JSON; None for a model of the catalogue."""
     note: Any = json.loads(options or "{}").get(NOTE)
     return note if isinstance(note, dict) and note.get("source") in WORDS else None

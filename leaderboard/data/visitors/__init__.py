@@ -1,1 +1,1 @@
-"""What visitors ask the database in SQL: the server's end, and the process that answers."""
+"""Visitors' SQL queries: the server's end, and the process that answers."""

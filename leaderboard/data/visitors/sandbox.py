@@ -1,4 +1,4 @@
-"""Visitors' queries, each in its own process that is started for it: the server's end of `visitor_queries`.
+"""Visitors' queries, each in a separate process: the server's end of `visitor_queries`.
 
 The process reads the file that the pages read at that moment, so an answer always comes from the newest database.
 """
@@ -35,8 +35,9 @@ turns = threading.BoundedSemaphore(QUERIES)  # of the page and the endpoint toge
 
 
 def answer(db: Database, sql: str) -> dict[str, Any]:
-    """The answer to a visitor's SELECT as `run` gives it; one without rows has a `hint`: which of its quoted texts are
-    not keys or titles in the database, and the nearest to each. Raises BadInput."""
+    """Returns the answer to a visitor's SELECT as `run`. If it has no rows, `hint` lists its quoted texts that are not
+    keys or titles in the database, and the nearest ones. Raises BadInput.
+    """
     result = run(db.copy, sql)
     if result["rows"]:
         return result
@@ -49,7 +50,7 @@ def answer(db: Database, sql: str) -> dict[str, Any]:
 
 
 def run(path: Path, sql: str, *, command: tuple[str, ...] = COMMAND) -> dict[str, Any]:
-    """The answer to one SELECT over the database at `path`, as `visitor_queries.answer` gives it, and `seconds`.
+    """Returns the answer to one SELECT over the database at `path`, as `visitor_queries.answer`, and `seconds`.
 
     Raises BadInput with a sentence for the visitor.
     """

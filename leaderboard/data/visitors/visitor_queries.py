@@ -1,4 +1,4 @@
-"""One SELECT that a visitor wrote, answered in its own process and within bounds.
+"""Answers one SELECT written by a visitor, in a separate process with limits.
 
     python -m leaderboard.data.visitors.visitor_queries PARENT
 
@@ -68,7 +68,7 @@ def main() -> None:
 
 
 def answer(path: Path, sql: str) -> dict[str, Any]:
-    """`columns` as (name, type, whether numeric), `rows`, and in `truncated` what is missing. Raises BadInput.
+    """Returns `columns` as (name, type, whether numeric), `rows`, and in `truncated` what is missing. Raises BadInput.
 
     Bounds this process: nothing else runs in it before or after.
     """
@@ -92,7 +92,9 @@ def answer(path: Path, sql: str) -> dict[str, Any]:
 
 
 def locked(path: Path) -> duckdb.DuckDBPyConnection:
-    """An instance in memory with the file attached read-only, that opens nothing else and keeps its settings."""
+    """Returns an in-memory instance with the file attached read-only, which can open nothing else and whose settings
+    are locked.
+    """
     connection = duckdb.connect(
         ":memory:",
         config={
@@ -160,7 +162,7 @@ def _check_node(node: dict[str, Any], *, tables: set[str]) -> None:
 
 
 def _nodes(tree: Any) -> list[dict[str, Any]]:
-    """Every object of parsed JSON."""
+    """Yields every object in parsed JSON."""
     nodes, pending = [], [tree]
     while pending:
         each = pending.pop()
@@ -173,7 +175,9 @@ def _nodes(tree: Any) -> list[dict[str, Any]]:
 
 
 def fetched(cursor: duckdb.DuckDBPyConnection) -> dict[str, Any]:
-    """The answer up to its bounds; rows are read a few at a time, so that no more is ever held. Raises BadInput."""
+    """Returns the answer up to its limits; rows are read a few at a time, so that no more are in memory. Raises
+    BadInput.
+    """
     described = cursor.description or []
     if len(described) > MOST_COLUMNS:
         raise BadInput(f"The answer has {len(described):,} columns, more than {MOST_COLUMNS}. Name those you need")
@@ -199,7 +203,7 @@ def fetched(cursor: duckdb.DuckDBPyConnection) -> dict[str, Any]:
 
 
 def is_number(kind: str) -> bool:
-    """Whether a column of this type is one of numbers."""
+    """Returns whether a column of this type is numeric."""
     return "[" not in kind and kind.startswith(
         ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT")
         + ("UHUGEINT", "FLOAT", "DOUBLE", "DECIMAL", "BIGNUM")
@@ -207,7 +211,7 @@ def is_number(kind: str) -> bool:
 
 
 def cell(value: Any) -> Any:
-    """A value as JSON holds it: a number, true or false, null, or text of about LONGEST_CELL characters at most."""
+    """Returns a value as JSON: a number, true or false, null, or text of at most about LONGEST_CELL characters."""
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, int):
@@ -228,7 +232,7 @@ def _shortened(text: str) -> str:
 
 
 def sentence(error: Exception) -> str:
-    """DuckDB's error with its hint, without the drawing of the line below it, and without Python's own story."""
+    """Returns DuckDB's error with its hint, without the marked line below it, and without Python's traceback."""
     if any(f"Required module {module!r}" in str(error) for module in ZONES):
         return "A time with a time zone cannot be shown. Cast it to VARCHAR"
     text = str(error).split("\n\nLINE ")[0].split("\nLINE ")[0].split("\n\nPossible")[0]
@@ -236,7 +240,7 @@ def sentence(error: Exception) -> str:
 
 
 def _bound() -> None:
-    """Bounds this process from now on."""
+    """Limits this process from now on."""
     if hasattr(signal, "setitimer"):  # the system's own, which a running function cannot delay
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
         signal.setitimer(signal.ITIMER_REAL, SECONDS + GRACE)

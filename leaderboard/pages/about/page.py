@@ -20,7 +20,7 @@ PACKAGES = ("gradio", "duckdb", "pandas", "numpy", "scipy", "plotly")
 
 
 def draw(site: Site) -> None:
-    """One page of text; its numbers are those of the database at the time it is opened."""
+    """Draws a page of text; its numbers are those of the database at the time it is opened."""
     component = html("<p class='pg-waiting pg-quiet'>Loading …</p>")
 
     def text() -> Markup:
@@ -58,7 +58,9 @@ def body(site: Site) -> Markup:
 
 
 def cells(site: Site, suite: str) -> dict[str, int] | None:
-    """How many models, tasks and cells a suite's table has, and how many have a figure; None without the suite."""
+    """Returns the numbers of models, tasks and cells in a suite's table, and of cells with a score; None without the
+    suite.
+    """
     if suite not in site.suite_cache.suites():
         return None
     table = site.suite_cache.table(suite)

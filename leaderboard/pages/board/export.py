@@ -1,4 +1,4 @@
-"""A view of a table, or everything, as a file: CSV, Parquet, JSON, Markdown, LaTeX, BibTeX."""
+"""Export of a view of a table, or of everything, as a file: CSV, Parquet, JSON, Markdown, LaTeX, BibTeX."""
 
 from __future__ import annotations
 
@@ -100,9 +100,9 @@ class BoardView:
     data: str = ""  # the version of the data
 
     def file(self, form: str, *, filters: Sequence[str] = (), beside: Collection[str] = USUAL) -> Response:
-        """Returns the view as a file. For the formats that people read, `filters` say in words which rows are shown,
-        and
-        `beside` are the columns shown other than scores."""
+        """Returns the view as a file. For formats read by people, `filters` describes in words which rows are shown,
+        and `beside` lists the shown columns other than scores.
+        """
         table = self.table
         name = f"likeness-{table.suite['key']}{table.scope.suffix}"
         if form == "bibtex":
@@ -126,12 +126,12 @@ class BoardView:
 
     @cached_property
     def indices(self) -> list[int]:
-        """Of the rows, in the table."""
+        """Returns the indices of the rows in the table."""
         return [self.table.row(row) for row in self.rows]
 
     @cached_property
     def chosen(self) -> list[SuiteColumn]:
-        """The columns."""
+        """Returns the columns."""
         for noun, keys in (("row", self.rows), ("column", self.columns)):
             if len(set(keys)) < len(keys):
                 raise BadInput(f"The export names a {noun} twice. Reload the page and export again")
@@ -142,7 +142,7 @@ class BoardView:
 
     @cached_property
     def cells(self) -> tuple[np.ndarray, np.ndarray]:
-        """Values in stored units and marks [rows, columns] of every cell, as the board shows them."""
+        """Returns values in stored units and marks [rows, columns] of every cell, as on the board."""
         every = list(self.table.by_key)
         at = np.ix_(self.indices, [every.index(column.key) for column in self.chosen])
         values, marks = cells(self.table, self.ranked, self.estimates)
@@ -150,7 +150,7 @@ class BoardView:
 
     @cached_property
     def frame(self) -> pd.DataFrame:
-        """Model, origin, rank with its interval, mean, the columns in shown units, then their marks.
+        """Returns model, origin, rank with its interval, mean, the columns in shown units, then their marks.
 
         `ranked_by` is the rule of the mean, `suite_rank` the rank by the suite's own rule; others are as in
         `payload.standing`. `trained` says whether the model saw any data set of the suite in training: yes, no, or
@@ -189,7 +189,9 @@ class BoardView:
         )
 
     def caption(self, filters: Sequence[str]) -> str:
-        """The suite, the rule of the mean and how many ranks it changes, the filters, and the signs of the marks."""
+        """Returns the suite, the rule of the mean and how many ranks it changes, the filters, and the signs of the
+        marks.
+        """
         about, frame = self.table.suite, self.frame
         title, whose = str(about["title"]), str(about["benchmark_title"])
         named = title if whose in title else f"{whose}: {title}"
@@ -205,7 +207,7 @@ class BoardView:
 
     @property
     def places(self) -> list[str]:
-        """The places that rows without a rank could have, as estimated; empty for others."""
+        """Returns the estimated ranks of rows without a rank; empty for others."""
         found = self.estimates[0] if self.estimates else {}
         rows = map(found.get, self.indices)
         return [rank_range(one.rank_low, one.rank_high) if one else "" for one in rows]
@@ -248,7 +250,7 @@ class BoardView:
 
     @property
     def best(self) -> np.ndarray:
-        """Which cells [rows, columns] hold the best figure of their column, as shown; none of APART."""
+        """Returns which cells [rows, columns] have the best shown score of their column; none in APART."""
         marks = self.cells[1]
         best = np.zeros(marks.shape, bool)
         for at, column in enumerate(self.chosen):

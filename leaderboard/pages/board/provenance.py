@@ -1,4 +1,4 @@
-"""Where the score of a cell comes from: every source, its digits, its interval, and doubts about it."""
+"""The origin of a cell's score: every source, its digits, its interval, and doubts about it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Parts = tuple[list[tuple[str, str]], list[dict[str, Any]], list[str]]  # lines (
 
 
 def cell(db: Database, table: BoardTable, ranked: Ranking | None, *, row_id: str, key: str) -> dict[str, Any]:
-    """Returns the sources behind one cell, ready to show. Raises UnknownKey for a row or column that is not there."""
+    """Returns the sources behind one cell, ready to show. Raises UnknownKey for a missing row or column."""
     position, column = table.row(row_id), table.by_key.get(key)
     if column is None:
         raise BadInput(f"{table.suite['key']} has no column {key!r}. Reload the page: its columns may have changed")
@@ -121,7 +121,7 @@ def _category(db: Database, table: BoardTable, ranked: Ranking, position: int, c
 
 
 def _address(db: Database, source: str, file: str = "", commit: str = "") -> str:
-    """Where a source can be read: a public result file at its commit, or the paper with the table; else empty."""
+    """Returns the address of a source: a public result file at its commit, or the paper with the table; else empty."""
     if commit:
         return f"{SOURCE}/blob/{commit}/results/{quote(file)}"
     papers = db.query("benchmarks")

@@ -35,7 +35,7 @@ class ExportRequest(BaseModel):
 
 
 def routes(site: Site) -> list[Route]:
-    """Suites, rankings, cells and files of the table."""
+    """Returns the routes of suites, rankings, cells and files of the table."""
     suite_cache, db, guard = site.suite_cache, site.db, site.guard
 
     def board(request: Request) -> Response:
@@ -43,7 +43,7 @@ def routes(site: Site) -> list[Route]:
         return respond(request, suite_cache.board(suite, scope), compressed=True)
 
     def rank(request: Request) -> Response:
-        """Ranks by row, so only for the rows that were sent: a page with those of another file must reload."""
+        """Returns ranks by row, so only for the rows that were sent: a page with rows of another file must reload."""
         if request.query_params.get("version", db.version) != db.version:
             raise BadInput("The scores were updated after this page was opened. Reload it to see them")
         suite, query = request.path_params["suite"], request.url.query

@@ -1,4 +1,4 @@
-"""A table of texts as Markdown, or as LaTeX with booktabs, whatever the texts hold."""
+"""A table of texts as Markdown, or as LaTeX with booktabs, with all texts escaped."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ NUMBER = re.compile(r"(?:-|−)?\d[\d.]*")
 
 
 def tex(value: str) -> str:
-    """Words as LaTeX prints them, on one line."""
+    """Escapes words for LaTeX, on one line."""
     return MINUS.sub("$-$", " ".join(value.split()).translate(ESCAPES))
 
 
 def markdown(frame: pd.DataFrame, best: np.ndarray, *, caption: str) -> str:
-    """Returns the caption, then the frame; `best` [rows, columns] says whose number is bold."""
+    """Returns the caption, then the frame; `best` [rows, columns] marks numbers in bold."""
 
     def text(value: str) -> str:
         return value.translate(MARKDOWN)
@@ -47,10 +47,12 @@ def markdown(frame: pd.DataFrame, best: np.ndarray, *, caption: str) -> str:
 
 
 def latex(frame: pd.DataFrame, best: np.ndarray, *, caption: str, label: str) -> str:
-    """A floating table. `best` [rows, columns] says whose number is bold; columns of numbers are right-aligned."""
+    """Returns a floating table. `best` [rows, columns] marks numbers in bold; columns of numbers are right-aligned."""
 
     def line(cells: list[str]) -> str:
-        """A row; its first cell in braces where the `\\` before it would take it for an argument or its star."""
+        r"""Returns a row; its first cell is in braces if the `\\` before it would read it as an argument or its
+        star.
+        """
         first, *others = cells
         return " & ".join([f"{{{first}}}" if first[:1] in ("[", "*") else first, *others]) + r" \\"
 
@@ -76,7 +78,7 @@ def latex(frame: pd.DataFrame, best: np.ndarray, *, caption: str, label: str) ->
 
 
 def _cells(frame: pd.DataFrame, best: np.ndarray, *, text: Callable[[str], str], bold: str) -> list[list[str]]:
-    """Returns the cells by rows, written by `text`, the numbers of the best in `bold`."""
+    """Returns the cells by rows, formatted by `text`, with the best numbers in `bold`."""
 
     def cell(value: object, is_best: bool) -> str:
         value = " ".join(str(or_dash(value)).splitlines())

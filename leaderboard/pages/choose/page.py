@@ -1,4 +1,4 @@
-"""Guided choice: a few questions, and at most five models with reasons, what is not known, and how to try each."""
+"""Guided choice: a few questions, and at most five models with reasons, unknowns, and how to try each."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ LABELS = {
 
 
 def draw(site: Site) -> None:
-    """The questions, then the shortlist."""
+    """Draws the questions, then the shortlist."""
     static_html(render("pages/choose/ready.html", views=READY))
     canvas = Canvas(site)
     with controls():
@@ -94,14 +94,14 @@ def draw(site: Site) -> None:
 
 
 def suites(site: Site) -> list[tuple[str, str]]:
-    """Returns the suites to choose by; first, the usual one of each need."""
+    """Returns the suites to choose by, starting with the default one of each need."""
     about = site.suite_cache.db.query("suites")
     ranked = about[about["aggregate"] != "human"]
     return [("Usual suite", ""), *zip(ranked["title"], ranked["key"], strict=True)]
 
 
 def most_parameters(size: str) -> float:
-    """Returns the number of parameters that a text such as `500m` or `1.5 B` names. Raises BadInput."""
+    """Returns the number of parameters in a text such as `500m` or `1.5 B`. Raises BadInput."""
     read = SIZE.fullmatch(size.strip())
     number = float(read[1]) * UNITS[read[2].lower()] if read else 0
     if number < UNITS["m"]:

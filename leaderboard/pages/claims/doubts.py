@@ -1,4 +1,4 @@
-"""The doubtful scores of every suite, with a report for anyone who keeps the results."""
+"""The doubtful scores of every suite, with a report for maintainers of the results."""
 
 from __future__ import annotations
 
@@ -43,8 +43,9 @@ def doubts(site: Site) -> Markup:
 
 
 def findings(db: Database) -> list[dict[str, Any]]:
-    """Returns the doubtful scores of a model of one kind as one row, the newest import first: `why`, and `scores`, by
-    the task's key and title the text of each origin."""
+    """Returns the doubtful scores of a model of one kind as one row, the newest import first: `why`, and `scores`,
+    which has the text of each origin by the task's key and title.
+    """
     out: dict[tuple[str, ...], dict[str, Any]] = {}
     for row in db.records("doubtful"):
         why, _, beside = row["reason"].partition("; ") if row["kind"] == ONE_CLASS else (row["reason"], "", "")
@@ -60,7 +61,7 @@ def findings(db: Database) -> list[dict[str, Any]]:
 
 
 def reports(rows: list[dict[str, Any]]) -> dict[str, str]:
-    """Returns a report on each origin's doubtful scores, facts only, as its keepers' issue tracker can take it."""
+    """Returns a factual report on each origin's doubtful scores, for its maintainers' issue tracker."""
     out: dict[str, list[str]] = {}
     for row in rows:
         for origin in dict.fromkeys(origin for about in row["scores"].values() for origin in about):

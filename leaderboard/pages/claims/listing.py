@@ -12,7 +12,7 @@ Sources = dict[str, dict[str, str]]  # key, source and suite of a published tabl
 
 
 def claims(db: Database) -> dict[str, Any]:
-    """Returns every claim, conflicts first and of these the headlines, and the published tables behind each.
+    """Returns every claim, conflicts first and headlines first among them, and the published tables behind each.
 
     `tables` lists them once for each text that names some, under `paper|text`; the text is where a claim stands, or the
     formula that recomputes it.
@@ -31,7 +31,7 @@ def claims(db: Database) -> dict[str, Any]:
 
 
 def tables_of(paper: str, text: str, *, sources: Sources) -> list[dict[str, str]]:
-    """Returns the published tables that a text such as `Tables 2 and 6` or `Tables 3 to 7` names."""
+    """Returns the published tables named by a text such as `Tables 2 and 6` or `Tables 3 to 7`."""
     numbers: list[int] = []
     for group in re.findall(r"Tables? (\d+(?:(?:, | and | to )\d+)*)", text):
         for first, last in re.findall(r"(\d+)(?: to (\d+))?", group):

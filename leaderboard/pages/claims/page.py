@@ -1,4 +1,4 @@
-"""What the papers state and what their own tables give, claim by claim.
+"""The papers' statements and what their own tables yield, claim by claim.
 
 A claim's own address is `claims?claim=<key>`, with `key` of the table `claims` in the database.
 """
@@ -23,7 +23,7 @@ MOST_ROWS = 15  # before the table is there
 
 
 def draw(site: Site) -> None:
-    """Static words and the table component, which keeps its state in the address itself."""
+    """Draws static text and the table component, which keeps its state in the address itself."""
     mount = "module.mount(target, 'data/claims');"
     scripted(
         site.assets,
@@ -40,7 +40,7 @@ def draw(site: Site) -> None:
 
 @shared
 def rows(site: Site) -> Markup:
-    """Returns the first claims, before their table is there."""
+    """Returns the first claims, shown before their table is loaded."""
     data = claims(site.db)
     records = [dict(zip(data["fields"], row, strict=True)) for row in data["rows"]]
     headlines = [row["verdict"] for row in records if row["severity"] == "headline"]
@@ -56,7 +56,7 @@ def routes(site: Site) -> list[Route]:
 
 
 def published(request: Request) -> Response:
-    """One table of a paper as printed, harmless in spreadsheets, or the list of corrections or of changes.
+    """Returns one table of a paper as printed, safe in spreadsheets, or the list of corrections or of changes.
 
     Raises BadInput for a table that is not listed.
     """

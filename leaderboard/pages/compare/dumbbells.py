@@ -1,5 +1,4 @@
-"""The positions of the marks of a dumbbell chart: a line per task, a dot per model, all on the axis of their
-category."""
+"""Positions of the marks in a dumbbell chart: a line per task, a dot per model, with one axis per category."""
 
 from __future__ import annotations
 
@@ -28,12 +27,12 @@ class ChartAxis(NamedTuple):
         return rounded(100 * (value - self.low) / (self.high - self.low), 2)
 
     def marked(self) -> list[tuple[str, str]]:
-        """Position and text of every tick."""
+        """Returns position and text of every tick."""
         return [(self.position(tick), f"{tick:g}".replace("-", "−")) for tick in ticks(self.low, self.high)]
 
 
 def axis(lines: Iterable[ComparedLine]) -> ChartAxis | None:
-    """Returns the axis of some lines: all values and intervals; None if nothing has a value."""
+    """Returns the axis of some lines, which spans all values and intervals; None if there are no values."""
     ends = [end for line in lines for value in line.values for end in (value.value, value.low, value.high)]
     known = [end for end in ends if math.isfinite(end)]
     if not known:

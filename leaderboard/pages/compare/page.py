@@ -46,7 +46,7 @@ FEW = "An interval in brackets rests on few tasks of a category and covers at le
 
 
 def draw(site: Site) -> None:
-    """The choice of models, suite and origin, and the result below."""
+    """Draws the choice of models, suite and origin, and the result below."""
 
     def models() -> list[tuple[str, str]]:
         return [(row.title, row.key) for row in site.db.query("listed_models").itertuples()]
@@ -108,7 +108,9 @@ def address(models: Sequence[str], **rest: str) -> str:
 
 
 def start(suite_cache: SuiteCache, model: str = "") -> Markup:
-    """Pairs to begin with: the leaders of some suites, or a model and leaders of the suite with most of its scores."""
+    """Returns suggested pairs: the leaders of some suites, or a model and leaders of the suite with most of its
+    scores.
+    """
     pairs, titles = [], suite_cache.db.keyed("models")["title"]
     key = model.partition("~")[0]
     for suite in [common_ground(suite_cache, [model], suite="", origin="")[0]] if model else READY:
@@ -130,7 +132,7 @@ def start(suite_cache: SuiteCache, model: str = "") -> Markup:
 def shown(
     suite_cache: SuiteCache, *, models: Sequence[str], suite: str = "", origin: str = "", rule: dict[str, str]
 ) -> Markup:
-    """Returns the result for some models: keys, with `~` and an origin after those whose row is named.
+    """Returns the result for some models: keys, followed by `~` and an origin if a specific row is named.
 
     suite, origin: empty for those in which they share most tasks. rule: the parameters of RULE.
     """
@@ -206,7 +208,7 @@ def in_words(test: Comparison) -> str:
 
 
 def _chart(group: ComparedLine, found: ComparedLine) -> dict[str, Any] | None:
-    """Returns a category's dumbbells, or those of a task, under its verdict; None if it has no value."""
+    """Returns a category's or a task's dumbbells, under its verdict; None if it has no value."""
     lines = (group, *group.parts)
     on = axis(lines)
     if on is None:
@@ -223,7 +225,7 @@ def _chart(group: ComparedLine, found: ComparedLine) -> dict[str, Any] | None:
 
 
 def subject(site: Site, keys: str) -> tuple[str, str] | None:
-    """Returns the names of the models that an address compares, and what the page shows of them."""
+    """Returns the names of the models compared by an address, and what the page shows about them."""
     titles = site.db.keyed("models")["title"]
     models = list(dict.fromkeys(each.partition("~")[0] for each in keys.split(",")))
     known = 1 < len(models) <= MOST and all(key in titles for key in models)

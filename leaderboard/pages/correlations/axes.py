@@ -1,4 +1,4 @@
-"""Suites side by side as columns to correlate: tasks, categories or whole suites over the same models."""
+"""Suites next to each other as columns to correlate: tasks, categories or whole suites over the same models."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Axis = SuiteColumn  # a task, a category or a suite; the keys of the latter two 
 
 @dataclass(frozen=True, kw_only=True)
 class AxisTable:
-    """The scores of models on axes, which are its tasks, with what is known of axes and cells."""
+    """Scores of models on axes, which are its tasks, with facts about axes and cells."""
 
     scores: ScoreTable
     axes: tuple[Axis, ...]
@@ -30,7 +30,7 @@ class AxisTable:
 
     @property
     def shown_origins(self) -> list[str]:
-        """The origins of the scores."""
+        """Returns the origins of the scores."""
         return origins_in(filter(None, self.origins.ravel().tolist()))
 
     def of_axes(self, indices: np.ndarray) -> AxisTable:
@@ -45,7 +45,7 @@ class AxisTable:
 
 
 def check_origin(suite_cache: SuiteCache, query: CorrelationQuery) -> None:
-    """Raises BadInput if no chosen suite has scores of the chosen origin, naming the available ones."""
+    """Raises BadInput if no chosen suite has scores of the chosen origin; the message lists the available ones."""
     origins = origins_in(row.origin for suite in query.suites for row in suite_cache.table(suite).rows)
     if query.origin not in (ALL, USUAL, *origins):
         raise BadInput(
@@ -70,7 +70,7 @@ def gather(suite_cache: SuiteCache, query: CorrelationQuery) -> AxisTable:
     models = sorted({model for block in blocks for model in block.scores.models})
 
     def joined(parts: Iterable[np.ndarray], kind: type = float) -> np.ndarray:
-        """Returns the blocks' arrays over all models, NaN for those not in a suite."""
+        """Returns the blocks' arrays over all models, NaN for models that are not in a suite."""
         frames = [
             pd.DataFrame(part, index=block.scores.models, dtype=kind) for part, block in zip(parts, blocks, strict=True)
         ]
@@ -143,7 +143,7 @@ def _scores(axes: Sequence[Axis], models: Sequence[str], values: np.ndarray) -> 
 
 
 def _distinct(axes: Sequence[Axis]) -> tuple[Axis, ...]:
-    """Axes with distinct titles: the group is added where two have the same, and the key where they still do."""
+    """Makes titles of axes distinct: duplicates get their group, and their key if they are still equal."""
     for extra in ("group", "key"):
         titles = [axis.title for axis in axes]
         axes = [

@@ -1,4 +1,4 @@
-"""The correlations of a choice as a matrix, and the models behind each of its cells."""
+"""The correlations of a choice as a matrix, and the models behind each cell."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from leaderboard.pages.correlations.query import CorrelationQuery
 
 @dataclass(frozen=True, kw_only=True)
 class CorrelationMatrix:
-    """The correlations of a choice, axes in the order shown; those in `left_out` correlate with no other axis."""
+    """The correlations of a choice, with axes in the order shown; those in `left_out` correlate with no other axis."""
 
     query: CorrelationQuery
     table: AxisTable
@@ -33,7 +33,7 @@ class CorrelationMatrix:
 
 
 def correlate(suite_cache: SuiteCache, query: CorrelationQuery) -> CorrelationMatrix:
-    """Correlations of every two axes. Raises BadInput with the reason where every cell would be blank."""
+    """Computes the correlations of every two axes. Raises BadInput with the reason if every cell would be blank."""
     if query.level == "suites" and len(query.suites) < 2:
         raise BadInput("One suite alone has no correlation: choose two or more, or compare categories or tasks")
     check_origin(suite_cache, query)
@@ -63,7 +63,7 @@ matrix_of = shared(correlate, most=64)  # each choice once for each version of t
 
 @dataclass(frozen=True, kw_only=True)
 class AxisPair:
-    """Two axes over the models that have both: values in shown units and their correlation, or why there is none."""
+    """Two axes over the models on both: values in shown units and their correlation, or why there is none."""
 
     x: Axis
     y: Axis
@@ -99,7 +99,7 @@ def pair(matrix: CorrelationMatrix, first: str, second: str) -> AxisPair:
 
 
 def why_blank(matrix: CorrelationMatrix, a: int, b: int) -> str:
-    """Why a cell is blank; empty if it is not."""
+    """Returns why a cell is blank; empty if it is not."""
     if not np.isnan(matrix.correlation.r[a, b]):
         return ""
     n = int(matrix.correlation.n[a, b])

@@ -1,4 +1,4 @@
-"""What correlates with what, and the models behind each cell."""
+"""Correlations of suites and tasks, and the models behind each cell."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ STARTS = (
 
 
 def draw(site: Site) -> None:
-    """The most and least similar pairs, the matrix, its controls, and the opened pair below."""
+    """Draws the most and least similar pairs, the matrix, its controls, and the opened pair below."""
 
     def listed() -> list[tuple[str, str]]:
         return suite_choices(site.db.query("suites"))
@@ -136,8 +136,9 @@ def draw(site: Site) -> None:
 
 
 def page(site: Site, known: Sequence[Parameter], *, pair: str, **values: Any) -> tuple:
-    """Returns the outputs for a choice: what it finds, the ready views, the matrix with its legend and table, and the
-    opened pair."""
+    """Returns the outputs for a choice: the findings, the ready-made views, the matrix with its legend and table, and
+    the opened pair.
+    """
     matrix = matrix_of(site.suite_cache, query := query_of(values))
     choice = address.query(known, {**query._asdict(), "pair": ""})
     axes = matrix.table.axes
@@ -159,7 +160,7 @@ def page(site: Site, known: Sequence[Parameter], *, pair: str, **values: Any) ->
 
 
 def note(site: Site, suites: Iterable[str]) -> str:
-    """Returns what is to be known of drawn items, if a suite has some."""
+    """Returns a remark about drawn items, if a suite has some."""
     benchmarks = (site.suite_cache.table(suite).suite["benchmark"] for suite in suites)
     return macro("note")(next(filter(is_synthetic, benchmarks), ""))
 
@@ -170,7 +171,7 @@ def clicked(event: gr.EventData) -> str:
 
 
 def preset_of(query: CorrelationQuery, known: Sequence[Parameter]) -> str:
-    """Returns the ready-made view that a choice is, empty if none."""
+    """Returns the ready-made view that equals a choice, empty if there is none."""
     *of_query, _ = known  # the last is the opened pair
     written = {each.key: each.write(getattr(query, each.key)) for each in of_query}
     usual = {each.key: each.write(each.default) for each in of_query}
@@ -193,7 +194,7 @@ def finding(matrix: CorrelationMatrix, *, choice: str) -> str:
 
 
 def legend(site: Site, matrix: CorrelationMatrix) -> str:
-    """Returns what the matrix is computed from, its colours, what was excluded, and which of its tasks are doubtful."""
+    """Describes what the matrix is computed from, its colours, what was excluded, and its doubtful tasks."""
     tables = map(site.suite_cache.table, matrix.query.suites)
     doubts = {task: doubt for table in tables for task, doubt in task_doubts(site.db, table).items() if doubt.severe}
     axes, correlation = matrix.table.axes, matrix.correlation
@@ -215,7 +216,7 @@ def legend(site: Site, matrix: CorrelationMatrix) -> str:
 
 
 def opened_pair(site: Site, matrix: CorrelationMatrix, *, keys: str) -> tuple:
-    """Both choices, what the pair says, the scatter, and its table; closed when none is open."""
+    """Draws both choices, what the pair shows, the scatter plot, and its table; collapsed if no pair is open."""
     choices = [(axis.title, axis.key) for axis in matrix.table.axes]
     known = {key for _, key in choices}
     first, _, second = keys.partition(",")
@@ -246,7 +247,7 @@ def opened_pair(site: Site, matrix: CorrelationMatrix, *, keys: str) -> tuple:
 
 
 def _scatter(opened: AxisPair, *, names: Sequence[str], kinds: Sequence[str]) -> go.Figure:
-    """Two columns against each other, one mark per model; its kind has a colour and a shape."""
+    """Plots two columns against each other, one mark per model, with a colour and a shape per kind."""
     figure, (x, y) = go.Figure(), opened.values.T
     sides = label_sides(names, x, y) if len(names) <= LABELLED else [""] * len(names)
     for at, kind in enumerate(dict.fromkeys(kinds)):

@@ -1,4 +1,4 @@
-"""What a visitor chooses to correlate: suites, level, method, models and scores."""
+"""A visitor's choice of what to correlate: suites, level, method, models and scores."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def query_of(values: Mapping[str, Any]) -> CorrelationQuery:
 
 
 def read(parameters: tuple[Parameter, ...], address: Mapping[str, str]) -> CorrelationQuery:
-    """The choice of a query string. Raises BadInput for a value that does not exist: no other is taken in its place."""
+    """Returns the choice of a query string. Raises BadInput for a value that does not exist, rather than replace it."""
     values, note = parse(parameters, {**PRESETS.get(address.get("preset", ""), {}), **address}, instead="")
     if note:
         raise BadInput(note)

@@ -52,7 +52,7 @@ def _parameters(db: Database) -> tuple[Parameter, ...]:
 
 
 def rows(matrix: CorrelationMatrix) -> list[list[Any]]:
-    """One row per pair: labels, correlation, interval, models, why it is blank, and the two keys."""
+    """Returns one row per pair: labels, correlation, interval, models, why it is blank, and the two keys."""
     axes, correlation = matrix.table.axes, matrix.correlation
     return [
         [

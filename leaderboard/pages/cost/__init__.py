@@ -1,1 +1,1 @@
-"""Scores against size, age and encode time, and the front that no cheaper model significantly beats."""
+"""Scores against size, age and encode time, and the front of models that no cheaper model significantly beats."""

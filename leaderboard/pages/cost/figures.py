@@ -1,4 +1,4 @@
-"""The picture: every model's score against its cost, the front filled, the others hollow."""
+"""Chart of every model's score against its cost, with filled marks on the front and hollow ones elsewhere."""
 
 from __future__ import annotations
 
@@ -26,8 +26,9 @@ STEPS = ((30, (1, 2, 5)), (1000, (1, 3)), (math.inf, (1,)))  # up to which range
 
 
 def chart(suite_front: SuiteFront, model: str = "") -> go.Figure:
-    """Scores with their intervals against a cost; a trace a state, the front of the point values as a thin line, and a
-    ring around `model`."""
+    """Plots scores with their intervals against a cost: a trace per state, the front of the point values as a thin
+    line, and a ring around `model`.
+    """
     figure = go.Figure()
     lead = sorted((point for point in suite_front.with_cost if point.leads), key=lambda point: (point.cost, point.rank))
     if lead:
@@ -101,7 +102,9 @@ def _add(figure: go.Figure, suite_front: SuiteFront, points: Sequence[Any], mark
 
 
 def _sides(suite_front: SuiteFront, points: Sequence[Any]) -> list[str]:
-    """Where the names of some points stand clear of all points, in a figure that holds every interval too."""
+    """Returns positions for the names of some points that are clear of all points, in a chart that contains every
+    interval.
+    """
     others = [point for point in suite_front.with_cost if point not in points]
     x = np.array([point.cost for point in (*points, *others)])
     x = x if suite_front.axis.key == AGE else np.log(x)
@@ -113,14 +116,14 @@ def _sides(suite_front: SuiteFront, points: Sequence[Any]) -> list[str]:
 
 
 def _across(suite_front: SuiteFront, costs: Sequence[float]) -> list[float] | list[str]:
-    """Costs as plotly takes them: days as dates."""
+    """Converts costs for plotly: days become dates."""
     if suite_front.axis.key == AGE:
         return list(map(iso, costs))
     return [float(f"{cost:.6g}") for cost in costs]
 
 
 def _ticks(costs: Sequence[float]) -> list[float]:
-    """Round costs in the range: whole decades, with steps between where these are few."""
+    """Returns round costs in the range: powers of ten, with steps between them if they are few."""
     low, high = min(costs), max(costs)
     decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     steps = next(steps for most, steps in STEPS if high / low < most)

@@ -23,7 +23,7 @@ MEAN, ALL = ("The suite's mean", ""), ("All", "")
 
 
 def draw(site: Site) -> None:
-    """The answer, the picture, its controls, the table, the notes and the calculator."""
+    """Draws the answer, the chart, its controls, the table, the notes and the calculator."""
     texts = macros("pages/cost/page.html")
     canvas = Canvas(site)
     head = canvas.waiting("Comparing scores and costs")
@@ -63,7 +63,7 @@ def draw(site: Site) -> None:
         return (texts.calculator(suite_items(suite), suite=suite, rate=rate, size=size),)
 
     def without_it(**values: Any) -> dict[Any, Any]:
-        """Returns the page without a model that does not exist, the suites for one of those."""
+        """Returns the list of suites for an unknown suite, else the page without the unknown model."""
         if not values["suite"]:
             return {head: instead("cost?suite=", listed())}
         return dict(zip(canvas.outputs, page(**values | {"model": ""}), strict=True))

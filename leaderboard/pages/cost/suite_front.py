@@ -1,4 +1,4 @@
-"""Which models of a suite are on the front of score and cost, and why; and what the suite takes to run."""
+"""Models of a suite on the front of score and cost, with reasons, and the cost of running the suite."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ STATES = {ON: "On the front", OFF: "Off: significantly worse", UNKNOWN: "Not tes
 
 
 class CostAxis(NamedTuple):
-    """What a score is compared with, and the words for it."""
+    """A cost that scores are compared with, in words."""
 
     key: str
     title: str  # of the axis and the column
@@ -98,12 +98,12 @@ class SuiteFront:
 
     @property
     def tested(self) -> bool:
-        """Whether of any model it is known where it stands."""
+        """Returns whether the state of any model is known."""
         return any(point.state in (ON, OFF) for point in self.points)
 
     @property
     def reasons(self) -> list[str]:
-        """Why models cannot be tested, the most frequent reason first."""
+        """Returns why models cannot be tested, the most frequent reason first."""
         counts = Counter(point.unknown for point in self.points if point.unknown not in ("", NO_RIVAL))
         return [reason for reason, _ in counts.most_common()]
 
@@ -115,8 +115,9 @@ def suites(db: Database) -> list[tuple[str, str]]:
 
 
 def suite_front(suite_cache: SuiteCache, *, suite: str, category: str = "", axis: str = SIZE) -> SuiteFront:
-    """The front of a suite's mean, or of a category's. Raises UnknownKey for a suite that does not exist, BadInput for
-    one without a mean."""
+    """Returns the front of a suite's mean, or of a category's. Raises UnknownKey for an unknown suite, BadInput for one
+    without a mean.
+    """
     table = suite_cache.table(suite)
     cost = fronts.costs(table, axis)
 
@@ -171,7 +172,7 @@ def suite_front(suite_cache: SuiteCache, *, suite: str, category: str = "", axis
 
 @cache
 def suite_items(suite: str) -> Mapping[str, int]:
-    """Returns what the tasks of a suite of the catalogue take, as a dry run counts it before anything is fetched."""
+    """Returns the cost of a catalogue suite's tasks, as a dry run counts it before anything is fetched."""
     from compute import tasks
     from compute.engine.estimate import item_counts
     from compute.tasks.source import Source

@@ -17,7 +17,7 @@ from leaderboard.web.redact import redact_paths
 
 
 def draw(site: Site) -> None:
-    """The page is one script's. Its event `make` is a turn of `Studies`, with its number `turn`."""
+    """The page, which is drawn by one script. Its event `make` is a turn of `Studies`, with its number `turn`."""
     folder = str(site.study is not None).lower()
     if site.study_key:
         folder += " && new URLSearchParams(location.search).has('key')"

@@ -1,4 +1,4 @@
-"""What the page Your eyes sends and fetches besides its event: a study's images, order, answers and report."""
+"""Requests of the page Your eyes besides its event: a study's images, order, answers and report."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ TYPES = {
 
 
 def routes(site: Site) -> list[Route]:
-    """Returns all of them."""
+    """Returns the routes."""
 
     def known(request: Request) -> StudyFolder | None:
         return own(site, request.query_params.get("key", ""))
@@ -109,7 +109,7 @@ def routes(site: Site) -> list[Route]:
 
 
 def answered(given: StudyFile, *, source: str = "") -> dict[str, str]:
-    """Returns the report as markup, and the answers as the table of own data. Raises BadInput."""
+    """Returns the report as markup, and the answers as a table of user data. Raises BadInput."""
     found = report(given.study, given.judgments)
     ends = [end for each in found.models for end in (each.agreement.low, each.agreement.high) if end == end]
     lowest, highest = min(ends, default=0.0), max(ends, default=1.0)

@@ -1,4 +1,4 @@
-"""Studies being made for visitors, a couple of seconds a turn, so that the queue lets others in between.
+"""Studies under construction for visitors, a couple of seconds per turn, so that the queue serves others in between.
 
 The browser gets a study as soon as its questions are drawn, and what models pick once they are done. From then on the
 visit's session has it, so that answers alone come back; a browser whose session ended sends it once more.
@@ -39,8 +39,9 @@ log = logging.getLogger(__name__)
 
 
 class TimedMaking:
-    """One study that is being made, in turns, for a sender; empty: for everyone who has the host's key. A given
-    `study`, which the browser has, is only asked about."""
+    """One study under construction, in turns, for a sender; empty: for everyone who has the host's key. A given
+    `study`, which the browser already has, is only asked about.
+    """
 
     def __init__(
         self, materials: Materials, models: Sequence[Model], run: making.Run, *, study: Study | None, sender: str = ""
@@ -51,7 +52,7 @@ class TimedMaking:
         self._steps = self._work(materials, models, run)
 
     def turn(self) -> None:
-        """Works for TURN seconds, or until the questions or the picks are there."""
+        """Works for TURN seconds, or until the questions or the picks are ready."""
         began, had = time.monotonic(), self.study
         for step in self._steps:
             self.step, self.used = step, time.monotonic()
@@ -69,7 +70,7 @@ class TimedMaking:
 
 
 class Studies:
-    """All studies of the app that are being made. For the queue's one thread."""
+    """All studies under construction in the app. Only for the queue's single thread."""
 
     def __init__(self, site: Site) -> None:
         self._site, self._live = site, site.live
@@ -137,7 +138,7 @@ class Studies:
         return timed
 
     def _waits(self, timed: TimedMaking | None, sender: str) -> str:
-        """Why a session's study, None for its first, is not made now; empty if it is.
+        """Returns why a session's study (None for its first) is not made now; empty if it is.
 
         A sender has one place, and a study that got no turn for IDLE seconds has none until there is room again.
         """
@@ -163,7 +164,7 @@ def hold(site: Site, study: Study, *, session: str, request: Any) -> str:
 def opened(
     study: Study, *, source: str, seed: int, rater: str = "", judgments: Sequence[Judgment] = ()
 ) -> dict[str, Any]:
-    """Returns a study as the browser takes it over, with a rater's order of the seed."""
+    """Returns a study in the form for the browser, with a rater's order of the seed."""
     early = asking.early(study, [each for each in judgments if (each.rater, each.seed) == (rater, seed)])
     return {
         "source": source,

@@ -1,4 +1,6 @@
-"""cFreD by pairs of backbones: how well each pair follows people or a known order, and what carries the difference."""
+"""cFreD by pairs of backbones: how well each pair agrees with people or a known order, and what explains the
+difference.
+"""
 
 from __future__ import annotations
 
@@ -25,8 +27,9 @@ WIDE = 8  # text backbones above which cells are small and the titles above them
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class BackboneSet:
-    """The agreement of cFreD on one set of generators, `cells` (images, texts), with its draws where the generators
-    are enough for them; `order` says in words what it is an agreement with."""
+    """The agreement of cFreD on one set of generators, `cells` (images, texts), with its draws if there are enough
+    generators; `order` says in words what it agrees with.
+    """
 
     benchmark: str
     cells: pd.DataFrame
@@ -37,7 +40,7 @@ class BackboneSet:
 
 
 def draw(site: Site) -> None:
-    """The control, then the section."""
+    """Draws the control, then the section."""
 
     def listed() -> list[tuple[str, str]]:
         return choices(site.db) or [("No set of generators", "")]
@@ -51,7 +54,9 @@ def draw(site: Site) -> None:
 
 
 def choices(db: Database) -> list[tuple[str, str]]:
-    """Suites to choose from, (title, key): those of three or more rated generators under several pairs of backbones."""
+    """Returns suites to choose from, (title, key): those with at least three rated generators under several pairs of
+    backbones.
+    """
     cells = db.query("generator_pairs")
     rated = set(db.query("generator_ratings", metrics=list(HUMAN_METRICS))["suite"])
     return [
@@ -121,7 +126,9 @@ def section(db: Database, grid: BackboneSet | None) -> Markup:
 
 
 def verdict(effects: BackboneEffects) -> str:
-    """Which side's backbones differ significantly: `image`, `text`, `both`, `none`, or `unknown` without intervals."""
+    """Returns on which side backbones differ significantly: `image`, `text`, `both`, `none`, or `unknown` without
+    intervals.
+    """
     sides = {"image": effects.image, "text": effects.text}
     if not any(side.gap and side.gap.known for side in sides.values()):
         return "unknown"

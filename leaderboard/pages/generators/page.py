@@ -1,4 +1,4 @@
-"""Generators by people and by every automatic metric, and how far each metric can be trusted on which set."""
+"""Generators by people and by every automatic metric, and how reliable each metric is on which set."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ UNTESTED = "an interval needs 30 prompts and a value for two generators"
 
 
 def draw(site: Site) -> None:
-    """Which metric can be trusted where, the controls, one metric on one set as figures, then the details."""
+    """Draws which metric is reliable where, the controls, one metric on one set as charts, then the details."""
     listed = _named(site, METRIC_MODELS)
 
     def sets() -> list[tuple[str, str]]:
@@ -79,8 +79,7 @@ def draw(site: Site) -> None:
 
 
 def page(site: Site, chosen: GeneratorSet, *, metric: str, backbone: str = "") -> tuple:
-    """The reading of one metric on a set, both figures, the tables, and the controls with what this set has to choose
-    from."""
+    """Returns the reading of one metric on a set, both charts, the tables, and the controls with this set's choices."""
     of_paper, moved = chosen.key in SETS, ""
     if of_paper:
         column = chosen.column(metric)
@@ -126,7 +125,7 @@ def page(site: Site, chosen: GeneratorSet, *, metric: str, backbone: str = "") -
 
 
 def answer(paper: Callable[[str], GeneratorSet]) -> Markup:
-    """Which metric can be trusted where, in a sentence and a line for each set."""
+    """Describes which metric is reliable where, in a sentence and a line per set."""
     sets = [paper(key) for key in SETS]
     agree = Counter(reading.column.marked for each in sets for reading in each.agreeing)
     return render(
@@ -138,7 +137,7 @@ def answer(paper: Callable[[str], GeneratorSet]) -> Markup:
 
 
 def shown(computed: GeneratorSet, *, metric: str, backbone: str, titles: pd.Series) -> tuple[MetricColumn, str]:
-    """The scores that the address means, and a sentence where they are others than it names."""
+    """Returns the scores selected by the address, and a sentence if they differ from those it names."""
     moved = ""
     if metric not in computed.columns:
         first = next(iter(computed.columns))
@@ -153,7 +152,7 @@ def shown(computed: GeneratorSet, *, metric: str, backbone: str, titles: pd.Seri
 
 
 def interval_figure(chosen: GeneratorSet, column: MetricColumn) -> object:
-    """Every generator with its interval, best on top."""
+    """Plots every generator with its interval, best on top."""
     rows, tested = column.order, column.differences is not None
     first, rest = "First, or not significantly worse", "Significantly worse than the first"
     if not tested:
@@ -185,7 +184,7 @@ def _words(column: MetricColumn, row: int) -> str:
 
 
 def _beside_people(chosen: GeneratorSet, column: MetricColumn) -> Any:
-    """The figure of the scores against people's ratings, where two generators have both."""
+    """Plots the scores against people's ratings, if at least two generators have both."""
     people = chosen.people
     rows = np.flatnonzero(np.isfinite(column.values) & np.isfinite(people.values)) if people else ()
     if len(rows) < 2:
@@ -207,7 +206,9 @@ def _beside_people(chosen: GeneratorSet, column: MetricColumn) -> Any:
 
 
 def _scatter(points: pd.DataFrame, *, metric: str, human: str, higher: bool) -> go.Figure:
-    """Preference over the metric's score, one point a generator. points: title, score, human, suspect (bool), words."""
+    """Plots preference over the metric's score, one point per generator. points: title, score, human, suspect (bool),
+    words.
+    """
     figure = go.Figure()
     height = max(LEAST, 90 + 30 * len(points))
     sides = label_sides(points["title"], points["score"], points["human"], width=560, height=height - 70)

@@ -1,5 +1,6 @@
-"""Sets of generators, the paper's and computed ones: every metric's scores, their order, what is significant, and how
-far each metric agrees with people."""
+"""Sets of generators, the paper's and computed ones: every metric's scores, their order, significance, and agreement
+with people.
+"""
 
 from __future__ import annotations
 
@@ -47,8 +48,9 @@ METRIC_MODELS = {
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class MetricColumn:
-    """One metric over the k generators of a set, in stored units; NaN where there is no score. Of a computed set, on
-    one backbone, its `subset`."""
+    """One metric over the k generators of a set, in stored units, NaN for a missing score; for a computed set, on one
+    backbone, its `subset`.
+    """
 
     metric: str
     title: str
@@ -71,12 +73,12 @@ class MetricColumn:
 
     @property
     def marked(self) -> str:
-        """Its title, with a dagger where it was trained on preferences."""
+        """Returns its title, with a dagger if it was trained on preferences."""
         return self.title + ("\N{NO-BREAK SPACE}†" if self.trained else "")
 
     @cached_property
     def interval(self) -> tuple[Floats, Floats]:
-        """(k,) lower and upper ends of 95% intervals."""
+        """Returns (k,) lower and upper ends of 95% intervals."""
         ends, tested = self.stated, self.differences
         if tested is not None:
             ends = tuple(
@@ -87,23 +89,25 @@ class MetricColumn:
 
     @property
     def features(self) -> str:
-        """Its backbones in words."""
+        """Describes its backbones."""
         return self.subset.replace(JOIN, " and ")
 
     @cached_property
     def ranks(self) -> Floats | Ints:
-        """(k,) 1 is best, as printed where they are; -1 without a value."""
+        """Returns (k,) ranks, 1 is best, as printed if they are; -1 without a value."""
         return rank(self.values, higher=self.higher) if self.printed is None else self.printed
 
     @cached_property
     def order(self) -> Ints:
-        """Rows of the generators with a value, best first."""
+        """Returns the rows of the generators with a value, best first."""
         rows = np.flatnonzero(np.isfinite(self.values))
         return rows[np.argsort(self.ranks[rows], kind="stable")]
 
     @property
     def first(self) -> tuple[int, ...]:
-        """Rows of the best and of all that are not significantly worse; without a test of differences the best."""
+        """Returns the rows of the best and of all that are not significantly worse; only the best if differences cannot
+        be tested.
+        """
         tested = self.differences
         return tuple(
             int(row)
@@ -113,13 +117,13 @@ class MetricColumn:
 
     @property
     def untested(self) -> int:
-        """Pairs of generators with values whose difference cannot be tested."""
+        """Returns the pairs of generators with values whose difference cannot be tested."""
         return math.comb(len(self.order), 2) - (0 if self.differences is None else self.differences.pairs)
 
 
 @dataclass(frozen=True, kw_only=True)
 class PeopleReading:
-    """One metric with people's ratings; `agreement` None with the `reason` where it is undefined."""
+    """One metric with people's ratings; `agreement` is None with the `reason` if it is undefined."""
 
     column: MetricColumn
     agreement: Agreement | None = None
@@ -128,7 +132,7 @@ class PeopleReading:
 
     @property
     def significant(self) -> bool:
-        """Whether its agreement or disagreement is more than chance explains."""
+        """Returns whether its agreement or disagreement is significant."""
         return self.verdict in (SIGNIFICANT, REVERSED)
 
 
@@ -149,12 +153,13 @@ class GeneratorSet:
 
     @property
     def subsets(self) -> tuple[str, ...]:
-        """Every backbone, in the order of the metrics."""
+        """Returns all backbones, in the order of the metrics."""
         return tuple(dict.fromkeys(subset for of in self.columns.values() for subset in of if subset))
 
     def column(self, metric: str, *, backbone: str = "") -> MetricColumn:
-        """A metric on a backbone, on another text with the same image backbone, or on its first. Raises BadInput for a
-        metric that the set does not have."""
+        """Returns a metric on a backbone, on another text with the same image backbone, or on its first. Raises
+        BadInput for a metric that the set does not have.
+        """
         if metric not in self.columns:
             raise BadInput(f"{self.title} has no metric {metric!r}. Choose another one")
         of = self.columns[metric]
@@ -163,11 +168,11 @@ class GeneratorSet:
         return of[backbone if backbone in of else next(near, next(iter(of)))]
 
     def every_column(self, *, backbone: str = "") -> tuple[MetricColumn, ...]:
-        """Every metric on that backbone where it has it."""
+        """Returns every metric, on that backbone if it has it."""
         return tuple(self.column(metric, backbone=backbone) for metric in self.columns)
 
     def readings(self, *, backbone: str = "") -> tuple[PeopleReading, ...]:
-        """Each metric's agreement with people over the generators that both know; corrected over all of them."""
+        """Returns each metric's agreement with people over the generators with both; corrected for multiple testing."""
         people, found = self.people, []
         for column in self.every_column(backbone=backbone) if people else ():
             rows = np.flatnonzero(np.isfinite(people.values) & np.isfinite(column.values))
@@ -189,17 +194,17 @@ class GeneratorSet:
 
     @cached_property
     def usual(self) -> tuple[PeopleReading, ...]:
-        """The readings on the first backbone of each metric."""
+        """Returns the readings on the first backbone of each metric."""
         return self.readings()
 
     @property
     def agreeing(self) -> list[PeopleReading]:
-        """Those that agree significantly, and were not trained on the set."""
+        """Returns the readings that agree significantly and whose metric was not trained on the set."""
         return [each for each in self.usual if each.verdict == SIGNIFICANT and not each.column.trained_on_set]
 
     @property
     def widest(self) -> PeopleReading | None:
-        """The agreeing metric whose rank accuracy has the widest interval; None without intervals."""
+        """Returns the agreeing metric whose rank accuracy has the widest interval; None without intervals."""
         spans = {each: each.agreement.accuracy for each in self.agreeing}
         known = [each for each, span in spans.items() if span.known]
         return max(known, key=lambda each: spans[each].high - spans[each].low, default=None)
@@ -209,7 +214,7 @@ class GeneratorSet:
 
 
 def of_paper(db: Database, table: BoardTable) -> GeneratorSet:
-    """A set by its listed scores and ranks. Raises BadInput for one without scores."""
+    """Makes a set from its listed scores and ranks. Raises BadInput for one without scores."""
     if table.people is None:
         raise BadInput(f"No scores of {table.suite['title']} are stored. Choose another set")
     columns = {column.metric: at for at, column in enumerate(table.columns)}
@@ -262,7 +267,7 @@ paper_set = shared(lambda site, key: of_paper(site.db, site.suite_cache.table(f"
 
 
 def load(db: Database) -> dict[str, GeneratorSet]:
-    """Every computed set in the database by its suite's key, in the order of the suites."""
+    """Returns every computed set in the database by its suite's key, in the order of the suites."""
     rows = db.query("generator_sets").itertuples()
     sets = [_computed(db, row, metrics=db.keyed("metrics")) for row in rows]
     return {made.key: made for made in sets if made.columns}
@@ -330,7 +335,7 @@ def _computed(db: Database, row: Any, *, metrics: pd.DataFrame) -> GeneratorSet:
 
 
 def _column(about: pd.Series, values: Floats, **facts: Any) -> MetricColumn:
-    """A metric of the catalogue; with two more digits where its values are small."""
+    """Returns a metric of the catalogue, with two more digits if its values are small."""
     shown = np.abs(values[np.isfinite(values)] * about["scale"])
     small = about["digits"] < 4 and len(shown) > 0 and np.median(shown) < 0.1
     return MetricColumn(

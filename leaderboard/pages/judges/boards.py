@@ -1,4 +1,4 @@
-"""The judges of a suite on the boards of PairBench's four metrics: who leads each, and how the metrics agree."""
+"""A suite's judges on the boards of PairBench's four metrics: who leads each, and how the metrics agree."""
 
 from __future__ import annotations
 
@@ -37,14 +37,16 @@ class Board(NamedTuple):
     reading: str  # how sure the lead is
 
     def at(self, place: int) -> pd.DataFrame:
-        """Returns the judges at a place of those that are taken: 0 leads, 1 is next."""
+        """Returns the judges at a position among those that are ranked: 0 leads, 1 is next."""
         places = sorted(set(self.judges["place"]) - {0})
         return self.judges[self.judges["place"] == places[place]] if place < len(places) else self.judges[:0]
 
 
 @shared
 def boards(cache: SuiteCache, suite: str, images: bool) -> dict[str, Board]:
-    """The boards of a suite's metrics that any judge has, by metric; `images`: of the splits of two images each."""
+    """Returns the boards of a suite's metrics that any judge has, by metric; `images`: of the splits with two images
+    each.
+    """
     tasks, scores = cache.db.query("judged_tasks", suite=suite), cache.db.query("judged_scores", suite=suite)
     chosen = list(tasks["key"][tasks["ranked"] & (tasks["images"] | (not images))])
     whole = scores[scores["task"].isin(tasks["key"][~tasks["ranked"] & (not images)])]
@@ -78,7 +80,7 @@ def boards(cache: SuiteCache, suite: str, images: bool) -> dict[str, Board]:
 
 
 def _evenness(scores: pd.DataFrame, *, tasks: Sequence[str]) -> pd.DataFrame:
-    """Controllability of judges by split, of their MMScores under the two conditions."""
+    """Returns controllability of judges by split, from their MMScores under the two conditions."""
     own = scores[(scores["metric"] == "mmscore") & scores["task"].isin(tasks) & scores["subset"].isin(CONDITIONS)]
     wide = own.pivot(index=JUDGE, columns=["subset", "task"], values="value")
     wide = wide.reindex(columns=pd.MultiIndex.from_product([CONDITIONS, tasks]))
@@ -87,7 +89,7 @@ def _evenness(scores: pd.DataFrame, *, tasks: Sequence[str]) -> pd.DataFrame:
 
 
 def _of_means(printed: pd.Series, even: pd.DataFrame) -> pd.DataFrame:
-    """Returns the judges by printed means, and if there are none by those over the splits of `even`."""
+    """Returns the judges by printed means or, if there are none, by means over the splits of `even`."""
     means = printed.combine_first(even.mean(axis=1))
     counts, splits = even.count(axis=1).reindex(means.index), even.shape[1]
     counts[printed.index] = splits
@@ -102,7 +104,7 @@ def _of_means(printed: pd.Series, even: pd.DataFrame) -> pd.DataFrame:
 
 
 def _judges(ranked: Ranking, *, means: pd.Series, splits: pd.Series) -> pd.DataFrame:
-    """Returns the judges of a ranking; `means` of those that it does not rank."""
+    """Returns the judges of a ranking; `means` has those that it does not rank."""
     table = ranked.table
     return pd.DataFrame(
         {
@@ -122,7 +124,7 @@ def _judges(ranked: Ranking, *, means: pd.Series, splits: pd.Series) -> pd.DataF
 
 
 def _reading(judges: pd.DataFrame) -> str:
-    """How sure the lead is among the ranked judges of an origin, in words."""
+    """Describes how certain the lead is among the ranked judges of an origin."""
     first, others = (judges[judges["place"].eq(1) == lead] for lead in (True, False))
     if len(first) > 1:
         return "They are level."
@@ -144,7 +146,7 @@ def agreements(boards: Mapping[str, Board]) -> list[tuple[str, str, dict[str, fl
     """Returns every two metrics that enough judges have, and Spearman's r over n judges with its 95% interval, low and
     high.
 
-    It is significant where 0 lies outside; NaN: not known.
+    It is significant if the interval excludes 0; NaN: unknown.
     """
     own = {key: board.judges[board.judges["rank"] > 0].set_index(JUDGE)["value"] for key, board in boards.items()}
     found = correlate(scores=pd.DataFrame(own, columns=[*own]).to_numpy(float), method="spearman")

@@ -1,4 +1,4 @@
-"""One judge by its ratings: what it says of which pairs, how the order matters, and what it took."""
+"""One judge by its ratings: its scores of pairs, the effect of the order, and its cost."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def histograms(pairs: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def effort(runs: Sequence[Mapping[str, Any]]) -> dict[str, float | None]:
-    """Seconds and US dollars per 1,000 pairs, over the pairs whose answers state them; None if none does.
+    """Returns seconds and US dollars per 1,000 pairs, over the pairs whose answers report them; None if none does.
 
     A judge in words counts the requests of its answers that came, two a pair. The time of another model is its run's,
     over the pairs that it rated.
@@ -110,7 +110,7 @@ def effort(runs: Sequence[Mapping[str, Any]]) -> dict[str, float | None]:
 
 
 def _stated(part: dict[str, Any], name: str) -> tuple[float, float]:
-    """Returns what the replies of a subset took, as far as they state it, and how many do."""
+    """Returns the cost of a subset's replies, as far as reported, and how many report it."""
     if name in part:
         return part[name], part["asked"] - part.get("errors", 0)
     stated = part.get("in_part", {}).get(name, {"at_least": 0.0, "replies": 0})
@@ -118,8 +118,10 @@ def _stated(part: dict[str, Any], name: str) -> tuple[float, float]:
 
 
 def flips(db: Database, *, suite: str, model: str, tasks: list[str]) -> list[dict[str, Any]]:
-    """The pairs whose orders are farthest apart of those that a page can open, with all their pictures; others where
-    none has. An image without a small picture is empty; replies are in both orders, empty if there are none."""
+    """Returns the pairs with the largest difference between orders among those that a page can open, with all their
+    pictures; others if none has. An image without a small picture is empty; replies are in both orders, empty if there
+    are none.
+    """
     pictures = set(db.query("pictured_pairs", suite=suite).itertuples(index=False, name=None))
     rows = []
     for row in db.records("flips", suite=suite, model=model, tasks=tasks, most=LOOKED_THROUGH):

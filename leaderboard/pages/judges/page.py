@@ -50,14 +50,14 @@ LOWEST = -1.0  # of an axis: Controllability has no lower bound
 
 
 def axis(metric: str, values: Sequence[float]) -> tuple[float, float]:
-    """The ends of the axis of a metric's values in stored units: its whole range where it is bounded."""
+    """Returns the ends of the axis of a metric's values in stored units: its whole range if it is bounded."""
     if metric == "smoothness":
         return 0.0, math.log(10)
     return max(LOWEST, min(0.0, math.floor(min(values, default=0.0) * 5) / 5)), 1.0
 
 
 def draw(site: Site) -> None:
-    """The answer, the picture, the controls, then one judge in detail, and the judges of pairs of images."""
+    """Draws the answer, the chart, the controls, then one judge in detail, and the judges of pairs of images."""
 
     def judges() -> list[tuple[str, str]]:
         rows = site.db.query("judges").itertuples()
@@ -116,14 +116,14 @@ def page(cache: SuiteCache, *, suite: str, splits: str, judge: str) -> tuple[str
 
 
 def _all_lead(boards: Mapping[str, Board]) -> str:
-    """Returns the title of the judge that leads every metric, alone and among others; empty for none."""
+    """Returns the title of the judge that leads every metric, alone or with others; empty if there is none."""
     leads = [board.at(0) for board in boards.values() if (board.judges["place"] > 0).sum() > 1]
     titles = {title for lead in leads for title in lead["title"]}
     return titles.pop() if len(leads) == len(METRICS) and len(titles) == 1 else ""
 
 
 def _detail(cache: SuiteCache, *, model: str, suite: str) -> str:
-    """Returns the judge in the chosen suite, else in the first that has it; empty if none has."""
+    """Returns the judge in the chosen suite, else in the first that has it; empty if none does."""
     suites = cache.db.keyed("judged_suites")
     asked = dict.fromkeys((suite, *suites.index)) if model else ()
     home = next((key for key in asked if model in set(cache.db.query("judged_scores", suite=key)["model"])), "")
@@ -153,7 +153,7 @@ def _detail(cache: SuiteCache, *, model: str, suite: str) -> str:
 
 
 def _values(cache: SuiteCache, suite: str, model: str) -> dict[str, Any]:
-    """A judge's rows of the boards by metric, on the splits that it has; of the origin with evidence if it has one."""
+    """Returns a judge's rows of the boards by metric, on its splits; from the origin with evidence, if there is one."""
     for _, splits in SPLITS:
         found = {metric: board.judges for metric, board in boards(cache, suite, splits == IMAGES).items()}
         own = {metric: judges[judges["model"] == model] for metric, judges in found.items()}
@@ -169,7 +169,7 @@ def _values(cache: SuiteCache, suite: str, model: str) -> dict[str, Any]:
 
 
 def _conditions(scores: pd.DataFrame, *, row: Any, tasks: pd.DataFrame) -> list[tuple[pd.Series, dict[str, float]]]:
-    """Its MMScores by split and condition: the split's row of `tasks`, and condition -> value."""
+    """Returns its MMScores by split and condition: the split's row of `tasks`, and condition -> value."""
     own = scores[(scores["model"] == row.model) & (scores["origin"] == row.origin) & (scores["metric"] == "mmscore")]
     own = own[own["subset"].isin(CONDITIONS)].pivot(index="task", columns="subset", values="value")
     own = own.reindex(columns=list(CONDITIONS))

@@ -1,4 +1,4 @@
-"""A map of tasks or models: one mark per point, coloured by what is known of it."""
+"""A map of tasks or models: one mark per point, coloured by a fact."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MOST = 17  # values with their own mark; rarer ones share one
 
 
 def points(facts: pd.DataFrame, *, values: pd.Series, unknown: str, meta: Mapping[str, Any]) -> go.Figure:
-    """Points by a fact in words: a colour and a shape for each value; `unknown` values are grey.
+    """Plots points by a fact in words, with a colour and a shape per value; `unknown` values are grey.
 
     facts: x, y and name, a row per point; values [points].
     """
@@ -41,7 +41,9 @@ def measured(
     write: Callable[[float], str],
     meta: Mapping[str, Any],
 ) -> go.Figure:
-    """Points by a number on a perceptually uniform scale; those without one are grey. `write` gives a number's text."""
+    """Plots points by a number on a perceptually uniform scale; points without one are grey. `write` formats a
+    number.
+    """
     known = values.dropna()
     shown = (np.log10(known) if log else known).to_numpy(np.float32)
     ticks = {}
@@ -60,7 +62,7 @@ def _unknown(facts: pd.DataFrame, name: str) -> list[go.Scatter]:
 
 
 def _layer(facts: pd.DataFrame, name: str, marker: Mapping[str, Any]) -> go.Scatter:
-    """Some points as a trace; each point's customdata is its row."""
+    """Returns some points as a trace; each point's customdata is its row."""
     return go.Scatter(
         x=facts["x"].to_numpy(np.float32),
         y=facts["y"].to_numpy(np.float32),
@@ -75,7 +77,7 @@ def _layer(facts: pd.DataFrame, name: str, marker: Mapping[str, Any]) -> go.Scat
 
 
 def name_points(figure: go.Figure, facts: pd.DataFrame) -> None:
-    """Writes the name of every point that hides nothing; changes the figure."""
+    """Writes the names of all points that hide nothing; modifies the chart."""
     x, y, names = facts["x"].to_numpy(float), facts["y"].to_numpy(float), facts["name"].tolist()
     sides = label_sides(names, x, y, width=WIDTH, height=HEIGHT)
     # Ranges of our own: plotly would widen them for names, also where these are hidden.
@@ -91,6 +93,6 @@ def name_points(figure: go.Figure, facts: pd.DataFrame) -> None:
 
 
 def natural(value: str) -> tuple[int, str]:
-    """Numbered names in the order of their numbers."""
+    """Sorts numbered names by their numbers."""
     head = value.split(":")[0].rpartition(" ")[2]
     return (int(head) if head.isdigit() else 10**6, value)

@@ -37,7 +37,7 @@ MEASURED = ("size", "dimension", "mean")  # colours that are numbers
 
 
 def draw(site: Site) -> None:
-    """What the clusters are, the controls, the figure with what was picked in it, the settings, and the table."""
+    """Draws the clusters, the controls, the chart with the selection, the settings, and the table."""
     titles = site.db.keyed("suites")["benchmark_title"]
     offered = [(titles[suites[0]], ",".join(suites)) for suites in SHIPPED.values()]
     usual = Recipe()
@@ -88,7 +88,7 @@ def draw(site: Site) -> None:
 
 @partial(shared, most=16)
 def nearest(site: Site, recipe: Recipe, keys: frozenset[str]) -> dict[str, list[Neighbour]]:
-    """For each point of the map its nearest others in the data."""
+    """Returns each point's nearest others in the data."""
     parts = [of_suite(store.suite_frames(site.db.ask, suite=suite), origin=recipe.origin) for suite in recipe.suites]
     return neighbours(parts, recipe, among=keys)
 
@@ -100,7 +100,7 @@ def chart(
     colour: str,
     near: Mapping[str, Sequence[Neighbour]],
 ):
-    """The figure, with what the selection below it needs; `near`: the nearest of each point in the data."""
+    """Returns the chart, with the data for the selection below it; `near`: the nearest points of each in the data."""
     at = {key: index for index, key in enumerate(facts["key"])}
     meta = {
         "keys": list(facts["key"]),
@@ -143,7 +143,7 @@ def groups(facts: pd.DataFrame, noun: str) -> list[dict[str, Any]]:
 
 
 def parts(site: Site, facts: pd.DataFrame, recipe: Recipe) -> list[dict[str, Any]]:
-    """For each suite: where the board is, and which points it can show."""
+    """Returns for each suite its board's address and which points the board can show."""
     return [
         {
             "title": sheet.suite["title"],

@@ -1,4 +1,4 @@
-"""The points of a map with the facts that they are coloured by, and the names of their clusters."""
+"""The points of a map with facts to colour them by, and the names of their clusters."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ OUTSIDE, MIXED = "In no cluster", "Mixed"
 
 
 def described_points(site: Site, points: pd.DataFrame, recipe: Recipe) -> pd.DataFrame:
-    """Returns the map's points with all that they can be coloured by; facts in words, size and mean as numbers."""
+    """Returns the map's points with everything they can be coloured by; facts in words, size and mean as numbers."""
     points = points.set_index("key", drop=False)
     if recipe.noun == "tasks":
         by, apart = ["short"], ["modality", "dataset"]
@@ -56,7 +56,7 @@ def described_points(site: Site, points: pd.DataFrame, recipe: Recipe) -> pd.Dat
 
 
 def means(site: Site, recipe: Recipe) -> pd.Series:
-    """Each model's mean on the map's first suite in shown units, of the origin that the map shows."""
+    """Returns each model's mean on the map's first suite in shown units, for the map's origin."""
     sheet, ranked = (of(recipe.suites[0]) for of in (site.suite_cache.table, site.suite_cache.ranked))
     scale = sheet.category_columns[0].scale
     means = {sheet.rows[row].model: float(ranked.mean[row]) * scale for row in sheet.rows_of(recipe.origin)}
@@ -64,10 +64,11 @@ def means(site: Site, recipe: Recipe) -> pd.Series:
 
 
 def names_of(points: pd.DataFrame, *, by: Sequence[str], apart: Sequence[str]) -> list[str]:
-    """Returns a name for the cluster of each point, outliers apart: what is most common in it in the first column of
-    `by` that most of its points have a value of. Clusters that would have the same name get what is most common in the
-    first column of `apart` where it is no other's, of ties what is near the centre, else a number. Columns: cluster, x,
-    y and those of `by` and `apart`."""
+    """Returns a name for the cluster of each point, except outliers: the most common value in the first column of `by`
+    that most of its points have. Clusters with equal names get the most common value in the first column of `apart` in
+    which it is unique; ties go to the value nearest the centre, else to a number. Columns: cluster, x, y and those of
+    `by` and `apart`.
+    """
     names = {}
     for label, part in points[points["cluster"] >= 0].groupby("cluster"):
         near = part.loc[(part[["x", "y"]] - part[["x", "y"]].mean()).pow(2).sum(axis=1).sort_values().index]
@@ -83,8 +84,9 @@ def names_of(points: pd.DataFrame, *, by: Sequence[str], apart: Sequence[str]) -
 
 
 def _commonest(points: pd.DataFrame, facts: Sequence[str]) -> list[str]:
-    """Returns the value that most points have in the first of these columns that most have a value of, else the two
-    most common ones; of equally common ones, the first first."""
+    """Returns the value shared by most points in the first of these columns that most points have, else the two most
+    common values; ties go to the first.
+    """
     counted = (Counter(value for value in points[fact] if not blank(value)) for fact in facts)
     common = next((each.most_common(2) for each in counted if each.total() * 2 > len(points)), [(MIXED, len(points))])
     return [common[0][0]] if common[0][1] * 2 > len(points) else [value for value, _ in common]

@@ -31,12 +31,12 @@ class Field:
 
     @property
     def origin(self) -> str:
-        """Who measured these rows."""
+        """Returns who measured these rows."""
         return self.table.rows[self.row].origin
 
     @property
     def own(self) -> int:
-        """The index of the model's row in `rows`."""
+        """Returns the index of the model's row in `rows`."""
         return int(np.flatnonzero(self.rows == self.row)[0])
 
 
@@ -70,12 +70,16 @@ def field(suite_cache: SuiteCache, *, suite: str, model: str, origin: str = "") 
 
 
 def compared(column: SuiteColumn) -> bool:
-    """Whether a column measures the model: it counts in the mean, or it measures generators and is not a rank."""
+    """Returns whether a column measures the model: it counts in the mean, or it measures generators and is not a
+    rank.
+    """
     return column.ranked or (column.default and not column.metric.endswith("_rank"))
 
 
 def nearest(field: Field) -> Neighbours:
-    """Returns how far the rows of `field.rows` are from the model, over half of its tasks or more, at least five."""
+    """Returns the distances of the rows of `field.rows` from the model, over at least half of its tasks and at least
+    five.
+    """
     values = field.table.scores.turned[np.ix_(field.rows, field.columns)]
     own = int((~np.isnan(values[field.own])).sum())
     return neighbours(values, row=field.own, minimum=max(5, -(-own // 2)))

@@ -1,4 +1,4 @@
-"""Everything known about one model: facts, ranks, its scores against the field, models like it, remarks."""
+"""Everything known about one model: facts, ranks, its scores relative to others, similar models, remarks."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ NO_SCORE = "no score yet"
 
 
 def draw(site: Site) -> None:
-    """What the model is and where it ranks, its figure, the controls, and the rest."""
+    """Draws what the model is and where it ranks, its chart, the controls, and the rest."""
 
     def listed() -> list[tuple[str, str]]:
         rows = site.db.query("catalogue").itertuples()
@@ -80,7 +80,9 @@ def draw(site: Site) -> None:
 
 
 def page(site: Site, *, model: str, suite: str, by: str) -> tuple:
-    """The outputs for one model: heading, where it ranks, the strip figure (hidden without a suite), and the rest."""
+    """Returns the outputs for one model: heading, where it ranks, the strip chart (hidden without a suite), and the
+    rest.
+    """
     db, suite_cache = site.db, site.suite_cache
     every = db.keyed("suites")
     suites = suites_of(suite_cache, model)
@@ -131,7 +133,7 @@ def page(site: Site, *, model: str, suite: str, by: str) -> tuple:
 
 
 def described(model: Mapping[str, Any]) -> str:
-    """Returns what a model is, in a sentence: its kind, who made it, its size, licence and age."""
+    """Describes a model in a sentence: its kind, who made it, its size, licence and age."""
     sizes = {"{} parameters": parameters_text(model["parameters_m"]), "{:.0f} dimensions": model["embed_dim"]}
     facts = sizes | {"{}": model["license"], "released {}": model["released"]}
     stated = [words.format(fact) for words, fact in facts.items() if or_dash(fact) != NOTHING]
@@ -141,8 +143,9 @@ def described(model: Mapping[str, Any]) -> str:
 
 
 def ranks(suite_cache: SuiteCache, model: str, suites: Iterable[str]) -> list[dict[str, Any]]:
-    """Its rank, interval, tie class and mean in each of its suites, by origin, in words; next to a row with an interval
-    those without one are a remark."""
+    """Describes its rank, interval, tie class and mean in each of its suites, by origin; next to a row with an
+    interval, rows without one are a remark.
+    """
     out = []
     for suite in suites:
         rows = [_rank(suite_cache, suite, index) for index in suite_cache.table(suite).rows_of_model(model)]
@@ -196,7 +199,7 @@ def _rank(suite_cache: SuiteCache, suite: str, index: int) -> dict[str, Any]:
 
 
 def earlier_ranks(suite_cache: SuiteCache, model: str) -> dict[str, Any]:
-    """The newest stored `versions`, and by suite the model's `past` ranks in them with their ranges."""
+    """Returns the newest stored `versions`, and by suite the model's `past` ranks in them with their ranges."""
     found = suite_cache.db.query("past_ranks", model=model)
     versions = list(found["version"].unique())[:EARLIER]
     ranges = map(rank_range, found["rank_low"], found["rank_high"])
@@ -209,8 +212,9 @@ def earlier_ranks(suite_cache: SuiteCache, model: str) -> dict[str, Any]:
 
 @partial(shared, most=256)
 def run_next(suite_cache: SuiteCache, model: str) -> dict[str, Any] | None:
-    """Returns the most informative tasks for an hour and what they would tell, in the first suite with a known order of
-    tasks that does not rank the model; None without one."""
+    """Returns the most informative tasks for an hour and what they would show, in the first suite with a known order of
+    tasks that does not rank the model; None if there is none.
+    """
     for suite in suites_of(suite_cache, model):
         table, ranked = suite_cache.table(suite), suite_cache.ranked(suite)
         own = table.rows_of_model(model)
@@ -239,7 +243,7 @@ def run_next(suite_cache: SuiteCache, model: str) -> dict[str, Any] | None:
 
 
 def _outstanding(shown: Field) -> dict[str, Any]:
-    """Where it differs most from the field, and which rows are nearest; None of those where people rank the rows."""
+    """Returns where it differs most from the other rows, and the nearest rows; None for rows ranked by people."""
     z = shown.standing.z
     doubtful = shown.table.marks[shown.row, shown.columns] & SUSPECT > 0
     order = [at for at in np.argsort(-np.nan_to_num(z, nan=0.0)) if not (np.isnan(z[at]) or doubtful[at])]
@@ -282,7 +286,7 @@ def _outstanding(shown: Field) -> dict[str, Any]:
 
 
 def _fullest(suite_cache: SuiteCache, model: str, suites: list[str]) -> str:
-    """Returns the suite with most of the model's scores; the earlier of equals."""
+    """Returns the suite with most of the model's scores; ties go to the earlier one."""
 
     def scores(suite: str) -> int:
         table = suite_cache.table(suite)

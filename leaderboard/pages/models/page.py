@@ -22,7 +22,7 @@ ORDER = ("image", "text", "audio", "video")
 
 
 def models(suite_cache: SuiteCache) -> dict[str, Any]:
-    """Returns every model, those with real scores first, then by title; and what each suite says of its models."""
+    """Returns every model, those with real scores first, then by title; and each suite's data about its models."""
     db = suite_cache.db
     spellings = db.query("spellings").groupby("model")["printed"].agg(list).to_dict()
     scored, rows = scored_by_benchmark(db), []
@@ -59,7 +59,8 @@ def only_synthetic(tasks: Mapping[str, int]) -> bool:
 
 
 def standings(suite_cache: SuiteCache, suite: str) -> dict[str, Any]:
-    """Returns a suite's categories and, by model, [rank, low, high, of, origin, values, levels] of its fullest row.
+    """Returns a suite's categories and, by model, [rank, low, high, of, origin, values, levels] of its most complete
+    row.
 
     values: category means in shown units; levels: the same from 0 (lowest of the models that the rank is among) to 100
     (highest). None if a rank, an interval or a mean does not exist.
@@ -93,8 +94,9 @@ def standings(suite_cache: SuiteCache, suite: str) -> dict[str, Any]:
 
 
 def _levels(table: BoardTable, means: np.ndarray, whole: np.ndarray) -> np.ndarray:
-    """Category means [rows, categories] from 0 to 1, the worst and the best of one origin's; of the
-    `whole` ones, if there are any."""
+    """Scales category means [rows, categories] to 0..1, from the worst to the best of one origin; of the `whole` ones,
+    if there are any.
+    """
     levels = np.full_like(means, np.nan)
     higher = np.array([column.higher for column in table.category_columns], bool)
     for origin in set(table.scores.origins):
@@ -109,7 +111,7 @@ def _levels(table: BoardTable, means: np.ndarray, whole: np.ndarray) -> np.ndarr
 
 
 def summary(db: Database) -> dict[str, Any]:
-    """What the page's first sentence counts: models with real scores by kind, and the facts that are missing."""
+    """Returns the counts in the page's first sentence: models with real scores by kind, and missing facts."""
     rows, tasks = db.records("models"), scored_by_benchmark(db)
     scored = [row for row in rows if row["key"] in tasks and not only_synthetic(tasks[row["key"]])]
     return {

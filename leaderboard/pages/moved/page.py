@@ -42,9 +42,9 @@ def text(suite_cache: SuiteCache) -> Markup:
 
 @shared
 def versions(suite_cache: SuiteCache) -> list[dict[str, Any]]:
-    """Returns each version of the data, the newest first: what its entry says, how to `cite` it, and against the
-    version before, if that is stored, the counts of rows that are `new` and `changed`, the new `models`, changed
-    `scores` and moved `ranks`."""
+    """Returns each version of the data, the newest first: its entry, how to `cite` it, and, if the previous version is
+    stored, the counts of `new` and `changed` rows, the new `models`, changed `scores` and moved `ranks`.
+    """
     db, words = suite_cache.db, MarkdownIt("commonmark", {"html": False})
     listed = db.records("versions")
     counts, models, scores = db.query("undone_rows"), db.query("new_models"), db.query("changed_scores")
@@ -68,8 +68,9 @@ def versions(suite_cache: SuiteCache) -> list[dict[str, Any]]:
 
 
 def past_ranks(suite_cache: SuiteCache) -> pd.DataFrame:
-    """Returns ranks by version, suite and model, today's included; of each suite that is still there
-    those of its usual origin."""
+    """Returns ranks by version, suite and model, including today's; for each existing suite, those of its default
+    origin.
+    """
     past = suite_cache.db.query("past_ranks", model="")
     past = past[past["suite"].isin([*suite_cache.suites()]) & (past["version"] != suite_cache.db.data)]
     parts = [past]
@@ -84,8 +85,9 @@ def past_ranks(suite_cache: SuiteCache) -> pd.DataFrame:
 
 
 def moved(before: pd.DataFrame, after: pd.DataFrame) -> pd.DataFrame:
-    """Returns the models whose rank after lies outside the range that it had before, in suites of one usual origin;
-    columns of before end in `_before`."""
+    """Returns the models whose new rank is outside the range it had before, in suites with the same default origin;
+    columns of the earlier version end in `_before`.
+    """
     both = before.merge(after, on=["suite", "origin", "model"], suffixes=("_before", ""))
     outside = (both["rank"] < both["rank_low_before"]) | (both["rank"] > both["rank_high_before"])
     found = both[outside.fillna(False)]

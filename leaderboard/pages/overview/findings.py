@@ -1,4 +1,4 @@
-"""What the scores of each benchmark say: who leads, by how much and whether significantly, and which claims fail."""
+"""What each benchmark's scores show: who leads, by how much and whether significantly, and which claims fail."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Facts = dict[str, Any]  # what the template shows; values are texts in the unit 
 
 
 def findings(site: Site, suites: Sequence[str]) -> list[Facts]:
-    """One finding for each of the suites of real data."""
+    """Returns one finding per suite of real data."""
     failing = [row for row in site.db.records("claims") if row["verdict"] == "conflict"]
     failing.sort(key=lambda row: SEVERITIES.index(row["severity"]))
     out = []
@@ -46,8 +46,9 @@ def findings(site: Site, suites: Sequence[str]) -> list[Facts]:
 
 
 def lead(table: BoardTable, ranked: Ranking) -> Facts | None:
-    """Returns the first of the models with a rank, how far it is ahead of the second and whether significantly (None:
-    `unknown` says why), and of how many of the others that can be tested; None if no model has a rank."""
+    """Returns the first of the ranked models, its lead over the second and whether it is significant (None: `unknown`
+    says why), and over how many of the others that can be tested; None if no model has a rank.
+    """
     rows = ranked_rows(table, ranked)
     if not rows:
         return None
@@ -65,9 +66,10 @@ def lead(table: BoardTable, ranked: Ranking) -> Facts | None:
 
 
 def unranked_ahead(table: BoardTable, ranked: Ranking) -> Facts | None:
-    """Returns the model without a rank that is furthest ahead of the leader, where the difference of the two is
-    significant by itself; None if there is none. The two share tasks of every category: else the model answers fewer
-    questions."""
+    """Returns the model without a rank that is furthest ahead of the leader, if the difference of the two is
+    significant by itself; None if there is none. The two must share tasks of every category, because the model
+    otherwise answers fewer questions.
+    """
     rows = ranked_rows(table, ranked)
     if not rows:
         return None
@@ -90,7 +92,7 @@ def unranked_ahead(table: BoardTable, ranked: Ranking) -> Facts | None:
 
 
 def people_first(table: BoardTable) -> Facts | None:
-    """The generator that people prefer, and the rank that the benchmark's own metric gives it; None without both."""
+    """Returns the generator that people prefer, and its rank by the benchmark's own metric; None without both."""
     columns = human_columns(table)
     if columns is None:
         return None

@@ -1,4 +1,4 @@
-"""The first page: where to start, who leads each benchmark with what certainty, and the newest models."""
+"""The first page: where to start, who leads each benchmark and how certain that is, and the newest models."""
 
 from __future__ import annotations
 
@@ -26,7 +26,9 @@ NEWEST = 10  # models
 
 
 def draw(site: Site) -> None:
-    """Where to start, who leads, then the leaders; what needs rankings comes when the page is opened."""
+    """Draws where to start and who leads, then the leaders; parts that need rankings are filled when the page is
+    opened.
+    """
     static_html(render("pages/overview/starts.html"), js=mounted(site.assets, "pages/overview/compare.js"))
     head = html(
         "<section class='pg-findings'><h2>Who leads</h2><p class='pg-quiet'>Reading the scores …</p></section>",
@@ -43,7 +45,7 @@ def shown(site: Site) -> list[str]:
 
 @shared
 def findings(site: Site) -> Markup:
-    """Who leads each benchmark of real data."""
+    """Returns the leader of each benchmark with real data."""
     return render(
         "pages/overview/findings.html",
         findings=of_benchmarks.findings(site, shown(site)),
@@ -63,8 +65,9 @@ def benchmarks(site: Site) -> Markup:
 
 
 def newest(site: Site) -> list[dict[str, Any]]:
-    """Returns the ranked models on real data that were released last, each with the suite where its rank is best for
-    the number of models."""
+    """Returns the most recently released ranked models on real data, each with the suite in which its rank is best
+    relative to the number of models.
+    """
     found = []
     for key, (title, benchmark) in site.suite_cache.suites().items():
         table, ranked = site.suite_cache.table(key), site.suite_cache.ranked(key)
@@ -95,7 +98,9 @@ def _leaders(table: BoardTable, ranked: Ranking) -> dict[str, Any]:
     column = table.category_columns[0]
 
     def interval(row: int) -> dict[str, Any] | None:
-        """The interval of a mean in shown units, and where its ends and the mean lie in pixels; None without one."""
+        """Returns the interval of a mean in shown units, and the positions of its ends and the mean in pixels; None
+        without one.
+        """
         mean, ends = float(ranked.mean[row]), (float(ranked.mean_low[row]), float(ranked.mean_high[row]))
         if np.isnan(ends).any():
             return None
@@ -128,7 +133,7 @@ def _leaders(table: BoardTable, ranked: Ranking) -> dict[str, Any]:
 
 
 def _generators(table: BoardTable) -> dict[str, Any]:
-    """Generators in people's order, with the score of the benchmark's own metric."""
+    """Returns generators in people's order, with the score of the benchmark's own metric."""
     columns = [(at, table.columns[at]) for at in of_benchmarks.human_columns(table)]
     return {
         "origin": "",

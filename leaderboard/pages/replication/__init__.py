@@ -1,1 +1,1 @@
-"""Who measured what, why numbers differ, and which orders stay."""
+"""Who measured what, why numbers differ, and which orders are replicated."""

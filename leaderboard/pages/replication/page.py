@@ -1,4 +1,4 @@
-"""Who measured what of the same weights on the same data, and whether one laboratory's order is another's."""
+"""Measurements of the same weights on the same data by several laboratories, and whether their orders agree."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MODEL, DATA, PAIR = "openai/clip-vit-large-patch14", "imagenet-1k", "imported,im
 
 
 def draw(site: Site) -> None:
-    """One model on one data set, then two laboratories on all that they share."""
+    """Draws one model on one data set, then two laboratories on all that they share."""
     db, texts, canvas = site.db, macros("pages/replication/page.html"), Canvas(site)
 
     def models() -> list[tuple[str, str]]:
@@ -69,7 +69,7 @@ def laboratories(db: Database) -> list[tuple[str, str]]:
 
 
 def one(db: Database, model: str, data: str) -> dict[str, Any]:
-    """Returns what everyone measured of a model on a data set, and how it compares with the first of them."""
+    """Returns all measurements of a model on a data set, and how each compares with the first."""
     values = data_of.measured(db, model=model, data=data)
     found = []
     if values:
@@ -84,7 +84,7 @@ def one(db: Database, model: str, data: str) -> dict[str, Any]:
 
 
 def orders(rows: pd.DataFrame) -> Any:
-    """Kendall's tau of two laboratories' orders with its interval, a line per data set."""
+    """Plots Kendall's tau of two laboratories' orders with its interval, a line per data set."""
     return strip(
         names=rows["title"].tolist(),
         **{end: rows[name].to_numpy(float) for end, name in (("value", "tau"), ("low", "low"), ("high", "high"))},

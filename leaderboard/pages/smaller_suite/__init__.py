@@ -1,1 +1,1 @@
-"""Fewer tasks that order models as a whole suite does."""
+"""Fewer tasks that rank models like a whole suite."""

@@ -1,4 +1,4 @@
-"""A smaller suite: its choice, how well it represents the whole, what it saves, and its export."""
+"""A smaller suite: its selection, how well it represents the whole, what it saves, and its export."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class SmallerSuiteQuery(NamedTuple):
 
 @partial(shared, most=32)
 def scores_of(db: Database, suite: str, origin: str) -> ScoreTable:
-    """Returns the scores of a suite that a smaller one is chosen by."""
+    """Returns the scores of a suite by which a smaller one is selected."""
     return of_suite(store.suite_frames(db.ask, suite=suite), origin=origin)
 
 
@@ -49,7 +49,7 @@ def choose(db: Database, query: SmallerSuiteQuery) -> Smaller:
 
 @partial(shared, most=64)
 def held_out(db: Database, query: SmallerSuiteQuery) -> HeldOut | None:
-    """Returns the same choice made on half of the models and measured on the others; None if that fails."""
+    """Returns the same selection made on half of the models and measured on the others; None if that fails."""
     scores = scores_of(db, query.suite, query.origin)
     rule = _rule(query, scores)
     try:
@@ -71,7 +71,7 @@ def own(db: Database, suite: str, origin: str) -> Fidelity | None:
 
 
 def _rule(query: SmallerSuiteQuery, scores: ScoreTable) -> dict[str, Any]:
-    """Returns how many tasks (None: the knee). As many tasks as there are make no smaller suite: the knee again."""
+    """Returns the number of tasks (None: the knee). If it equals the number of all tasks, the knee is used again."""
     known = 0 < query.size < min(len(whole(scores).candidates), len(scores.tasks))
     return {
         "size": query.size if known else None,
@@ -115,7 +115,7 @@ def export(db: Database, query: SmallerSuiteQuery) -> str:
 
 
 def _data_address(kind: str, content: bytes) -> str:
-    """Returns a file as an address, for a link that saves it."""
+    """Returns a file as a data URL, for a link that saves it."""
     return f"data:{kind};charset=utf-8,{quote(content)}"
 
 

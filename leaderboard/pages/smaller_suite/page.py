@@ -1,4 +1,4 @@
-"""Fewer tasks that order models as a whole suite does: which, how well, what is lost, and what is saved."""
+"""Fewer tasks that rank models like a whole suite: which, how well, what is lost, and what is saved."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ NUMBERS = (  # of the parameters, the thresholds those of MIEB section 6.3: key,
 
 
 def draw(site: Site) -> None:
-    """The choice and its curve, the controls, the export, then what the choice loses."""
+    """Draws the choice and its curve, the controls, the export, then what the choice loses."""
 
     def choosable() -> list[tuple[str, str]]:
         suites = site.db.query("suites")

@@ -1,4 +1,4 @@
-"""A page on which visitors query the database in SQL: `sql?query=<text>` fills in a query, and only Run sends it."""
+"""Page for SQL queries of the database: `sql?query=<text>` fills in a query, and only Run sends it."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Written(BaseModel):
 
 
 def draw(site: Site) -> None:
-    """Static words and the component, which keeps the query in the address itself."""
+    """Draws static text and the component, which keeps the query in the address itself."""
     mount = "module.mount(target, {description: 'data/sql', answer: 'data/sql'});"
     scripted(
         site.assets,
@@ -59,7 +59,7 @@ def draw(site: Site) -> None:
 
 
 def first(query: Mapping[str, str]) -> Markup:
-    """Returns the query of an address, the examples and the bounds, before the component is there."""
+    """Returns the query of an address, the examples and the limits, shown before the component is loaded."""
     sql = query.get("query") or examples()[0]["sql"]
     return render("pages/sql/first.html", sql=sql, examples=examples(), bounds=BOUNDS)
 
@@ -108,7 +108,7 @@ def described(db: Database) -> dict[str, Any]:
 
 @cache
 def table_words() -> dict[str, str]:
-    """Returns what each table and view holds, as the documentation has it, in the order to list them."""
+    """Returns the content of each table and view, from the documentation, in display order."""
     text = (DOCS / "results.md").read_text(encoding="utf-8")
     return {name: MARKS.sub("", " ".join(words.split())) for name, words in TABLE.findall(text)}
 

@@ -1,4 +1,4 @@
-"""What an item shows and what a model answered, from the details that each procedure stores."""
+"""Contents of an item and a model's answer, from the details stored by each procedure."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def drawn(procedure: str, detail: Mapping[str, Any], *, expected: str, category:
 
 
 def answered(procedure: str, detail: Mapping[str, Any], *, answer: str) -> dict[str, Any]:
-    """Returns what a model returned besides its answer: `scores` (label, text), `picked`, `hits`, a judge's `reply`.
+    """Returns a model's output besides its answer: `scores` (label, text), `picked`, `hits`, a judge's `reply`.
 
     Of a pair rated in both orders `replies` (order, text, problem) instead, or the `scores` that a model's own numbers
     were before they became ratings.
@@ -113,7 +113,9 @@ def _list(detail: Mapping[str, Any], name: str) -> list[Any]:
 
 
 def _hits(detail: Mapping[str, Any], *, role: str) -> list[Part]:
-    """What was found for the query, the first of the inputs; what has no input of its own has its name alone."""
+    """Returns what was retrieved for the query, the first of the inputs; a result without an input has only its
+    name.
+    """
     names = _list(detail, "hits")
     _, *inputs = [*zip_longest(_list(detail, "images"), _list(detail, "texts"), fillvalue="")] or [("", "")]
     rows = zip_longest(names, inputs, map(_number, _list(detail, "scores")), _list(detail, "relevant"))

@@ -1,4 +1,4 @@
-"""Single items of computed runs: which are shown, in which order, and what one model or two answered."""
+"""Single items of computed runs: which are shown, in which order, and the answers of one or two models."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def prepared(site: Any, run: str, task: str, kind: str) -> pd.DataFrame:
 
 @partial(shared, most=16)
 def doubtful(site: Any, task: str) -> pd.DataFrame:
-    """The task's items whose label may be wrong: `why` in words, and `doubt`, 0 for the most certain."""
+    """Returns the task's items whose label may be wrong: `why` in words, and `doubt`, 0 for the most certain."""
     runs = site.db.query("computed_runs", task=task, model="")
     runs = runs[runs["main"] & ~runs["model"].isin(baselines())]
     try:
@@ -57,7 +57,7 @@ def listing(
     part: int = 1,
     every: bool = False,
 ) -> dict[str, Any]:
-    """One page of items of `site.db`, ready to draw; what does not fit the task falls back to the default.
+    """Returns one page of items of `site.db`, ready to draw; parameters that do not fit the task get their defaults.
 
     `every`: also items without pictures, where others have some. Raises UnknownKey for a task that is not there.
     """
@@ -145,13 +145,13 @@ def listing(
 
 
 def kind_of(about: pd.Series) -> str:
-    """How a task's items are read: by its procedure, or LABELS."""
+    """Returns how a task's items are read: by its procedure, or LABELS."""
     headline = next(iter(about["metrics"]), "")
     return LABELS if about["procedure"] == "probe" and headline == "lrap" else str(about["procedure"])
 
 
 def how_to(db: Database, about: pd.Series) -> dict[str, str]:
-    """Returns what the page shows where no run of a task has items: why, and the command that would make one."""
+    """Returns what the page shows if no run of a task has items: why, and the command that would compute one."""
     if about["procedure"] == "cfred-grid":
         return {"empty": "Each score is over all prompts at once, so it has no single items.", "command": ""}
     # Only papers measure it, or it is a mean that one prints.
@@ -168,7 +168,9 @@ def how_to(db: Database, about: pd.Series) -> dict[str, str]:
 
 
 def model_for(db: Database, about: pd.Series) -> str:
-    """A model to name in a command: the bundled one for drawn items, else the smallest that has a figure to compare."""
+    """Returns a model to name in a command: the bundled one for drawn items, else the smallest with a score to
+    compare.
+    """
     if is_synthetic(about["benchmark"]):
         return "tiny"
     models = db.query("runnable", task=about["key"], text="text" in list(about["modalities"]))
@@ -197,7 +199,7 @@ def beside(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
     """Returns the items that all runs have: `margin` and `apart` for sorting, `right0`, `right1`, `margin0`, ... a run
     each.
 
-    Margins of two models are on unlike scales: they are added and compared in standard deviations of each.
+    Margins of two models are on different scales, so they are added and compared in units of their standard deviations.
     """
     first = frames[0]
     shared = first.index
@@ -217,7 +219,7 @@ def beside(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
 
 
 def filters(pool: pd.DataFrame, *, titles: Sequence[str], view: ItemView) -> dict[str, tuple[str, np.ndarray]]:
-    """Returns what can be filtered by: key -> title, and which items; `unread` only if there are some."""
+    """Returns the filters: key -> title, and a mask of items; `unread` only if there are some."""
     every = np.ones(len(pool), bool)
     right, wrong = (
         [pool[f"right{at}"].map(lambda value, want=want: value is want).to_numpy(bool) for at in range(len(titles))]
@@ -244,7 +246,9 @@ def filters(pool: pd.DataFrame, *, titles: Sequence[str], view: ItemView) -> dic
 
 
 def sort(items: pd.DataFrame, *, order: str, apart: bool) -> pd.DataFrame:
-    """Items in order; those without a margin last, equal ones by name. `apart`: the farthest apart are the worst."""
+    """Sorts items; those without a margin come last, ties are by name. With `apart`, the largest differences are the
+    worst.
+    """
     if order in ("far", "doubt"):
         worth = items["off" if order == "far" else order]
     else:
@@ -300,7 +304,7 @@ def _items(db: Database, page: pd.DataFrame, *, about: pd.Series, runs: pd.DataF
 
 
 def margin_text(value: float, *, view: ItemView) -> str:
-    """Returns a margin to read, with what it is; empty if missing."""
+    """Describes a margin; empty if missing."""
     if blank(value) or not math.isfinite(value):
         return ""
     if view.margin is not None:

@@ -1,4 +1,4 @@
-"""One task: how it is run, how its models do, and its single items."""
+"""One task: how it is run, how models score on it, and its single items."""
 
 from __future__ import annotations
 
@@ -66,7 +66,9 @@ def tasks(site: Site) -> list[tuple[str, str]]:
 
 
 def page(site: Site, *, task: str) -> tuple:
-    """The outputs for one task: heading, who leads, the figure (hidden without a suite), facts and items, the rest."""
+    """Returns the outputs for one task: heading, who leads, the chart (hidden without a suite), facts and items,
+    the rest.
+    """
     db = site.db
     about = db.query("task", key=task).iloc[0]
     suites = db.query("suites_of_task", task=task)
@@ -135,7 +137,7 @@ def page(site: Site, *, task: str) -> tuple:
 
 
 def described(task: Mapping[str, Any]) -> str:
-    """How a task is run, in a sentence."""
+    """Describes how a task is run, in a sentence."""
     return protocols.sentence(task["procedure"], task["benchmark"]) or "Our sources do not describe how it is run."
 
 
@@ -152,7 +154,7 @@ def ranked_points(table: BoardTable, index: int) -> pd.DataFrame:
 
 
 def best_scores(points: pd.DataFrame, column: SuiteColumn) -> go.Figure:
-    """Rows of `ranked_points` with their 95% intervals, a colour an origin."""
+    """Plots rows of `ranked_points` with their 95% intervals, a colour per origin."""
     digits = column.digits
     said = [
         (
@@ -171,7 +173,7 @@ def best_scores(points: pd.DataFrame, column: SuiteColumn) -> go.Figure:
 
 
 def verdict(saturation: Saturation) -> str:
-    """One sentence on saturation; it only claims what noise, chance or the ceiling shows."""
+    """Describes saturation in one sentence, which only claims what noise, chance or the ceiling shows."""
     if saturation.at_chance:
         return "Too hard to tell models apart: not even the best is clearly better than guessing."
     if saturation.judged >= FEWEST and saturation.within / saturation.judged >= 0.25:

@@ -1,4 +1,4 @@
-"""What the browser fetches of computed runs: their single items, small pictures, and what they were made with."""
+"""Data of computed runs for the browser: their single items, small pictures, and how they were made."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def routes(site: Site) -> list[Route]:
     db, guard = site.db, site.guard
 
     def items(request: Request) -> Response:
-        """Reads the address; what cannot be read becomes the default."""
+        """Reads the address; invalid parameters get their defaults."""
         params = request.query_params
         part = params.get("part", "")
         found = listing(
@@ -77,7 +77,7 @@ def _picture(db: Database, task: str, image: str) -> bytes | None:
 
 
 def task_scores(db: Database, *, task: str) -> dict[str, Any]:
-    """Returns every score on one task, best first within the headline metric. Raises UnknownKey."""
+    """Returns every score on one task, best first within the main metric. Raises UnknownKey."""
     if db.query("task", key=task).empty:
         raise UnknownKey("task", task, db.query("listed_tasks")["key"])
     return scores.listing(COLUMNS, db.records("task_scores", task=task), empty="No model has a score on this task yet.")

@@ -1,4 +1,4 @@
-"""What one computed run was made with, in words: settings, versions, device, time, coverage, where its files are."""
+"""How one computed run was made, in words: settings, versions, device, time, coverage, location of its files."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Line = tuple[str, Any]  # its label, and what it says
 
 
 def details(db: Database, *, key: str) -> dict[str, Any]:
-    """Groups of lines, ready to show, and the settings as stored. Raises BadInput for an unknown run."""
+    """Returns groups of lines, ready to show, and the settings as stored. Raises BadInput for an unknown run."""
     runs = db.records("run", key=key)
     if not runs or runs[0]["origin"] != "computed":
         raise BadInput("There is no computed run of that name. Reload the page: the database may have changed")

@@ -75,7 +75,9 @@ def tasks(suite_cache: SuiteCache) -> dict[str, Any]:
 
 
 def types(db: Database) -> list[tuple[DrawnExample, int]]:
-    """The types of the tasks, each by its drawn example, in the examples' order, and how many tasks are of it."""
+    """Returns the types of the tasks, each by its drawn example, in the examples' order, with the number of its
+    tasks.
+    """
     counts = Counter(example["key"] for row in db.records("tasks") if (example := example_of(row)))
     return [(example, counts[example["key"]]) for example in EXAMPLES if example["key"] in counts]
 
@@ -116,7 +118,9 @@ def _scores(table: BoardTable | None, task: str) -> dict[str, Any]:
 
 
 def summary(db: Database) -> dict[str, Any]:
-    """Returns what the page's first sentence counts: tasks with scores by benchmark, and which facts are not stated."""
+    """Returns the counts in the page's first sentence: tasks with scores by benchmark, and facts that are not
+    stated.
+    """
     every = db.records("tasks")
     scored = [row for row in every if row["models"]]
     real = [row for row in scored if not is_synthetic(row["benchmark"])]

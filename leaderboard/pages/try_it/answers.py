@@ -1,4 +1,4 @@
-"""The Try page's answers: a headline, one line per model, and what is behind each line."""
+"""The Try page's answers: a headline, one line per model, and details of each line."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class Strip:
 
 
 def strip(answer: Answer) -> Strip | None:
-    """Returns the axis of an answer: percentiles where a distribution gives them, else raw scores.
+    """Returns the axis of an answer: percentiles if a distribution provides them, else raw scores.
 
     None for a single raw score without any distribution, and for judges.
     """
@@ -123,8 +123,9 @@ def strip(answer: Answer) -> Strip | None:
 
 
 def raw(answer: Answer) -> tuple[float, ...]:
-    """Returns a raw score for each option. Of odd one out its mean similarity to the others, as of percentiles: the odd
-    one is lowest; the answer's own scores there are how similar the others are among themselves."""
+    """Returns the raw scores of the options. For odd one out, these are mean similarities to the others, as for
+    percentiles, so that the odd one is lowest; the answer's own scores are similarities among the others.
+    """
     scores, pairs = answer.scores, answer.pairs
     if not pairs:
         return scores
@@ -139,7 +140,7 @@ def measure(answer: Answer) -> str:
 
 
 def spread(values: Sequence[float], *, width: float) -> list[float]:
-    """Centres for labels of one width, in the values' order, none overlapping and all within [low, high].
+    """Returns centres for labels of equal width, in the order of the values, without overlap and within [low, high].
 
     The smallest sum of squared shifts: isotonic regression of the values less the width of the labels before them.
     """
@@ -233,14 +234,14 @@ def pick_of(answer: Answer) -> str:
 
 
 def _reason(answer: Answer) -> str:
-    """Why it has no percentile; empty if it has, and for judges."""
+    """Returns why it has no percentile; empty if it has one, and for judges."""
     if answer.problem or answer.reference or answer.unit in ("rating", "votes"):
         return ""
     return answer.why or UNCALIBRATED
 
 
 def reasons(answers: Iterable[Answer]) -> str:
-    """Why scores have no percentile, in one sentence: each reason once, with its models."""
+    """Describes why scores have no percentile, in one sentence: each reason once, with its models."""
     found: dict[str, dict[str, None]] = {}  # with titles, each once
     for each in answers:
         if why := _reason(each):
@@ -326,7 +327,9 @@ def _facts(question: LiveQuestion, answer: Answer) -> list[str]:
 
 
 def _domains(answer: Answer, own: Calibrations) -> list[tuple[str, bool, bool]]:
-    """Returns what the model's distributions for the question were made of, whether one is used here, and synthetic."""
+    """Describes the sources of the model's distributions for the question, whether one is used here, and whether it is
+    synthetic.
+    """
     used = answer.reference or answer.few
     return [
         (

@@ -76,7 +76,7 @@ class PairScoring:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of its texts and of all scores to come; encodings are bounded separately."""
+        """Returns the bytes of its texts and of all scores to come; embeddings are limited separately."""
         texts = [text for row in self._rows for text in (row.name, row.first, row.second, row.problem)]
         return sum(map(sys.getsizeof, texts)) + ANSWER_BYTES * len(self._rows) * len(self.models)
 
@@ -163,8 +163,9 @@ class PairScoring:
 
 
 def table(models: Sequence[Model], pairs: Iterable[Pair]) -> pd.DataFrame:
-    """Texts for programs and spreadsheets: numbers with six digits, the visitor's own shortened; without columns that
-    are empty but for the first two."""
+    """Formats values for programs and spreadsheets: numbers with six digits, the visitor's texts shortened; empty
+    columns are dropped except the first two.
+    """
     of_models = [f"{model.key} {part}" for model in models for part in ("score", "percentile", "reading")]
     rows = []
     for row, answers, problem in pairs:
@@ -196,7 +197,7 @@ def _parts(answer: Answer | None) -> tuple[str, str, str]:
 
 
 class Tables:
-    """The tables being scored: one per session, which ends with it, and a few in the whole app."""
+    """The tables being scored: one per session, which ends with it, and a limited number in the app."""
 
     def __init__(self, site: Site) -> None:
         self._live = site.live
@@ -245,7 +246,9 @@ class Tables:
         return scoring
 
     def _able(self, keys: list[object], batch: Batch) -> list[Model]:
-        """Of the named models those that compare any pair of the table; if there is none, the usual ones that do."""
+        """Returns the named models that can compare any pair of the table; if there are none, the default ones that
+        can.
+        """
         pairings = sorted({row.kinds for row in batch.rows})
         named = self._live.models(keys) if keys else []
         able = [row.key for row in named if not all(cannot(row, "pair", kinds) for kinds in pairings)]
@@ -306,7 +309,9 @@ def section(site: Site) -> None:
 
 
 def answered(event: gr.EventData, answer: Callable[[dict[str, Any]], PairScoring]) -> str:
-    """The scoring as JSON with the payload's `turn`, so that two answers are never equal; an error as a sentence."""
+    """Returns the scoring as JSON with the payload's `turn`, so that no two answers are equal; an error as a
+    sentence.
+    """
     payload = payload_of(event)
     try:
         facts = answer(payload).record()

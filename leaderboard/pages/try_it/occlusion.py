@@ -27,7 +27,7 @@ SENTENCE = (
 
 
 def section(site: Site, payload: gr.JSON) -> Section:
-    """Builds the section, for images that models compare which give scores."""
+    """Builds the section, for images compared by models with scores."""
     title = "Where do they agree?"
     with folded(site.blocks, title, elem_id="agree") as accordion, gr.Column(visible=False) as body:
         static_html(f"<p class='pg-quiet'>{SENTENCE}</p>")
@@ -64,7 +64,7 @@ def section(site: Site, payload: gr.JSON) -> Section:
 
 
 def _pairs(question: LiveQuestion) -> list[tuple[str, str]]:
-    """Two inputs at a time, one of them an image: the reference with each of the others, else every two."""
+    """Returns pairs of inputs with at least one image: the reference with each of the others, else every pair."""
     titles, kinds = names(question), question.kinds
     found = [
         pair

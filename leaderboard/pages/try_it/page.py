@@ -29,7 +29,7 @@ Result = tuple[Markup, LiveQuestion | None, Sequence[str]]
 
 
 def draw(site: Site) -> None:
-    """The tray, the answers below it, two sections for a closer look, and tables of pairs."""
+    """Draws the tray, the answers below it, two sections for a closer look, and tables of pairs."""
     # Its event `compare` carries session, inputs, mode, question, models, judges, pressed, asked and open.
     # `pressed` is true where a visitor's press asks: without one no judge is asked, `models` has no judges, and
     # `judges` alone says which are ticked. `asked` counts the page's questions. `open`: keys of the sections that are.
@@ -99,8 +99,9 @@ def opened(query: Mapping[str, str]) -> Markup:
 
 
 def downloads(site: Site, tray: gr.HTML, outputs: Sequence[gr.components.Component]) -> Any:
-    """Ties the tray's event `download` and the button that stops it to `outputs`: the progress, the button and what was
-    sent. Returns the event."""
+    """Connects the tray's event `download` and the button that stops it to `outputs`: the progress, the button and what
+    was sent. Returns the event.
+    """
     _, stop, sent = outputs
 
     def download(event: gr.EventData, request: gr.Request) -> Iterator[list[Any]]:
@@ -118,7 +119,7 @@ def downloads(site: Site, tray: gr.HTML, outputs: Sequence[gr.components.Compone
 def below(
     sections: Sequence[Section], payload: dict[str, Any], question: LiveQuestion, fit: Sequence[str]
 ) -> dict[Any, Any]:
-    """The sections about a question: those that are open renewed, of the keys in `fit` alone; the others closed."""
+    """Renews the open sections about a question, if their keys are in `fit`; closes the others."""
     is_open = payload.get("open") if isinstance(payload.get("open"), list) else []
     values: dict[Any, Any] = {}
     for section in sections:

@@ -1,4 +1,4 @@
-"""The Try page's section Perturb: one image changed more and more, and each model's score as it is changed more."""
+"""The Try page's section Perturb: one image at increasing strengths of a change, and each model's score."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ DASHES = ("solid", "dash", "dot", "dashdot")  # with the colours, so that lines 
 
 @dataclass(frozen=True, kw_only=True)
 class Section:
-    """Part of the page about what was last compared, renewed when it is opened.
+    """A part of the page about the last comparison, renewed when it is opened.
 
     `renew(question, payload)` gives values for some of `components`, which are in `body`; `message` shows what failed.
     `shown` is the payload that it was last renewed for.
@@ -59,7 +59,7 @@ class Section:
 
     @property
     def outputs(self) -> list[Any]:
-        """All that `renewed` has values for."""
+        """Returns the components for which `renewed` has values."""
         return [self.accordion, self.body, self.shown, self.message, *self.components]
 
     def renewed(self, question: LiveQuestion, payload: dict[str, Any]) -> dict[Any, Any]:
@@ -67,7 +67,7 @@ class Section:
         return {**self.renew(question, payload), self.body: gr.update(visible=True), self.shown: payload}
 
     def on_opening(self, site: Site, sent: gr.JSON) -> None:
-        """Has it renewed when it is opened, unless it shows what was `sent` last."""
+        """Renews it when it is opened, unless it already shows what was last `sent`."""
 
         @caught(lambda sentence: {self.body: gr.update(visible=True), self.message: macro("message")(sentence)})
         def opened(payload: dict[str, Any], shown: dict[str, Any]) -> dict[Any, Any]:
@@ -172,7 +172,7 @@ def section(site: Site, payload: gr.JSON) -> Section:
 
 
 def chosen_change(question: LiveQuestion, image: Any, kind: Any, strength: Any) -> ChangedPair:
-    """Returns what the controls of a page say: an image of the question and its changed copy. Raises BadInput."""
+    """Returns what the controls of a page select: an image of the question and its changed copy. Raises BadInput."""
     chosen = _chosen(question, image)
     if chosen is None or chosen.modality != "image":
         raise BadInput("Choose an image to change first")
@@ -248,8 +248,9 @@ def drawing(lines: Sequence[tuple[str, Sequence[float]]], y: str, *, kind: str, 
 
 
 def scaled(curves: Sequence[tuple[str, Curve]]) -> tuple[list[tuple[str, list[float]]], str]:
-    """Returns the curves on one axis, and its title: percentiles if all models have them, else between the medians
-    of each model's unrelated (0) and matching pairs (100), which takes no percentile."""
+    """Returns the curves on one axis, and its title: percentiles if all models have them, else positions between the
+    medians of each model's unrelated (0) and matching pairs (100), which need no percentile.
+    """
     if all(curve.domain.has_percentile for _, curve in curves):
         return [
             (title, [place(curve.domain.reference, score).percentile for score in curve.scores])
@@ -277,7 +278,7 @@ def _from(readings: Sequence[str], holds: Callable[[str], bool]) -> float | None
 
 
 def summary(reference: Reference, scores: Sequence[float], *, in_units: Callable[[float], str]) -> str:
-    """From which strength to the end the changed image no longer scores as a matching pair; follows the title.
+    """Returns from which strength on the changed image no longer scores as a matching pair; follows the title.
 
     `in_units` writes a strength 0..1 with its unit.
     """

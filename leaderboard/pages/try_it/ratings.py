@@ -33,7 +33,7 @@ Scores = Mapping[str, "PairRating | str"]  # by condition; as Live.ratings gives
 
 
 def models(site: Site, ticked: Sequence[object]) -> tuple[list[tuple[str, str]], list[str]]:
-    """Titles and keys of all models that are ready to rate two images, and the keys that rate them at first.
+    """Returns titles and keys of all models that are ready to rate two images, and the keys of those selected at first.
 
     These are what the visitor has `ticked` for the question, and the models that are ticked by default; a judge that
     answers in words only where it is ticked.
@@ -47,7 +47,7 @@ def models(site: Site, ticked: Sequence[object]) -> tuple[list[tuple[str, str]],
 
 
 def table(pair: ChangedPair, models: Sequence[Model], scores: Mapping[str, Scores]) -> Markup:
-    """Returns the scores as a table; of a model without them why, or that it still works."""
+    """Returns the scores as a table; for a model without scores, the reason or that it is still working."""
     perturbation = PERTURBATIONS[pair.kind]
     amount = perturbation.amount(pair.strength, changes.size(pair.image))
     known = [rating for each in scores.values() for rating in each.values() if isinstance(rating, PairRating)]
@@ -85,7 +85,7 @@ def _cell(rating: PairRating | str) -> dict[str, Any]:
 
 
 def totals(ratings: Sequence[PairRating]) -> str:
-    """What the judges' answers have taken: `at least` where some answers do not state it, empty if none does."""
+    """Describes the cost of the judges' answers: `at least` if some answers do not report it, empty if none does."""
     asked = [rating.settings for rating in ratings if "asked" in rating.settings]
     tokens, all_tokens = _sum(asked, ("input_tokens", "output_tokens"))
     cost, all_costs = _sum(asked, ("cost",))
@@ -96,7 +96,7 @@ def totals(ratings: Sequence[PairRating]) -> str:
 
 
 def _sum(settings: Sequence[Mapping[str, Any]], names: Sequence[str]) -> tuple[float, bool]:
-    """Returns the sum of what is stated under these names, and whether all of it is."""
+    """Returns the sum of the reported values under these names, and whether all are reported."""
     in_part = [each.get("in_part", {}) for each in settings]
     total = sum(each.get(name, 0) for each in settings for name in names)
     total += sum(each[name]["at_least"] for each in in_part for name in names if name in each)

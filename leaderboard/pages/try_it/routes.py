@@ -1,4 +1,4 @@
-"""What the Try page sends and fetches: uploads into memory, ready examples, and which questions fit."""
+"""Requests of the Try page: uploads into memory, ready examples, and which questions fit."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ OF_VISITOR = 2  # of them, so that one visitor's slow files leave others a threa
 
 
 def routes(site: Site) -> list[Route]:
-    """Returns what the tray sends and fetches."""
+    """Returns the routes of the tray."""
     live, guard = site.live, site.guard
     uploads, uploaded = live.uploads, Uploaded(rate(files=FILES))
 
@@ -57,7 +57,7 @@ def routes(site: Site) -> list[Route]:
         return JSONResponse(plan, headers={"cache-control": NO_STORE})
 
     def published(request: Request) -> Response:
-        """By model, its published scores for a kind of question as markup."""
+        """Returns published scores for a kind of question as markup, by model."""
         query = request.query_params
         mode, question = (query.get(name, "")[:40] for name in ("mode", "question"))
         kinds = query.get("kinds", "")[:400].split(",")
@@ -85,7 +85,7 @@ def routes(site: Site) -> list[Route]:
 
 
 class Uploaded:
-    """Handles what is sent in a few threads; each visitor has a share."""
+    """Handles requests in a few threads; each visitor has a share."""
 
     def __init__(self, rate: Rate | None) -> None:
         self._rate = rate
