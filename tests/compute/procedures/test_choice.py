@@ -8,7 +8,7 @@ from sklearn.metrics.pairwise import cosine_similarity
 from compute.content.items import images, texts
 from compute.procedures import choice, evidence, odd_one_out
 from compute.procedures.choice import OPPOSITES, PROCEDURE, PROMPTS
-from compute.tasks.data import QUESTIONS, Choices, OddOneOut
+from compute.tasks.data import Choices, OddOneOut
 from compute.types import CannotDo
 from tests.compute.procedures.known import BOTH, Known, shown
 
@@ -18,12 +18,11 @@ PLACES = {"east": [1, 0], "north": [0, 1], "between": [0.6, 0.8]}
 KNOWN = {word: vector for name, vector in PLACES.items() for word in (name, name.encode())}
 
 
-def made(k, *, reference="image", question="reference"):
+def made(k, *, question="reference"):
     rng = np.random.default_rng(k)
-    first, *others = vectors = rng.standard_normal((k + 1, N, 8)).astype(np.float32)
+    vectors = rng.standard_normal((k + 1, N, 8)).astype(np.float32)
     known = {}
-    kinds = [reference, *["image"] * k]
-    columns = [shown(*one, kind=kind, known=known) for *one, kind in zip(vectors, "rabcdefgh", kinds, strict=False)]
+    columns = [shown(*one, known=known) for one in zip(vectors, "rabcdefgh", strict=False)]
     data = Choices(
         names=tuple(f"i{row}" for row in range(N)),
         alternatives=tuple(columns[1:]),
@@ -31,7 +30,7 @@ def made(k, *, reference="image", question="reference"):
         question=question,
         reference=columns[0] if question == "reference" else None,
     )
-    return data, known, first, others
+    return data, known, vectors[1:]
 
 
 @pytest.mark.parametrize("reference, other", [(images, images), (texts, images), (images, texts)])
@@ -60,43 +59,30 @@ def test_margins():
     assert evidence.margin(scores, right).tolist() == [1, -2, 0, np.inf, 0, -np.inf]
 
 
-def with_prompts(known):
-    rng = np.random.default_rng(99)
-    words = [*PROMPTS["paper"].values(), *PROMPTS["code"].values()]
-    words += [word for two in OPPOSITES.values() for word in two]
-    return known | {word: rng.standard_normal(8).astype(np.float32) for word in words}
-
-
-@pytest.mark.parametrize("question", [one for one in QUESTIONS if one != "reference"])
+@pytest.mark.parametrize("question", PROMPTS["paper"])
 def test_a_quality_by_one_prompt_or_by_two(question):
-    data, known, _, others = made(2, question=question)
-    known = with_prompts(known)
-    model = Known(known, abilities=BOTH)
-
-    def cosines(prompt):
-        return np.stack([cosine_similarity(one, known[prompt][None])[:, 0] for one in others], axis=1)
-
-    good, bad = (cosines(prompt) for prompt in OPPOSITES[question])
+    """Of two images by hand: the first is nearer to the paper's prompt, and to the good one of two."""
+    near, far, (good, bad) = [0.8, 0.6], [0.6, 0.8], OPPOSITES[question]
+    paper, code = (PROMPTS[wording][question] for wording in ("paper", "code"))
+    known = {b"a": near, b"b": far, code: [0, 1], paper: [1, 0], good: [1, 0], bad: [0, 1]}
+    model, sides = Known(known, abilities=BOTH), tuple(images([each], of="tests") for each in (b"a", b"b"))
+    data = Choices(names=("i",), alternatives=sides, answer=np.array([0]), question=question)
     wanted = {
-        ("prompt", "paper"): cosines(PROMPTS["paper"][question]),
-        ("prompt", "code"): cosines(PROMPTS["code"][question]),
-        ("clip-iqa", "paper"): log_softmax(np.stack([good, bad]), axis=0)[0],
-        ("clip-iqa-tempered", "paper"): log_softmax(100 * np.stack([good, bad]), axis=0)[0],
+        ("prompt", "paper"): near,
+        ("prompt", "code"): near if code == paper else far,
+        ("clip-iqa", "paper"): log_softmax([near, far], axis=0)[0],
+        ("clip-iqa-tempered", "paper"): log_softmax(100 * np.array([near, far]), axis=0)[0],
     }
     for (quality, wording), scores in wanted.items():
-        items = choice.run(model, data, {"quality": quality, "wording": wording}).items
-        np.testing.assert_allclose(np.array([detail["scores"] for detail in items["detail"]]), scores, atol=1e-4)
-        order = scores if quality == "prompt" else good - bad  # as the softmax does, without its rounding
-        assert items["accuracy"].mean() == np.mean(order.argmax(axis=1) == data.answer)
-        alone = [
-            choice.judged(model, column, question=question, quality=quality, wording=wording)
-            for column in data.alternatives
-        ]
-        np.testing.assert_allclose(np.stack(alone, axis=1), scores, atol=1e-4)
+        how = {"quality": quality, "wording": wording}
+        (item,) = choice.run(model, data, how).items.to_dict("records")
+        alone = [choice.judged(model, side, question=question, **how)[0] for side in sides]
+        np.testing.assert_allclose([item["detail"]["scores"], alone], [scores] * 2, atol=1e-4)
+        assert item["accuracy"] == (scores[0] > scores[1])
 
 
 def test_metrics_compare_reference_and_alternative_in_that_order():
-    data, _, _, _ = made(3)
+    data, *_ = made(3)
     seen = []
 
     def compare(first, second):
@@ -109,34 +95,31 @@ def test_metrics_compare_reference_and_alternative_in_that_order():
 
 
 def test_a_quality_needs_a_model_that_takes_prompts():
-    data, _, _, _ = made(2, question="quality")
+    data, *_ = made(2, question="quality")
     with pytest.raises(CannotDo, match="quality"):
         choice.run(Known(abilities=("compare",), compare=lambda first, second: 1), data, USUAL)
 
 
 def test_a_judge_is_asked_and_only_what_can_be_read_counts():
-    data, _, _, _ = made(2, reference="text")
-    told = ["(A) Image 1", "(B) Image 2", "I would rather not say", {"error": "cut off"}] * (N // 4)
-    model = Known(abilities=("choose",), reply=lambda question: told[int(question.item[1:])])
+    said = {"i": "(A) Image 1", "j": "(B) Image 2", "k": "I would rather not say", "l": {"error": "cut off"}}
+    first, *others = texts(["r"] * 4, of="tests"), images([b"a"] * 4, of="tests"), images([b"b"] * 4, of="tests")
+    data = Choices(names=tuple(said), alternatives=tuple(others), answer=np.zeros(4, int), reference=first)
+    model = Known(abilities=("choose",), reply=lambda question: said[question.item])
     found = choice.run(model, data, USUAL)
     items = found.items
-    tokens = {"input_tokens": 7 * 30, "output_tokens": 2 * 30}
-    assert found.settings == tokens | {"asked": N, "unread": N // 4, "errors": N // 4}
-    answered = np.arange(N) % 4 < 2
-    assert items["accuracy"].notna().tolist() == answered.tolist()
-    assert items["accuracy"][answered].mean() == np.mean(np.arange(N)[answered] % 4 == data.answer[answered])
-    assert items["correct"].iloc[2] is None and items["value"].isna().iloc[2]
-    assert set(items["value"].dropna()) == {1, -1}
-    assert items["answer"].iloc[:4].tolist() == ["A", "B", "I would rather not say", "cut off"]
-    assert items["detail"][1]["reply"] == "(B) Image 2" and items["detail"][1]["texts"] == ["r1"]
-    assert [question.item for question in model.asked] == list(data.names)
+    assert found.settings == {"input_tokens": 21, "output_tokens": 6, "asked": 4, "unread": 1, "errors": 1}
+    np.testing.assert_array_equal(items[["accuracy", "value"]].T, [[1, 0, np.nan, np.nan], [1, -1, np.nan, np.nan]])
+    assert items["correct"].tolist() == [True, False, None, None]
+    assert items["answer"].tolist() == ["A", "B", "I would rather not say", "cut off"]
+    assert items["detail"][1]["reply"] == "(B) Image 2" and items["detail"][1]["texts"] == ["r"]
+    assert [question.item for question in model.asked] == list(said)
 
 
 # ---- the odd one out
 
 
 def odd_of(k):
-    data, known, _, others = made(k)
+    data, known, others = made(k)
     odd = OddOneOut(names=data.names, members=data.alternatives, odd=data.answer)
     return odd, known, np.stack(others, axis=1)
 
