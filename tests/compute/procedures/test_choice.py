@@ -1,47 +1,36 @@
-"""Choices, and the odd one out. References: scikit-learn's cosine_similarity with an arg max, scipy's log_softmax."""
+"""Choices, and the odd one out, by hand. Reference: scipy's log_softmax."""
 
 import numpy as np
 import pytest
 from scipy.special import log_softmax
-from sklearn.metrics.pairwise import cosine_similarity
 
 from compute.content.items import images, texts
 from compute.procedures import choice, evidence, odd_one_out
 from compute.procedures.choice import OPPOSITES, PROCEDURE, PROMPTS
 from compute.tasks.data import Choices, OddOneOut
 from compute.types import CannotDo
-from tests.compute.procedures.known import BOTH, Known, shown
+from tests.compute.procedures.known import BOTH, Known
 
 USUAL = {name: values[0] for name, values in PROCEDURE.options.items()}
-N = 40
 PLACES = {"east": [1, 0], "north": [0, 1], "between": [0.6, 0.8]}
 KNOWN = {word: vector for name, vector in PLACES.items() for word in (name, name.encode())}
 
 
-def made(k, *, question="reference"):
-    rng = np.random.default_rng(k)
-    vectors = rng.standard_normal((k + 1, N, 8)).astype(np.float32)
-    known = {}
-    columns = [shown(*one, known=known) for one in zip(vectors, "rabcdefgh", strict=False)]
-    data = Choices(
-        names=tuple(f"i{row}" for row in range(N)),
-        alternatives=tuple(columns[1:]),
-        answer=rng.integers(0, k, N),
-        question=question,
-        reference=columns[0] if question == "reference" else None,
-    )
-    return data, known, vectors[1:]
+def sides(*rows):
+    """Columns of images, by the words of rows."""
+    columns = zip(*map(str.split, rows), strict=True)
+    return tuple(images([word.encode() for word in column], of="tests") for column in columns)
 
 
 @pytest.mark.parametrize("reference, other", [(images, images), (texts, images), (images, texts)])
 def test_the_nearest_by_cosine(reference, other):
     """Of eight by hand; equal ones share the pick."""
     rows = ["north " * 7 + "between", "between" + " north" * 7, "east east" + " north" * 6]
-    sides = ["east"] * 3, *zip(*map(str.split, rows), strict=True)
+    columns = ["east"] * 3, *zip(*map(str.split, rows), strict=True)
     kinds = reference, *[other] * 8
     first, *others = (
         kind([word if kind is texts else word.encode() for word in side], of="tests")
-        for kind, side in zip(kinds, sides, strict=True)
+        for kind, side in zip(kinds, columns, strict=True)
     )
     data = Choices(names=("i", "j", "k"), alternatives=tuple(others), answer=np.array([7, 1, 0]), reference=first)
     found = choice.run(Known(KNOWN, abilities=BOTH), data, USUAL)
@@ -65,8 +54,8 @@ def test_a_quality_by_one_prompt_or_by_two(question):
     near, far, (good, bad) = [0.8, 0.6], [0.6, 0.8], OPPOSITES[question]
     paper, code = (PROMPTS[wording][question] for wording in ("paper", "code"))
     known = {b"a": near, b"b": far, code: [0, 1], paper: [1, 0], good: [1, 0], bad: [0, 1]}
-    model, sides = Known(known, abilities=BOTH), tuple(images([each], of="tests") for each in (b"a", b"b"))
-    data = Choices(names=("i",), alternatives=sides, answer=np.array([0]), question=question)
+    model, columns = Known(known, abilities=BOTH), sides("a b")
+    data = Choices(names=("i",), alternatives=columns, answer=np.array([0]), question=question)
     wanted = {
         ("prompt", "paper"): near,
         ("prompt", "code"): near if code == paper else far,
@@ -76,26 +65,20 @@ def test_a_quality_by_one_prompt_or_by_two(question):
     for (quality, wording), scores in wanted.items():
         how = {"quality": quality, "wording": wording}
         (item,) = choice.run(model, data, how).items.to_dict("records")
-        alone = [choice.judged(model, side, question=question, **how)[0] for side in sides]
+        alone = [choice.judged(model, side, question=question, **how)[0] for side in columns]
         np.testing.assert_allclose([item["detail"]["scores"], alone], [scores] * 2, atol=1e-4)
         assert item["accuracy"] == (scores[0] > scores[1])
 
 
 def test_metrics_compare_reference_and_alternative_in_that_order():
-    data, *_ = made(3)
-    seen = []
-
-    def compare(first, second):
-        seen.append((first[:1], second[:1]))
-        return {b"a": 1, b"b": 3, b"c": 2}[second[:1]]
-
-    items = choice.run(Known(abilities=("compare",), compare=compare), data, USUAL).items
-    assert set(seen) == {(b"r", letter) for letter in (b"a", b"b", b"c")}
-    assert items["accuracy"].mean() == np.mean(data.answer == 1)
+    reference, *others = sides("r a b c", "r a b c")
+    data = Choices(names=("i", "j"), alternatives=tuple(others), answer=np.array([1, 0]), reference=reference)
+    model = Known(abilities=("compare",), compare=lambda first, second: {b"ra": 1, b"rb": 3, b"rc": 2}[first + second])
+    assert choice.run(model, data, USUAL).items["accuracy"].tolist() == [1, 0]
 
 
 def test_a_quality_needs_a_model_that_takes_prompts():
-    data, *_ = made(2, question="quality")
+    data = Choices(names=("i",), alternatives=sides("a b"), answer=np.array([0]), question="quality")
     with pytest.raises(CannotDo, match="quality"):
         choice.run(Known(abilities=("compare",), compare=lambda first, second: 1), data, USUAL)
 
@@ -118,32 +101,32 @@ def test_a_judge_is_asked_and_only_what_can_be_read_counts():
 # ---- the odd one out
 
 
-def odd_of(k):
-    data, known, others = made(k)
-    odd = OddOneOut(names=data.names, members=data.alternatives, odd=data.answer)
-    return odd, known, np.stack(others, axis=1)
+def odd(*rows):
+    """Whose second members are the odd ones."""
+    return OddOneOut(names=tuple(map(str, range(len(rows)))), members=sides(*rows), odd=np.ones(len(rows), int))
 
 
-@pytest.mark.parametrize("k", [3, 5])
-def test_the_odd_one_is_the_one_least_like_the_others(k):
-    """Of three, that is the one outside the most similar pair."""
-    data, known, vectors = odd_of(k)
-    items = odd_one_out.run(Known(known, abilities=("embed_image",)), data, {}).items
-    for row in range(N):
-        odd = cosine_similarity(vectors[row]).sum(axis=1).argmin()
-        assert items["answer"][row] == "ABCDE"[odd] and items["accuracy"][row] == float(odd == data.odd[row])
+@pytest.mark.parametrize(
+    "rows, answers, right",
+    [
+        (("north east between", "between north east"), ["B", "C"], [1, 0]),
+        (("north east east east between", "east north between between east"), ["A", "B"], [0, 1]),
+    ],
+)
+def test_the_odd_one_is_the_one_least_like_the_others(rows, answers, right):
+    """By the sums of its cosines. Of three, that is the one outside the most similar pair."""
+    items = odd_one_out.run(Known(KNOWN, abilities=("embed_image",)), odd(*rows), {}).items
+    assert (items["answer"].tolist(), items["accuracy"].tolist()) == (answers, right)
 
 
 def test_a_comparison_that_depends_on_the_order_counts_both_ways():
     scores = {b"ab": 5, b"ba": 0, b"ac": 2, b"ca": 2, b"bc": 3, b"cb": 3}
-    model = Known(abilities=("compare",), compare=lambda first, second: scores[first[:1] + second[:1]])
-    items = odd_one_out.run(model, odd_of(3)[0], {}).items
-    assert set(items["answer"]) == {"A"}  # b with c gives 3, a with b gives 2.5, a with c gives 2
-    assert items["detail"][0]["scores"] == [3, 2, 2.5]
+    model = Known(abilities=("compare",), compare=lambda first, second: scores[first + second])
+    (item,) = odd_one_out.run(model, odd("a b c"), {}).items.to_dict("records")
+    # b with c gives 3, a with b gives 2.5, a with c gives 2
+    assert item["answer"] == "A" and item["detail"]["scores"] == [3, 2, 2.5]
 
 
 def test_a_judge_is_asked_for_the_odd_one():
-    data, _, _ = odd_of(3)
-    found = odd_one_out.run(Known(abilities=("choose",), reply=lambda question: "(C) Image 3"), data, {})
-    assert found.items["accuracy"].mean() == np.mean(data.odd == 2)
-    assert found.settings["unread"] == 0 and found.settings["asked"] == N
+    found = odd_one_out.run(Known(abilities=("choose",), reply=lambda question: "(B) Image 2"), odd("a b c"), {})
+    assert found.items["accuracy"].tolist() == [1] and (found.settings["asked"], found.settings["unread"]) == (1, 0)
