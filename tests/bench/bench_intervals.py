@@ -17,8 +17,8 @@ Sample = tuple[Floats, Floats, Floats]  # features (n, d) of prompts' real and g
 Metric = Callable[[Floats, Floats, Floats], float]
 
 
-def draw(rng, *, n, d, alike=False):
-    """Images that answer their texts, skewed; generated ones are blurred, shifted and answer less, unless `alike`."""
+def draw(rng, *, n, d):
+    """Images that answer their texts, skewed; generated ones are blurred, shifted and answer less."""
     p = max(2, d // 4)
     slopes = np.random.default_rng(d).normal(size=(p, d)) / np.sqrt(p)
     condition = rng.normal(size=(n, p))
@@ -28,7 +28,7 @@ def draw(rng, *, n, d, alike=False):
         noise = rng.gamma(2.0, size=(n, d)) / np.sqrt(2) - np.sqrt(2)  # mean 0, variance 1, skewed
         return answer * condition @ slopes + width * scale * noise + shift
 
-    real, generated = images(1.0, 1.0, 0.0), images(1.0, 1.0, 0.0) if alike else images(0.7, 0.8, 0.15)
+    real, generated = images(1.0, 1.0, 0.0), images(0.7, 0.8, 0.15)
     return real, generated, condition
 
 
@@ -66,14 +66,14 @@ class Coverage:
     missing: int
 
 
-def coverage(metric, *, n, d, samples, targets, alike=False, seed=0):
+def coverage(metric, *, n, d, samples, targets):
     """Simulated coverage at N = n of features (n, d), from `samples` intervals and a target of `targets` values."""
-    rng = np.random.default_rng([seed, n, d])
+    rng = np.random.default_rng([0, n, d])
     statistic = METRICS[metric]
-    values = np.array([statistic(*draw(rng, n=n, d=d, alike=alike)) for _ in range(targets)])
+    values = np.array([statistic(*draw(rng, n=n, d=d)) for _ in range(targets)])
     made = []
     for _ in range(samples):
-        sample = draw(rng, n=n, d=d, alike=alike)
+        sample = draw(rng, n=n, d=d)
         blocks = intervals.share_out(n)
         left_out = intervals.leave_out(lambda rows, s=sample: statistic(*taken(s, rows)), blocks)
         with suppress(Undefined):

@@ -14,14 +14,12 @@ from compute.eyes.study import LONGEST_TEXT, MOST_NOTES, NO_PICK
 from compute.live import inputs
 from compute.live.inputs import Input
 from compute.live.pool import Pool
-from compute.types import BadInput, Model
+from compute.types import BadInput
 from tests.compute.live.subjects import ROWS, loaded
+from tests.compute.small_bench import EYE, MODELS
 from tests.compute.tasks.own.drawn import pictures, write
 
-EYE = Model(
-    key="eye", title="Eye", adapter="eye", abilities=("embed_image", "embed_text"), modalities=("image", "text")
-)
-GAUGE = Model(key="gauge", title="Gauge", kind="metric", adapter="gauge", abilities=("compare",), modalities=("image",))
+GAUGE = next(row for row in MODELS if row.adapter == "gauge")
 
 
 class Eye:
@@ -86,8 +84,8 @@ def test_questions_are_drawn_by_the_seed_and_each_image_is_embedded_once():
     study = made("image", twelve, (EYE, eye), (GAUGE, Gauge()), seed=1)
     assert eye.embedded == 12 and len(study.questions) == len(set(study.questions)) == QUESTIONS
     assert all(len({*question}) == 3 and question[1] < question[2] for question in study.questions)
-    assert set(study.picks["eye"]) == {0, 1} and set(study.picks["gauge"]) == {NO_PICK}
-    assert study.models == {"eye": "Eye", "gauge": "Gauge"} and set(study.chance) == {0}
+    assert set(study.picks[EYE.key]) == {0, 1} and set(study.picks[GAUGE.key]) == {NO_PICK}
+    assert study.models == {EYE.key: "Eye", GAUGE.key: "Gauge"} and set(study.chance) == {0}
     assert made("image", twelve, (EYE, Eye()), (GAUGE, Gauge()), seed=1) == study
     assert made("image", twelve, seed=2).questions != study.questions
 
@@ -155,7 +153,7 @@ def test_given_questions_keep_their_order_their_copies_and_count_what_is_missing
     given = images(3) | {"1 again.png": as_input(same, "1.png"), "1 small.png": as_input(same.resize((24, 18)), "s")}
     questions = [("0.png", "2.png", "1.png"), ("0.png", "1.png", "gone.png"), ("1 again.png", "1 small.png", "0.png")]
     study = made("image", given, questions=questions)
-    assert named(study) == [questions[0], questions[2]] and study.picks["eye"][1] == 0
+    assert named(study) == [questions[0], questions[2]] and study.picks[EYE.key][1] == 0
     assert [note[:2] for note in study.notes] == ["1 "]
 
 

@@ -156,8 +156,8 @@ def test_halves_are_stored_apart_and_read_as_float32(tmp_path):
     assert model.encoded == 40  # of another identity: nothing is shared
     assert whole.dtype == half.dtype == np.float32
     assert np.array_equal(half, whole.astype(np.float16).astype(np.float32)) and not np.array_equal(half, whole)
-    assert np.array_equal(subject(tmp_path, model, "float32").embed(column), whole)
-    assert np.array_equal(subject(tmp_path, model, "float16").embed(column), half)
+    for dtype, found in (("float32", whole), ("float16", half)):
+        assert np.array_equal(subject(tmp_path, model, dtype).embed(column), found)
     assert model.encoded == 40 and len(list((tmp_path / "made__up").iterdir())) == 2
     assert subject(tmp_path, model, "float16").identity["stored"] == "float16"
     assert "stored" not in subject(tmp_path, model, "float32").identity

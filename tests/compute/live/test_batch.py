@@ -123,9 +123,10 @@ def test_a_file_is_decoded_once_and_a_broken_one_is_not_tried_again(monkeypatch)
     assert read == ["0.png", "1.png", "broken.png"]
 
 
-def test_only_the_last_images_are_kept():
-    large = {f"{number}.png": png("red", (1500 + number, 2500)) for number in range(8)}
-    found = batch.read(zips.packed({"a.csv": csv(*(f"{number}.png,{number + 1}.png" for number in range(7))), **large}))
+def test_only_the_last_images_are_kept(monkeypatch):
+    monkeypatch.setattr(batch, "DECODED", 25_000)  # bytes: three images
+    files = {f"{number}.png": png("red", (100 + number, 25)) for number in range(8)}
+    found = batch.read(zips.packed({"a.csv": csv(*(f"{number}.png,{number + 1}.png" for number in range(7))), **files}))
     for row in found.rows:
         assert found.question(row).kinds == ("image", "image")
         assert len(found._decoded) <= 3 and f"{row.number}.png" in found._decoded

@@ -101,7 +101,6 @@ def test_many_threads_get_each_its_own_picture(pool):
 @pytest.mark.parametrize(
     "name, word",
     [
-        ("tiff_shared_tags", "format"),
         ("webp_large_canvas", "megapixels"),
         ("jpeg_exif_shared_tags", "memory"),
         ("png_profile_bombs", "too much time"),

@@ -15,11 +15,8 @@ I, T = "image", "text"  # noqa: E741
     "kinds, mode",
     [
         ((), ""),
-        ((T,), ""),
         ((I,), "quality"),
-        ((I, I), "pair"),
         ((I, T), "pair"),
-        ((T, T), "pair"),
         ((I, I, I), "choice"),
         ((T, I, I), "choice"),
         ((T, T, T), "choice"),

@@ -18,8 +18,6 @@ def frame(*, expected, forward, reverse):
             "forward": np.broadcast_to(np.asarray(forward, float), expected.shape),
             "reverse": np.broadcast_to(np.asarray(reverse, float), expected.shape),
             "source": [f"photo {row // 3}" for row in range(len(expected))],
-            "type": np.tile(["identical", "transformed", "irrelevant"], len(expected) // 3),
-            "template": np.arange(len(expected)) * 7 // 3 % 5,
         }
     )
 

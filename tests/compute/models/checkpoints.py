@@ -192,12 +192,8 @@ def image_processor(folder, kind, *, crop=False, **more):
         "preprocessor_config.json",
         {
             "image_processor_type": kind,
-            "do_resize": True,
             "size": size,
             "resample": 3,
-            "do_rescale": True,
-            "rescale_factor": 1 / 255,
-            "do_normalize": True,
             "image_mean": [0.5, 0.46, 0.41],
             "image_std": [0.27, 0.26, 0.28],
             "do_convert_rgb": True,
@@ -309,7 +305,6 @@ def blip(folder, *, kind=transformers.BlipForImageTextRetrieval):
 
 
 DECODER = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 32}
-CROPPED = {"size": {"shortest_edge": SIDE}, "crop_pct": 0.875}
 VISION = {  # class, image processor, the processor's settings, configuration
     "dinov2": ("Dinov2Model", "BitImageProcessor", {"crop": True}, PATCHED),
     "dinov3_vit": ("DINOv3ViTModel", "DINOv3ViTImageProcessor", {}, {**PATCHED, "num_register_tokens": 2}),
@@ -325,12 +320,6 @@ VISION = {  # class, image processor, the processor's settings, configuration
         "ViTImageProcessor",
         {},
         PATCHED | {f"decoder_{name}": value for name, value in DECODER.items()},
-    ),
-    "resnet": (
-        "ResNetModel",
-        "ConvNextImageProcessor",
-        CROPPED,
-        {"embedding_size": 8, "hidden_sizes": [8, 16], "depths": [1, 1], "layer_type": "basic"},
     ),
 }
 

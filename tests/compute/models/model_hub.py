@@ -7,7 +7,7 @@ import hashlib
 import json
 import re
 import threading
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from urllib.parse import unquote, urlsplit
 
@@ -77,7 +77,7 @@ def handler(hub):
             elif revision not in (None, "main", commit := repository.commit):
                 self.say(404, error="RevisionNotFound")
             elif where == "/store":
-                self.large(repository, name)
+                self.say(200, repository.files[name], etag=f'"{repository.digest(name)}"')
             elif kind != "resolve":
                 files = [repository.entry(each) for each in repository.files]
                 model = {"id": key, "modelId": key, "sha": commit, "private": False, "siblings": files}
@@ -97,29 +97,19 @@ def handler(hub):
                 etag = f'"{repository.entry(name)["oid"]}"'
                 self.say(200, repository.files[name], x_repo_commit=commit, etag=etag)
 
-        def large(self, repository, name):
-            content = repository.files[name]
-            try:
-                self.send_response(200)
-                self.send_header("ETag", f'"{repository.digest(name)}"')
-                self.send_header("Content-Length", str(len(content)))
-                self.end_headers()
-                for at in range(0, len(content), PART):
-                    if hub.held and at >= len(content) // 2:
-                        hub.held.wait(PATIENCE)
-                    self.wfile.write(content[at : at + PART])
-            except OSError:  # the other side has left
-                self.close_connection = True
-
         def say(self, status, content=b"", *, error="", **headers):
             self.send_response(status)
             given = {**headers, "content_length": len(content), **({"x_error_code": error} if error else {})}
             for name, value in given.items():
                 self.send_header(name.replace("_", "-"), str(value))
             self.end_headers()
-            if self.command != "HEAD":
-                with suppress(OSError):
-                    self.wfile.write(content)
+            try:
+                for at in range(0, len(content) if self.command == "GET" else 0, PART):
+                    if hub.held and at and at >= len(content) // 2:
+                        hub.held.wait(PATIENCE)
+                    self.wfile.write(content[at : at + PART])
+            except OSError:  # the other side has left
+                self.close_connection = True
 
     return Answers
 

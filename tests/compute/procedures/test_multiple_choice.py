@@ -42,5 +42,5 @@ def test_the_nearest_of_a_querys_own_candidates():
     assert found.settings == {"candidates": 15, "tied": 1, "without_relevant": 1, "all_irrelevant": 1}
     detail = items["detail"][0]
     assert detail["texts"] == ["east", "east", "north", "between"] and detail["hits"] == ["east", "north", "between"]
-    assert detail["relevant"] == [True, False, False]
+    assert detail["relevant"] == [True, False, False] and detail["images"] == []
     np.testing.assert_allclose(detail["scores"], [1, 0, 0.6], atol=1e-6)

@@ -11,7 +11,7 @@ import torch
 from compute.content import decoding
 from compute.training import loop
 from compute.training.examples import QUALITY_PROMPT, TASKS, batches
-from compute.training.loop import COMPARED, distance, spread
+from compute.training.loop import distance
 from compute.training.run_folder import RunFolder
 from compute.types import BadInput, LikenessError
 from tests.compute.training.small_training import (
@@ -236,10 +236,3 @@ BOTH = torch.eye(2)
 )
 def test_distance_is_of_similarities_to_captions_or_else_among_images(tuned, base, captions, expected):
     assert float(distance(tuned, base, captions)) == pytest.approx(expected, abs=1e-12)
-
-
-def test_a_bounded_number_of_images_is_compared_evenly():
-    chosen = spread(150)
-    assert len(set(chosen)) == COMPARED and (chosen[0], chosen[-1]) == (0, 149)
-    assert {at % 3 for at in chosen} == {0, 1, 2}
-    assert spread(5) == [0, 1, 2, 3, 4] and spread(1) == [0]

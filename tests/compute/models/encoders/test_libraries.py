@@ -258,7 +258,6 @@ CASES = {
     "dinov3_convnext": Case("vision", vision("dinov3_convnext"), images_by("pooler")),
     "ijepa": Case("vision", vision("ijepa"), images_by("mean")),
     "vit_mae": Case("vision", vision("vit_mae"), images_by("cls")),
-    "resnet": Case("vision", vision("resnet"), images_by("pooler")),
     "timm": Case("timm", TIMM, by_timm),
     "timm, 48 px": Case("timm", TIMM, partial(by_timm, img_size=48), options=options(image_size=48)),
     "moco_v3": Case("moco_v3", moco_v3, by_moco_v3),

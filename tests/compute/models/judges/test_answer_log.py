@@ -40,17 +40,6 @@ def answered(root, *texts, judge):
     return [reply.text for reply in log(root).answered([question(text) for text in texts], judge)]
 
 
-def test_replies_are_in_order_and_nothing_is_asked_twice(tmp_path):
-    questions = [question(f"q{number % 4}", item=f"i{number}") for number in range(5)]
-    first, second = Judge(), Judge()
-    replies = log(tmp_path).answered(questions, first)
-    assert [(reply.item, reply.text, reply.input_tokens) for reply in replies] == [
-        (f"i{number}", f"re q{number % 4}", 2) for number in range(5)
-    ]
-    assert log(tmp_path).answered(questions, second) == replies
-    assert (sorted(first.asked), second.asked) == (["q0", "q1", "q2", "q3"], [])
-
-
 def test_texts_images_settings_and_room_make_another_question(tmp_path):
     kept, asked = log(tmp_path, temperature=0), question("q")
     keys = {
