@@ -78,6 +78,10 @@ class GradioServer:
             next(chunks)
             yield stream
 
+    def begins(self, *names):
+        """Waits until these events, and no others, have begun."""
+        self.wait(lambda: self.work.begun == [*names])
+
     def wait(self, holds, *, seconds=30):
         until = time.monotonic() + seconds
         while not holds():

@@ -27,7 +27,7 @@ def test_a_newcomer_waits_for_the_running_event_and_one_of_each_other_visitor():
     with gradio_server(QueueLimits(address=10)) as app:
         joined = [app.join(f"many{number}", visitor=MANY, session=f"m{number // 8}") for number in range(11)]
         assert [answer.status_code for answer in joined] == [200] * 10 + [429]
-        app.wait(lambda: app.work.begun == ["many0"])
+        app.begins("many0")
         assert app.join("new", visitor=NEW, session="n").status_code == 200
         assert app.join("other", visitor=OTHER, session="o").status_code == 200
         app.work.gate.set()
@@ -79,13 +79,13 @@ def test_nobody_has_more_than_half_of_several_slots():
             app.join(f"many{number}", visitor=MANY, session=f"m{number}", event="several")
         app.wait(lambda: len(app.work.begun) == 2)
         app.join("new", visitor=NEW, session="n", event="several")
-        app.wait(lambda: app.work.begun == ["many0", "many1", "new"])
+        app.begins("many0", "many1", "new")
 
 
 def test_who_leaves_takes_the_waiting_events_along():
     with gradio_server() as app:
         app.join("first", visitor=MANY, session="m")
-        app.wait(lambda: app.work.begun == ["first"])
+        app.begins("first")
         for _ in range(3):
             app.join("left", visitor=NEW, session="n")
         with app.reading("n"):
@@ -99,7 +99,7 @@ def test_who_leaves_takes_the_waiting_events_along():
 def test_who_leaves_ends_the_program_that_an_event_waits_for():
     with gradio_server() as app:
         app.join("first", visitor=MANY, session="m", event="program")
-        app.wait(lambda: app.work.begun == ["first"])
+        app.begins("first")
         app.join("second", visitor=NEW, session="n", event="program")
         with app.reading("m"):
             assert app.work.ended == [] and app.work.begun == ["first"]
@@ -109,7 +109,7 @@ def test_who_leaves_ends_the_program_that_an_event_waits_for():
 def test_a_cancelled_event_keeps_its_slot_until_its_thread_ends():
     with gradio_server() as app:
         event = app.join("first", visitor=MANY, session="m").json()["event_id"]
-        app.wait(lambda: app.work.begun == ["first"])
+        app.begins("first")
         app.join("second", visitor=MANY, session="m2")
         sent = {"session_hash": "m", "fn_index": app.function("slow"), "event_id": event}
         cancelling = threading.Thread(target=lambda: httpx.post(f"{app.url}gradio_api/cancel", json=sent, timeout=60))

@@ -300,9 +300,19 @@ def test_the_configuration_is_that_of_a_page_or_of_all(site, rendered):
     assert len(rendered) == 3
 
 
-@pytest.mark.parametrize("root", ["", "/below"])
-def test_an_address_that_moved_leads_on_with_its_query(site, root):
-    client = TestClient(site.app, root_path=root)
+@pytest.fixture(params=["", "/below"])
+def ask(request, site):
+    """An answer at an address below the app's root, its status and where it leads to."""
+    root, client = request.param, TestClient(site.app, root_path=request.param)
+
+    def asked(address, headers=None):
+        answer = client.get(f"{root}/{address}", headers=headers, follow_redirects=False)
+        return answer, (answer.status_code, answer.headers.get("location", f"{root}/").removeprefix(f"{root}/"))
+
+    return asked
+
+
+def test_an_address_that_moved_leads_on_with_its_query(ask):
     for old, new in (
         ("model?models=a&inputs=b%20c", "board?models=a&inputs=b%20c"),
         ("compare?models=a&mode=pair", "try?models=a&mode=pair"),
@@ -311,10 +321,9 @@ def test_an_address_that_moved_leads_on_with_its_query(site, root):
         ("languages?language=swa", "board?suite=mieb&language=swa"),
         ("languages", "board?suite=mieb"),
     ):
-        answer = client.get(f"{root}/{old}", follow_redirects=False)
-        assert (answer.status_code, answer.headers["location"]) == (301, f"{root}/{new}")
+        assert ask(old)[1] == (301, new)
     for address in ("model?models=a", "board?inputs=b"):
-        assert client.get(f"{root}/{address}", follow_redirects=False).status_code == 200
+        assert ask(address)[1] == (200, "")
 
 
 def test_a_failure_is_not_stored(site, rendered):
@@ -323,22 +332,17 @@ def test_a_failure_is_not_stored(site, rendered):
     assert len(rendered) == 2
 
 
-@pytest.mark.parametrize("root", ["", "/below"])
-def test_a_visitor_who_opens_the_app_comes_to_the_page_it_opens_on(site, root):
-    client = TestClient(site.app, root_path=root)
+def test_a_visitor_who_opens_the_app_comes_to_the_page_it_opens_on(ask):
     typed = {"sec-fetch-site": "none"}
-    answer = client.get(f"{root}/", headers=typed, follow_redirects=False)
-    assert answer.status_code == 307 and answer.headers["location"] == f"{root}/board?suite=own"
-    assert answer.headers["cache-control"] == "no-store"
+    answer, led = ask("", typed)
+    assert led == (307, "board?suite=own") and answer.headers["cache-control"] == "no-store"
     stays = ("", {"sec-fetch-site": "same-origin"}), ("", {}), ("?q=1", typed), ("board", typed)
-    for address, headers in stays:
-        assert client.get(f"{root}/{address}", headers=headers, follow_redirects=False).status_code == 200, address
+    others = ((f"?page={page}", {}) for page in ("", "nowhere", "/other.example", "https://other.example"))
+    for address, headers in (*stays, *others):
+        assert ask(address, headers)[1] == (200, ""), address
     for query, leads_to in (
         ("page=board&suite=mieb&__theme=dark", "board?suite=mieb&__theme=dark"),
         ("q=a/b%20c&page=docs%2Fhosting", "docs/hosting?q=a/b%20c"),
         ("page=model", "model"),
     ):
-        answer = client.get(f"{root}/?{query}", headers=typed, follow_redirects=False)
-        assert (answer.status_code, answer.headers["location"]) == (307, f"{root}/{leads_to}")
-    for page in ("", "nowhere", "/other.example", "https://other.example"):
-        assert client.get(f"{root}/?page={page}", follow_redirects=False).status_code == 200, page
+        assert ask(f"?{query}", typed)[1] == (307, leads_to)
