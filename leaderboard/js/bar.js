@@ -90,6 +90,7 @@ theme.addEventListener('click', () => {
   const query = location.search.replace(/([?&]__theme=)[^&]*/, `$1${chosen}`);
   history.replaceState(history.state, '', location.pathname + query + location.hash);
 });
+document.querySelector('.site-bar-skip').addEventListener('click', () => document.getElementById('content').focus());
 new MutationObserver(tell).observe(document.body, { attributeFilter: ['class'] });
 tell();
 
