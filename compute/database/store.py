@@ -186,7 +186,7 @@ def write(
         pairs = frames["tasks"][["suites", "key"]].explode("suites").dropna()
         frames = {**frames, "suite_tasks": pairs.set_axis(["suite", "task"], axis=1)}
     listed = {name: list(each) for name, each in (files or {}).items()}
-    damaged = {}
+    damaged: dict[Path, str] = {}
     with written(path) as draft, contextlib.ExitStack() as opened:
         if copied:
             shutil.copyfile(path, draft)

@@ -51,7 +51,7 @@ def by_task(stored: Iterable[StoredRun], *, tasks: Sequence[Task]) -> dict[str, 
 
 def _better(newest: Mapping[tuple[str, str, str], StoredRun], *, category: Mapping[str, str]) -> dict[Any, str]:
     """Returns the better of the compared variants for each model and category; of equal ones the first in COMPARED."""
-    values: dict[Any, dict[str, dict[str, float]]] = defaultdict(lambda: {variant: {} for variant in COMPARED})
+    values: dict[Any, Any] = defaultdict(lambda: {variant: {} for variant in COMPARED})
     for (model, task, variant), one in newest.items():
         if variant in COMPARED:
             values[model, category[task]][variant][task] = run_folders.headline(one).value

@@ -280,7 +280,15 @@ def parse_json(text: str, *, name: str) -> Any:
     """Parses a JSON text. Raises ValueError if it is nested too deeply, or if no database can store it."""
     try:
         value = json.loads(text)
-        if _depth(value) > MAX_DEPTH:
+        level = [value]
+        for _ in range(MAX_DEPTH):
+            level = [
+                child
+                for one in level
+                if isinstance(one, dict | list)
+                for child in (one.values() if isinstance(one, dict) else one)
+            ]
+        if level:
             raise RecursionError
         json.dumps(value, ensure_ascii=False, allow_nan=False).encode()  # ValueError for NaN and infinity
     except RecursionError:
@@ -288,19 +296,6 @@ def parse_json(text: str, *, name: str) -> Any:
     except UnicodeEncodeError:
         raise ValueError(f"{name} has half a character, which no UTF-8 text can hold") from None
     return value
-
-
-def _depth(value: Any) -> int:
-    depth, level = 0, [value]
-    while level:
-        depth += 1
-        level = [
-            child
-            for one in level
-            if isinstance(one, dict | list)
-            for child in (one.values() if isinstance(one, dict) else one)
-        ]
-    return depth
 
 
 def validated(content: Any, model: type[Record]) -> Record:
