@@ -16,11 +16,13 @@ def main() -> None:
 
         command("likeness")
     else:
+        from compute.processes import long_lived
         from leaderboard.host import options
 
         chosen = options.read(program="likeness", epilog=_commands() if {"-h", "--help"} & set(words) else None)
         print(options.STARTING, flush=True)
-        from leaderboard.start import start
+        with long_lived():
+            from leaderboard.start import start
 
         start(chosen)
 
