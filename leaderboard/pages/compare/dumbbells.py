@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+from markupsafe import Markup
+
 from compute.pages.curves import ticks
 from compute.rounding import rounded
 from leaderboard.data.comparison import ComparedLine
@@ -14,6 +16,7 @@ from leaderboard.html.formatting import number, span
 
 APART = (6, 4)  # pixels between two rows' marks: of up to three, of more
 EDGE = 0.04  # of the range, empty at either end
+WORDS = re.compile("(?<=[a-z0-9])(?=[A-Z])")  # where a name in one word may break
 
 
 class ChartAxis(NamedTuple):
@@ -72,8 +75,7 @@ def dumbbell(line: ComparedLine, *, on: ChartAxis) -> dict[str, Any]:
         )
     places = [float(dot["position"]) for dot in dots] or [0.0]
     return {
-        # A name in one word may break before each of its words, at a space of no width.
-        "title": "Mean" if line.kind == "category" else re.sub("(?<=[a-z0-9])(?=[A-Z])", "\u200b", line.column.title),
+        "title": "Mean" if line.kind == "category" else Markup("<wbr>").join(WORDS.split(line.column.title)),
         "is_mean": line.kind == "category",
         "dots": dots,
         "left": rounded(min(places), 2),

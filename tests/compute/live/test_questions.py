@@ -1,10 +1,14 @@
-"""Which mode fits what was dropped, who can answer, and what models and judges answer."""
+"""Which mode fits what was dropped, who can answer, and what an answer means on the model's own scale."""
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
-from compute.analysis.calibrated import DomainCheck
+from compute.analysis.calibrated import DomainCheck, Reference
 from compute.live import examples, inputs, questions
-from compute.live.questions import LiveQuestion
+from compute.live.questions import Answer, LiveQuestion
+from compute.types import Model
 from tests.compute.live.pictures import png
 from tests.compute.live.subjects import JUDGE, ROWS, Judge, loaded, subject
 
@@ -15,8 +19,11 @@ I, T = "image", "text"  # noqa: E741
     "kinds, mode",
     [
         ((), ""),
+        ((T,), ""),
         ((I,), "quality"),
+        ((I, I), "pair"),
         ((I, T), "pair"),
+        ((T, T), "pair"),
         ((I, I, I), "choice"),
         ((T, I, I), "choice"),
         ((T, T, T), "choice"),
@@ -61,8 +68,58 @@ def test_who_can_answer(key, mode, kinds, able):
     assert (questions.cannot(ROWS[key], mode, kinds) == "") == able
 
 
+def reference(model="m", pairing="image-image", *, matching=True, scenes=500):
+    """Unrelated pairs score 0 to 1, matching ones 2 to 3."""
+    return Reference(
+        model=model,
+        pairing=pairing,
+        unrelated=np.linspace(0, 1, 201),
+        n_unrelated=500,
+        n_matching=500,
+        matching=np.linspace(2, 3, 201) if matching else np.zeros(0),
+        separation=1.0 if matching else None,
+        source="some/task",
+        synthetic=True,
+        domain="tasks",
+        scenes=scenes,
+    )
+
+
+def row(key):
+    return Model(key=key, title=key.upper())
+
+
 def asked(mode, *keys, attribute="quality"):
     return LiveQuestion(mode=mode, inputs=tuple(examples.load(key) for key in keys), attribute=attribute)
+
+
+HELD = {("m", "image-image"): reference(), ("m", "sharpness"): reference(pairing="sharpness", matching=False)}
+
+
+def checked(answer, question):
+    """The answer as a model gives it that is calibrated as HELD says, on inputs like these."""
+    held = HELD.get((answer.row.key, question.pairing))
+    return answer if answer.unit in ("rating", "votes") else replace(answer, domain=DomainCheck(reference=held))
+
+
+def test_a_choice_leads_by_percentile_points():
+    question = asked("choice", "cat", "coffee", "rocket", "astronaut")
+    found = checked(Answer(row=row("m"), scores=(0.5, 2.5, 0.1), pick=1), question)
+    assert found.margin == pytest.approx(75 - 25, abs=0.5)
+    assert checked(Answer(row=row("m"), scores=(0.5, 0.5, 0.1), pick=None), question).margin is None
+
+
+def test_the_odd_one_stands_lowest():
+    pairs = {(0, 1): 2.5, (0, 2): 0.5, (1, 2): 0.5}
+    answer = Answer(row=row("m"), scores=(0.5, 0.5, 2.5), pairs=pairs, pick=2)
+    found = checked(answer, asked("odd", "cat", "coffee", "rocket"))
+    assert found.percentiles == pytest.approx((50, 50, 25), abs=0.5)
+    assert found.margin == pytest.approx(25, abs=0.5)
+
+
+def test_an_answer_without_a_score_has_no_place():
+    for answer in (Answer(row=row("m"), scores=(2.5,), problem="out of order"), Answer(row=row("m"))):
+        assert checked(answer, asked("pair", "cat", "coffee")).reference is None
 
 
 # ---- answers of real models, and of judges
