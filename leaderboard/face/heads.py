@@ -39,10 +39,19 @@ BASE = "./"  # Gradio's own base address of every page: all are directly below t
 # What Gradio says of itself on every page. Its configuration, which comes first in a script, has no such text:
 # signs of markup are escaped there.
 GRADIO_OWN = re.compile(r"""\s*<meta\s+(?:property|name)="(?:og|twitter):[^>]*?/?>|\s*<title>[^<]*</title>""")
+# Gradio's own scripts and style sheet wait until the first screen is painted and its parts have begun. They follow
+# Gradio's element: one that is parsed after its class was defined has no attributes yet, and shows itself as embedded.
+AFTER_FIRST = r"""<script>window.likenessFirst.begun.then(() => {
+  document.head.prepend(Object.assign(document.createElement('link'), { rel: 'stylesheet', href: "\2" }));
+  import("\1");
+});</script>"""
 # A first screen is painted once, whole. Before the base address, from which the fragment would lead to another page.
 AT_ONCE = '<link rel="expect" href="#first-end" blocking="render">'
 CHARSET = '<meta charset="utf-8" />'
 CONFIGURED = "<script>window.gradio_config"  # the first of Gradio's own scripts
+GRADIO_START = re.compile(
+    r'<script type="module" crossorigin src="([^"]+)"></script>\s*<link rel="stylesheet" crossorigin href="([^"]+)">'
+)
 BODY = re.compile(r"</head>.*?<body[^>]*>", re.DOTALL)
 
 
@@ -71,11 +80,11 @@ class Face:
         look = GRADIO_OWN.sub("", look)
         titled = f"{GRADIO_OWN.sub('', start)}{charset}{AT_ONCE}\n{head}{look}{sheet(self.site.blocks)}"
         first, is_whole = await self._first_screen(key, request)
+        scripts = GRADIO_START.sub(AFTER_FIRST, configured + scripts) if first else configured + scripts
         app, end, rest = rest[body.end() :].partition("</gradio-app>")
         state = await run_in_threadpool(self.state, request)
         shown = f"{titled}{body.group()}{self.bar(BASE, current=key)}{state}{first}{app}{end}"
-        started = macros("face/first.html").afterwards(Markup(configured + scripts)) if first else configured + scripts
-        return f"{shown}{started}{rest}", is_whole
+        return f"{shown}{scripts}{rest}", is_whole
 
     def state(self, request: Request) -> Markup:
         """Says which version of the data the page shows, and links to today's if that differs."""

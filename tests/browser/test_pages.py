@@ -64,7 +64,7 @@ new PerformanceObserver((list) => list.getEntries().filter((one) => !one.hadRece
 })).observe({ type: 'layout-shift', buffered: true });
 new MutationObserver((all) => all.forEach(({ target, addedNodes }) => [target, ...addedNodes].forEach((node) => {
   if (node === target && addedNodes.length || node.querySelector?.('script')) return;
-  if ((node.nodeType === 3 ? node.parentElement : node)?.closest?.('head, script, style, template')) return;
+  if ((node.nodeType === 3 ? node.parentElement : node)?.closest?.('head, script, style')) return;
   const text = node.nodeType === 3 ? node.nodeValue : node.outerHTML ?? '';
   window.keys.push(...text.match(/\bcommon\.\w+|__i18n__\w*/g) ?? []);
 }))).observe(document, { childList: true, subtree: true, characterData: true, attributes: true });
