@@ -471,7 +471,7 @@ def spellings(path):
     ],
 )
 def test_no_path_leads_outside(app, before):
-    targets = {app.secret: SECRET.encode(), Path("/etc/passwd"): b"root:x:", ROOT / "app.py": b"def main"}
+    targets = {app.secret: SECRET.encode(), Path("/etc/passwd"): b"root:", ROOT / "app.py": b"def main"}
     for target, inside in targets.items():
         for spelling in spellings(target):
             status, content = app.raw(before + spelling)
