@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -136,7 +137,6 @@ class Shortlist:
     categories: Sequence[str] = ()  # that the tasks are of; empty: all
     choices: tuple[ShortlistedModel, ...] = ()
     fits: tuple[ShortlistedModel, ...] = ()  # all that fit, also if significantly worse, by their means
-    usable: ShortlistedModel | None = None  # the first by its mean of those that code here loads, also if worse
     origin: str = ""  # of the scores
     ranked: int = 0  # models with a rank on these tasks
     unknown_size: int = 0  # excluded because their size is not stated, though they meet the other conditions
@@ -157,6 +157,11 @@ class Shortlist:
     def runner_up(self) -> ShortlistedModel | None:
         """The next by its mean of those that fit, also if significantly worse."""
         return self.fits[1] if self.fitting > 1 else None
+
+    @cached_property
+    def usable(self) -> ShortlistedModel | None:
+        """The first by its mean of those that code here loads, also if significantly worse."""
+        return next((each for each in self.fits if each.loads), None)
 
     def answer(self, *, name: str = "title") -> str:
         """Describes the result; models by `name`, title or key."""
@@ -282,7 +287,6 @@ def shortlist(
         choices=tuple(replace(models[row], weakest=weakest.get(table.rows[row].id, ("", np.nan))) for row in picked),
         smallest=models[min(sizes, key=sizes.get)] if smallest and len(sizes) > 1 and all(sizes.values()) else None,
         fits=tuple(models.values()),
-        usable=next((models[row] for row in fitting if models[row].loads), None),
         origin=table.origin,
         ranked=len(rows),
         unknown_size=sum(known[row]["parameters"] is None and unmet[row] == {"size"} for row in rows),
