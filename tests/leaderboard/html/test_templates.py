@@ -25,7 +25,7 @@ def write(source, **values):
         "{{ ui.to_task(x, x) }}",
         "{{ ui.message(x) }}",
         "{{ ui.titled(x, 'mini') }}",
-        "{{ ui.facts([(x, x)], more=x) }}",
+        "{{ ui.facts([(x, x), (x, '—')], unstated=true) }}",
         "{% call ui.section(x, more=x) %}{{ x }}{% endcall %}",
         "{% call ui.facts() %}{% call ui.fact(x) %}{{ x }}{% endcall %}{% endcall %}",
         "{{ ui.table([x], [[x, x]], over=[(x, 1)]) }}",
