@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from markupsafe import Markup
 
-from leaderboard.data import payload
+from leaderboard.data import payload, replication
 from leaderboard.data.suite_cache import leading
 from leaderboard.html.components import scripted
 from leaderboard.html.labels import SHORT, origin_title
@@ -44,7 +44,7 @@ def rows(site: Site, query: Mapping[str, str]) -> Markup:
     listed, (values, _), columns = leading(table, ranked), payload.cells(table, ranked), table.category_columns
     return render(
         "pages/board/rows.html",
-        suite=payload.suite_facts(table),
+        suite=payload.suite_facts(table, replication.sensitivity(site.db, table, ranked)),
         suites=[(title, f"board?suite={key}") for key, (title, *_) in suites.items()],
         categories=[SHORT.get(column.title, column.title) for column in columns],
         origin=origin_title(table.origin) if len({row.origin for row in table.rows}) > 1 else "",
